@@ -1,10 +1,12 @@
 """irlint says, before any runtime is installed, whether an ONNX model or an OpenVINO IR is sound.
 
-Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults, reports),
-``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators), ``ops`` (one
-function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of every value),
-``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it), ``checks`` (rules about whole graphs), ``fixes`` (edits, and how they are written), ``pictures`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is
-reported), ``run`` (one file, and many), ``command`` (the ``irlint`` command).
+Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults,
+reports), ``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators),
+``ops`` (one function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of
+every value), ``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it),
+``checks`` (rules about whole graphs), ``fixes`` (edits, and how they are written), ``snippets`` (a fault drawn),
+``reporters`` (the forms of the report), ``policy`` (what is reported), ``run`` (one file, and many), ``command`` (the
+``irlint`` command).
 """
 
 from __future__ import annotations
@@ -87,17 +89,18 @@ def check(
     name: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Checks models: a file, a folder that is searched for models, a model in memory (its bytes, a binary file object, an
-    ``onnx.ModelProto``), or several of them.
+    """Checks models: a file, a folder that is searched for models, a model in memory (its bytes, a binary file object,
+    an ``onnx.ModelProto``), or several of them.
 
-    ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each dim.
-    Of the rules those of ``select`` (all without it) are reported, less those of ``ignore``: codes, prefixes of codes, or names.
-    ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``. With ``weights`` large
-    constants are looked through as well. ``name`` is what a model in memory is called; beside that its external data are looked for,
-    which without a name are not missed. No configuration is read but the file that ``config`` names.
+    ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each
+    dim. Of the rules those of ``select`` (all without it) are reported, less those of ``ignore``: codes, prefixes of
+    codes, or names. ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``.
+    With ``weights`` large constants are looked through as well. ``name`` is what a model in memory is called; beside
+    that its external data are looked for, which without a name are not missed. No configuration is read but the file
+    that ``config`` names.
 
-    Raises FileNotFoundError that names every path that does not exist, TypeError for what is no model, and ValueError for an input
-    that no model has, a rule or a target that there is not, and a configuration that cannot be used.
+    Raises FileNotFoundError that names every path that does not exist, TypeError for what is no model, and ValueError
+    for an input that no model has, a rule or a target that there is not, and a configuration that cannot be used.
     """
     from irlint.run.requests import answered
     from irlint.run.sources import sources
@@ -158,10 +161,11 @@ def contract(
 def diff(
     old: Model, new: Model, *, names: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None)
 ) -> dict[str, Any]:
-    """What two models differ in, and whether who uses the old one can use the new one, as ``irlint diff --format json`` prints it.
+    """What two models differ in, and whether who uses the old one can use the new one, as ``irlint diff --format json``
+    prints it.
 
-    ``names`` are what those in memory are called. Raises OSError where a file cannot be opened, and ValueError where one is no model
-    that can be read.
+    ``names`` are what those in memory are called. Raises OSError where a file cannot be opened, and ValueError where
+    one is no model that can be read.
     """
     from irlint.run.comparison import compared
     from irlint.run.sources import source
@@ -171,15 +175,15 @@ def diff(
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
-    """Fixes a model as far as it computes the same afterwards, bit for bit: nodes are sorted, node names that occur twice become
-    different ones, and what nothing uses is removed. A file stays as it is.
+    """Fixes a model as far as it computes the same afterwards, bit for bit: nodes are sorted, node names that occur
+    twice become different ones, and what nothing uses is removed. A file stays as it is.
 
-    With ``unsafe`` it also makes the one edit with which an error disappears, where no other edit does the same: the model then computes
-    what its author most likely intended.
+    With ``unsafe`` it also makes the one edit with which an error disappears, where no other edit does the same: the
+    model then computes what its author most likely intended.
 
-    What comes back has the ``data`` of the fixed model, the ``edits`` that were made, and the ``report`` on what is left. ``name`` is
-    what a model in memory is called. Raises FileNotFoundError, OSError where the model cannot be opened, and TypeError for what is no
-    model.
+    What comes back has the ``data`` of the fixed model, the ``edits`` that were made, and the ``report`` on what is
+    left. ``name`` is what a model in memory is called. Raises FileNotFoundError, OSError where the model cannot be
+    opened, and TypeError for what is no model.
     """
     from irlint.run.requests import fixed
     from irlint.run.sources import source
@@ -210,8 +214,8 @@ def why(
 ) -> dict[str, Any]:
     """Where each size of a value comes from, or that of one axis, as ``irlint why --format json`` prints it.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, where ``value`` names no
-    value or several, and where it has no such axis.
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, where
+    ``value`` names no value or several, and where it has no such axis.
     """
     from irlint.policy.shape_options import named_shapes
     from irlint.run.sources import source

@@ -5,7 +5,8 @@ import sys
 
 
 def _without_working_folder() -> None:
-    """Takes away what ``-m`` puts first: modules beside untrusted models must not stand for those that a check imports later."""
+    """Takes away what ``-m`` puts first: modules beside untrusted models must not stand for those that a check imports
+    later."""
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     try:
         if os.path.samefile(sys.path[0], os.curdir) and not os.path.samefile(own, os.curdir):

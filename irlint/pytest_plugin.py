@@ -1,4 +1,5 @@
-"""What irlint adds to pytest: ``--irlint PATH`` makes each model there a test, and the fixture ``irlint_check`` fails one."""
+"""What irlint adds to pytest: ``--irlint PATH`` makes each model there a test, and the fixture ``irlint_check`` fails
+one."""
 
 from __future__ import annotations
 
@@ -118,7 +119,8 @@ class ModelItem(pytest.Item):
 
 @pytest.fixture(scope="session")
 def irlint_check() -> Callable[..., Any]:
-    """A function that checks a model as ``irlint.check`` does, fails the test with the text report, and returns the report."""
+    """A function that checks a model as ``irlint.check`` does, fails the test with the text report, and returns the
+    report."""
 
     def checked(model: Any, **options: Any) -> Any:
         __tracebackhide__ = True

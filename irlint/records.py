@@ -1,4 +1,5 @@
-"""Frozen records with slots, made in a quarter of the time that ``dataclasses`` takes: start-up is part of the product."""
+"""Frozen records with slots, made in a quarter of the time that ``dataclasses`` takes: start-up is part of the
+product."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ def record(*, eq: bool = True, frozen: bool = True) -> Callable[[Class], Class]:
 def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     """Makes a class of annotated fields a record, as ``dataclass(frozen=True, slots=True)`` would.
 
-    The type checker forbids assignments, unless ``frozen=False``; nothing does at run time. ``eq=False`` leaves each record
-    equal only to itself.
+    The type checker forbids assignments, unless ``frozen=False``; nothing does at run time. ``eq=False`` leaves each
+    record equal only to itself.
     """
     if cls is None:
         return lambda each: _made(each, eq)
@@ -59,7 +60,8 @@ def _made(cls: Any, eq: bool) -> Any:
 
 
 def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
-    """Sets the fields one by one, and compiles ``__init__`` for a class of many records or a call that does not fit the fields.
+    """Sets the fields one by one, and compiles ``__init__`` for a class of many records or a call that does not fit the
+    fields.
 
     Compiling is most of what a class costs, and most classes have a few records in a run.
     """

@@ -1,7 +1,8 @@
-"""Tests go between pytest-xdist's processes in batches: most of them take less time than the six messages that are sent about each.
+"""Tests go between pytest-xdist's processes in batches: most of them take less time than the six messages that are sent
+about each.
 
-A batch is a few neighbouring tests of one module. Each is run, told of and counted as it is without pytest-xdist, but that nobody
-is told of what passes before and after a test.
+A batch is a few neighbouring tests of one module. Each is run, reported and counted as without pytest-xdist, but passed
+setups and teardowns are not reported.
 """
 
 from __future__ import annotations
@@ -53,20 +54,20 @@ class Worker:
         if not isinstance(item, Batch):
             return None
         hook, config = item.ihook, item.config
-        told = [hook.pytest_report_to_serializable(config=config, report=each) for each in item.reports(nextitem)]
+        reports = [hook.pytest_report_to_serializable(config=config, report=each) for each in item.reports(nextitem)]
         # It passes for a setup, which is neither shown nor counted.
-        report = pytest.TestReport(item.nodeid, item.location, {}, "passed", None, "setup", told=told)
+        report = pytest.TestReport(item.nodeid, item.location, {}, "passed", None, "setup", reports=reports)
         hook.pytest_runtest_logreport(report=report)
         return True
 
 
 class Controller:
-    """Tells of each test of a batch, and sees to it that none is lost."""
+    """Reports each test of a batch, and fails where one is lost."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.collected = 0
-        self.told: set[str] = set()
+        self.reports: set[str] = set()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -76,21 +77,22 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
         if _counts(report):
-            self.told.add(report.nodeid)
+            self.reports.add(report.nodeid)
         distribution = self.config.pluginmanager.getplugin("dsession")
-        for data in getattr(report, "told", ()):
+        for data in getattr(report, "reports", ()):
             distribution._session.testscollected = self.collected
             test = self.config.hook.pytest_report_from_serializable(config=self.config, data=data)
             distribution.worker_testreport(report.node, test)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        if exitstatus == 0 and len(self.told) < self.collected:
+        if exitstatus == 0 and len(self.reports) < self.collected:
             session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
-            session.shouldfail = f"nothing was told of {self.collected - len(self.told)} tests"
+            session.shouldfail = f"nothing was reported of {self.collected - len(self.reports)} tests"
 
 
 def batches(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
-    """The tests in their order and in batches; those that last, and those that ask an engine, go alone if not ``together``."""
+    """The tests in their order and in batches; those that last, and those that ask an engine, go alone if not
+    ``together``."""
     for (size, _), neighbours in groupby(items, lambda item: (_size(item), item.path)):
         tests = list(neighbours)
         for start in range(0, len(tests), size):

@@ -1,8 +1,9 @@
 """What a check costs against what it replaces, in whole processes: ``python tests/benchmark.py [--quick] [MODEL...]``.
 
-Prints, for each piece of work, the CPU seconds (user and system) and the peak memory of irlint and of the engine that does the like,
-measured in turns in the same run, their ratio, and how irlint's seconds grow where the work doubles. Without a MODEL it makes the models
-of ``benchmarks/models.py``: large weights are holes of sparse files. ``--quick`` takes a tenth of each. No test: machines differ.
+Prints, for each piece of work, the CPU seconds (user and system) and the peak memory of irlint and of the engine that
+does the like, measured in turns in the same run, their ratio, and how irlint's seconds grow where the work doubles.
+Without a MODEL it makes the models of ``benchmarks/models.py``: large weights are holes of sparse files. ``--quick``
+takes a tenth of each. No test: machines differ.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ONNX = "import onnx, onnx.checker, onnx.shape_inference as s; m = onnx.load({path!r}); onnx.checker.check_model(m); s.infer_shapes(m)"
+ONNX = (
+    "import onnx, onnx.checker, onnx.shape_inference as s; m = onnx.load({path!r}); onnx.checker.check_model(m); "
+    "s.infer_shapes(m)"
+)
 ONNX_BY_PATH = (
     "import onnx, onnx.checker; onnx.checker.check_model({path!r}); onnx.load({path!r}, load_external_data=False)"
 )
@@ -30,7 +34,8 @@ RUNS = 3
 
 @dataclass(frozen=True)
 class Work:
-    """Something to check: what of ``benchmarks/models.py`` makes it, of which size, what the engine does with it, and the options of irlint."""
+    """Something to check: what of ``benchmarks/models.py`` makes it, of which size, what the engine does with it, and
+    the options of irlint."""
 
     name: str
     make: str
@@ -72,7 +77,8 @@ WORKS = (
 
 
 def made(work: Work, folder: Path, size: int) -> Path:
-    """The path of a model, made by a process of its own: the memory of this one would count as that of those that it starts."""
+    """The path of a model, made by a process of its own: the memory of this one would count as that of those that it
+    starts."""
     path = folder / work.file
     subprocess.run([sys.executable, MODELS, work.make, str(path), str(size)], check=True)
     return path

@@ -1,7 +1,9 @@
-"""Breaks sound models as people break them, has irlint fix them, and asks ONNX Runtime or OpenVINO whether they compute again what they did.
+"""Breaks sound models as people break them, has irlint fix them, and asks ONNX Runtime or OpenVINO whether they compute
+again what they did.
 
-``python tests/broken.py make --corpus FOLDER --into FOLDER --mutants 1000`` keeps sound models, inputs, outputs and mutants there;
-``python tests/broken.py measure FOLDER`` fixes them and prints a table. ``--format ir`` does the same with OpenVINO IRs."""
+``python tests/broken.py make --corpus FOLDER --into FOLDER --mutants 1000`` keeps sound models, inputs, outputs and
+mutants there; ``python tests/broken.py measure FOLDER`` fixes them and prints a table. ``--format ir`` does the same
+with OpenVINO IRs."""
 
 from __future__ import annotations
 
@@ -67,7 +69,8 @@ def read_lines(path: Path) -> list[Any]:
 
 
 def mutants(sound: list[Sound], into: Path, form: str, wanted: int, seed: int) -> Iterator[Mutant]:
-    """Broken models that the engine refuses with the inputs that they declare, as many for each way as there are places for."""
+    """Broken models that the engine refuses with the inputs that they declare, as many for each way as there are places
+    for."""
     breaker = FORMATS[form]
     ways, seen = sorted(breaker.ways), set[bytes]()
     number = found = barren = 0
@@ -130,7 +133,8 @@ def _stop(number: int, frame: object) -> None:
 
 
 def fixed(file: Path, command: str | None, unsafe: bool = True) -> tuple[bytes, list[str]]:
-    """The fixed model and the texts of its fixes: by a command that writes ``{fixed}`` from ``{file}``, or by ``irlint.fix``."""
+    """The fixed model and the texts of its fixes: by a command that writes ``{fixed}`` from ``{file}``, or by
+    ``irlint.fix``."""
     if command is None or not unsafe:
         result = irlint.fix(str(file), unsafe=unsafe)
         return result.data, [getattr(each, "text", None) or str(each) for each in result.edits]
@@ -213,7 +217,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         f"{percent(sum(row['outcome'] == 'restored' for row in held), len(held))} of the {len(held)} that lost nothing",
         f"{percent(total['restored'], changed)} of the {changed} changed are right",
         f"{percent(total['other'], total.total())} compute something else",
-        f"{sum(row.get('adapted', False) and row['outcome'] == 'restored' for row in rows)} restored with inputs in the type or layout that they declare now",
+        f"{sum(row.get('adapted', False) and row['outcome'] == 'restored' for row in rows)} restored with inputs in "
+        "the type or layout that they declare now",
         f"{sum(bool(row['new']) for row in rows)} files have a new finding",
     ]
     return "\n".join(lines)

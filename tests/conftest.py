@@ -1,5 +1,5 @@
-"""Hypothesis draws the same examples in every run, few of them where no engine is asked, and ``--hypothesis-profile=wild`` lets it
-look elsewhere; and only tests with the mark ``oracle`` ask an engine."""
+"""Hypothesis draws the same examples in every run, few of them where no engine is asked, and
+``--hypothesis-profile=wild`` lets it look elsewhere; and only tests with the mark ``oracle`` ask an engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from irlint.command.entry import COLLECTOR_THRESHOLD
 # Hundreds of processes are started: they share what has been compiled.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# OpenVINO tells its makers of every import and conversion, by a fork of the process that does it; in Jenkins it does not.
+# OpenVINO reports every import and conversion to its makers, by a fork of the process that does it; in Jenkins it does
+# not.
 os.environ.setdefault("JENKINS_URL", "http://localhost")
 # A shell starts what it puts into the background with SIGINT ignored, which every process below would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -66,7 +67,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What lasts begins first, of what asks an engine only what goes together: no process is to work on it alone in the end."""
+    """What lasts begins first, of what asks an engine only what goes together: no process is to work on it alone in the
+    end."""
     within = {path: ORACLES in path.parents for path in {item.path for item in items}}
     for item in items:
         if within[item.path] and item.get_closest_marker("oracle") is None:
@@ -81,7 +83,8 @@ def _begins(item: pytest.Item) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """What has been collected stays to the end: nobody looks for garbage in it, and as seldom as in a check for more."""
+    """What has been collected stays to the end: nobody looks for garbage in it, and as seldom as in a check for
+    more."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(COLLECTOR_THRESHOLD)

@@ -1,5 +1,6 @@
-"""Checks fixtures that have been changed at random, and tells of each that irlint crashes on, takes long for, or leaves a node of
-unjudged: ``python tests/fuzz.py --inputs 20000 --seed 1``; where --keep names a folder, these files are kept there."""
+"""Checks fixtures that have been changed at random, and reports each that irlint crashes on, takes long for, or leaves
+a node of unjudged: ``python tests/fuzz.py --inputs 20000 --seed 1``; where --keep names a folder, these files are kept
+there."""
 
 from __future__ import annotations
 
@@ -32,8 +33,12 @@ SECONDS = 10.0
 #: Numbers at which something changes, and texts that stand for numbers or steer what shows them.
 NUMBERS = (0, 1, -1, 2, 3, 7, 64, 255, 256, 257, 2**31 - 1, 2**31, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63))
 TEXTS = (
-    "", "0", "-1", "1", "?", "...", "1..", "nan", "inf", "-inf", "1e999", "9" * 30, "9" * 5000, "a" * 3000, "N", "\x1b[2J", "\n::error::",
-    "true", "é", "same_upper", "numpy", "f32", "i64", "u4", "string", "opset1", "opset16", "Add", "Concat", "Loop", "ij,jk->ik", ",,", "<", "&#0;",
+    "", "0", "-1", "1", "?", "...", "1..", "nan", "inf", "-inf", "1e999", "9" * 30, "9" * 5000, "a" * 3000, "N", "\x1b"
+        "[2J", "\n::err"
+        "or::",
+    "true", "é", "same_u"
+        "pper", "numpy", "f32", "i64", "u4", "string", "opset1", "opset16", "Add", "Concat", "Loop", "ij,"
+            "jk->ik", ",,", "<", "&#0;",
 )  # fmt: skip
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-30, 3e38, float("inf"), float("nan"))
 
@@ -231,7 +236,7 @@ CHANGES = {
 
 
 def inputs(seed: int) -> Iterator[tuple[Path, bytes]]:
-    """Changed fixtures without end, each told by the seed and its number alone."""
+    """Changed fixtures without end, each reproduced by the seed and its number alone."""
     files = [file for file in sorted(FIXTURES.rglob("*")) if file.suffix in CHANGES]
     contents = {file: file.read_bytes() for file in files}
     number = 0
@@ -258,8 +263,8 @@ def fault(file: Path, data: bytes) -> str:
         report = Report((found.file,), found.findings, "")
         for name in ("text", "json", "sarif"):
             form = FORMS[name]
-            told = form.rendered(report, **({} if form.document else SHOWN))
-            if not form.document and "\x1b" in told:
+            text = form.rendered(report, **({} if form.document else SHOWN))
+            if not form.document and "\x1b" in text:
                 return f"{name}: an escape sequence"
         if found.file.status == "checked":
             demanded(str(file), data)
@@ -280,10 +285,10 @@ def main() -> int:
     until = None if options.seconds is None else time.monotonic() + options.seconds
     tried, faults = 0, 0
     for tried, (file, data) in enumerate(inputs(options.seed), 1):
-        told = fault(file, data)
-        if told:
+        text = fault(file, data)
+        if text:
             faults += 1
-            print(f"input {tried} of seed {options.seed} ({file.name}): {told[:300]}", flush=True)
+            print(f"input {tried} of seed {options.seed} ({file.name}): {text[:300]}", flush=True)
             if options.keep is not None:
                 options.keep.mkdir(parents=True, exist_ok=True)
                 (options.keep / f"{options.seed}-{tried}{file.suffix}").write_bytes(data)

@@ -1,5 +1,6 @@
-"""Asks irlint and ONNX Runtime about small ONNX models whose wire format has been changed at random: ``python tests/fuzz_wire.py --inputs
-20000 --seed 1``. Counts the mutants about which both agree, and sorts the others by what was changed and what each answers."""
+"""Asks irlint and ONNX Runtime about small ONNX models whose wire format has been changed at random: ``python
+tests/fuzz_wire.py --inputs 20000 --seed 1``. Counts the mutants about which both agree, and sorts the others by what
+was changed and what each answers."""
 
 from __future__ import annotations
 
@@ -320,7 +321,8 @@ def full() -> ModelProto:
 
 
 def bases(folders: Iterable[Path], runtime: Runtime) -> list[bytes]:
-    """Two models of its own, each several times, and the small ones of folders in which neither irlint nor ONNX Runtime finds an error."""
+    """Two models of its own, each several times, and the small ones of folders in which neither irlint nor ONNX Runtime
+    finds an error."""
     own = [full().SerializeToString(), parser.parse_model(SMALL).SerializeToString()]
     files = [file for folder in folders for file in sorted(folder.rglob("*.onnx")) if file.stat().st_size <= LARGEST]
     found = [data for data in (file.read_bytes() for file in files) if not runtime.answer(data) and not judged(data)]
@@ -351,8 +353,8 @@ def _one_change(base: bytes, random: Random) -> tuple[str, bytes]:
 
 
 def answered(pipe: Connection) -> None:
-    """What ONNX Runtime answers about each model: "" where it loads it, "damaged", or why it refuses it; of those that are to run,
-    "fails" where it loads them, and they run with no size of 1, 2 and 4 in place of the unknown ones."""
+    """What ONNX Runtime answers about each model: "" where it loads it, "damaged", or why it refuses it; of those that
+    are to run, "fails" where it loads them, and they run with no size of 1, 2 and 4 in place of the unknown ones."""
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
@@ -419,7 +421,8 @@ def judged(data: bytes) -> list[str]:
 
 
 def difference(data: bytes, runtime: Runtime) -> tuple[str, str]:
-    """What ONNX Runtime answers about a model, and how irlint differs, "" where they agree: of what cannot run an error is right."""
+    """What ONNX Runtime answers about a model, and how irlint differs, "" where they agree: of what cannot run an error
+    is right."""
     errors = judged(data)
     answer = runtime.answer(data, is_to_run=bool(errors))
     if answer in ("", "fails"):

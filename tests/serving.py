@@ -22,8 +22,8 @@ TRICKLE = 0.05
 
 @dataclass
 class Site:
-    """Files by their paths, behind a first part that says how the server behaves; ``log`` has the method, the path and the range of each
-    request, ``sent`` the bytes of bodies."""
+    """Files by their paths, behind a first part that says how the server behaves; ``log`` has the method, the path and
+    the range of each request, ``sent`` the bytes of bodies."""
 
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
@@ -129,8 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         part = data[start:end]
         shift = 5 if how == "shifted" else 0
-        told = {"Content-Range": f"bytes {start + shift}-{end - 1 + shift}/{len(data)}", "ETag": '"one"'}
-        self._send(206, part * with_body, len(part), told)
+        text = {"Content-Range": f"bytes {start + shift}-{end - 1 + shift}/{len(data)}", "ETag": '"one"'}
+        self._send(206, part * with_body, len(part), text)
 
     def _fail(self, how: str, data: bytes) -> None:
         if how == "flaky":

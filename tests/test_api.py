@@ -41,7 +41,7 @@ def test_models_in_memory(kind: str) -> None:
 
 
 @pytest.mark.parametrize("path", [BAD, GOOD, BAD_IR, GOOD_IR, WARNING])
-def test_a_model_in_memory_is_told_as_its_file(path: Path) -> None:
+def test_a_model_in_memory_is_reported_as_its_file(path: Path) -> None:
     name, data = path.as_posix(), path.read_bytes()
     assert irlint.check(data, name=name).text() == irlint.check(path).text()
     with path.open("rb") as file:
@@ -74,7 +74,7 @@ def test_several_models() -> None:
     assert len(report.errors) == 2
 
 
-def test_two_models_in_memory_are_told_apart() -> None:
+def test_two_models_in_memory_are_distinguished() -> None:
     def model(scale: float) -> onnx.ModelProto:
         made = onnx.parser.parse_model(
             '<ir_version: 8, opset_import: ["" : 17]> g (float[300] x) => (float[300] y) { y = Mul (x, w) }'

@@ -1,4 +1,5 @@
-"""What .github/ADDING.md adds is added as it says, to a copy of the project, and works; what the other guides name is there."""
+"""What .github/ADDING.md adds is added as it says, to a copy of the project, and works; what the other guides name is
+there."""
 
 from __future__ import annotations
 
@@ -178,14 +179,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 def check_consoles(addition: Addition, copy: Copy) -> None:
     for console in addition.of("console"):
         parts = re.split(r"^\$ (.+)\n", console, flags=re.M)
-        told = "".join(f"$ {command}\n{copy.printed(command)}" for command in parts[1::2])
-        assert "Traceback" not in told, told
+        printed_text = "".join(f"$ {command}\n{copy.printed(command)}" for command in parts[1::2])
+        assert "Traceback" not in printed_text, printed_text
         if os.environ.get(REWRITE):
             GUIDE.write_text(
-                GUIDE.read_text("utf-8").replace(f"```console\n{console}```", f"```console\n{told}```"), "utf-8"
+                GUIDE.read_text("utf-8").replace(f"```console\n{console}```", f"```console\n{printed_text}```"), "utf-8"
             )
         else:
-            assert told == console, f"with {REWRITE}=1 this test writes what irlint prints now into the guide"
+            assert printed_text == console, f"with {REWRITE}=1 this test writes what irlint prints now into the guide"
 
 
 @pytest.mark.slow
@@ -258,7 +259,7 @@ def test_layers_are_those_of_the_package() -> None:
     assert {name for name in shown if not (ROOT / "tests" / name).is_dir()} == {"model", "binding"}
 
 
-def test_commands_of_the_pull_request_template_are_told() -> None:
+def test_commands_of_the_pull_request_template_are_reported() -> None:
     template = (ROOT / ".github" / "pull_request_template.md").read_text("utf-8")
     commands = re.findall(r"`((?:ruff|mypy|pytest)[^`]*)`", template)
     assert len(commands) >= 3

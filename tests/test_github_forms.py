@@ -61,20 +61,22 @@ def test_one_job_gathers_all() -> None:
 
 
 def test_pythons_are_those_of_the_classifiers() -> None:
-    told = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
+    versions = [name.rpartition(" ")[2] for name in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", name)]
     matrix = WORKFLOWS["ci"]["jobs"]["checkout"]["strategy"]["matrix"]
     run = {*product(matrix["os"], matrix["python"]), *((each["os"], each["python"]) for each in matrix["include"])}
-    assert run >= set(product(matrix["os"], told))
-    assert {python for _, python in run} == set(told)
-    assert PROJECT["requires-python"] == f">={told[0]}"
-    assert WORKFLOWS["ci"]["jobs"]["wheel"]["strategy"]["matrix"]["python"] == [told[0], told[-1]]
+    assert run >= set(product(matrix["os"], versions))
+    assert {python for _, python in run} == set(versions)
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+    assert WORKFLOWS["ci"]["jobs"]["wheel"]["strategy"]["matrix"]["python"] == [versions[0], versions[-1]]
 
 
 def test_systems_are_those_of_the_classifiers() -> None:
-    told = {name.rpartition(" ")[2].lower() for name in PROJECT["classifiers"] if name.startswith("Operating System")}
+    versions = {
+        name.rpartition(" ")[2].lower() for name in PROJECT["classifiers"] if name.startswith("Operating System")
+    }
     matrix = WORKFLOWS["ci"]["jobs"]["checkout"]["strategy"]["matrix"]
     names = {"ubuntu-latest": "linux", "windows-latest": "windows", "macos-latest": "macos"}
-    assert {names[each] for each in matrix["os"]} == told
+    assert {names[each] for each in matrix["os"]} == versions
 
 
 def test_extras_exist() -> None:

@@ -18,7 +18,8 @@ def layer(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-#: A folder is a layer; its modules import, late ones too, only from their own folder and from those above it in this list.
+#: A folder is a layer; its modules import, late ones too, only from their own folder and from those above it in this
+#: list.
 LAYERS = (
     "lazy_typing",
     "records",
@@ -34,7 +35,7 @@ LAYERS = (
     "targets",
     "checks",
     "fixes",
-    "pictures",
+    "snippets",
     "reporters",
     "policy",
     "run",
@@ -98,7 +99,8 @@ def test_onnx_can_be_imported_after_a_check() -> None:
     code = (
         f"import irlint; assert not irlint.check({str(model)!r}).findings\n"
         "import sys; assert 'numpy' not in sys.modules and 'onnx' not in sys.modules\n"
-        f"import onnx; onnx.checker.check_model(onnx.load({str(model)!r})); onnx.shape_inference.infer_shapes(onnx.ModelProto())"
+        f"import onnx; onnx.checker.check_model(onnx.load({str(model)!r})); "
+        "onnx.shape_inference.infer_shapes(onnx.ModelProto())"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -48,7 +48,7 @@ EXCEPTIONS = (
         "dims/expressions.py",
         "they are functions of the texts that PyTorch's exporter writes, and no operators",
     ),
-    ("Parameter Result", "ops/kernels/port_maps.py", "a port map names the boundary of a body by its layers"),
+    ("Parameter Result", "ops/shared/port_maps.py", "a port map names the boundary of a body by its layers"),
     (
         "Parameter Result Const",
         "binding/openvino*",
@@ -70,15 +70,16 @@ EXCEPTIONS = (
         "OpenVINO's writer states the type of compressed weights behind it, as of no other operation",
     ),
     ("Assign ReadValue", "checks/variables.py", "the check is about this pair of operations across the graph"),
-    ("ConvertLike", "checks/variables.py", "OpenVINO removes what only tells it an element type"),
+    ("ConvertLike", "checks/variables.py", "OpenVINO removes what only gives it an element type"),
     (
         "leakyrelu thresholdedrelu scaledtanh hardsigmoid softsign softplus",
-        "ops/kernels/gates.py",
+        "ops/shared/gates.py",
         "activations by their own names",
     ),
     ("Tanh", "ops/nn/recurrent.py", "activations by their own names"),
     (
-        "Relu Tanh Sigmoid LeakyRelu HardSigmoid Elu Selu Celu Softplus Softsign ThresholdedRelu ScaledTanh ParametricSoftplus",
+        "Relu Tanh Sigmoid LeakyRelu HardSigmoid Elu Selu Celu Softplus Softsign ThresholdedRelu ScaledTanh "
+        "ParametricSoftplus",
         "ops/math/linear.py",
         "the values of FusedGemm's attribute",
     ),
@@ -98,7 +99,8 @@ QUOTED = re.compile(r'"([\w ]+)"')
 
 
 def literals(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The names of operators in a module, alone or in a list with spaces; not those of type variables, nor parts of texts."""
+    """The names of operators in a module, alone or in a list with spaces; not those of type variables, nor parts of
+    texts."""
     passed = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "TypeVar":
@@ -136,8 +138,8 @@ def test_names_of_operators_stand_where_these_are_defined() -> None:
         if place not in WRITTEN and not fnmatch(place, OF_RELEASES):
             wrong += [f"{place}:{line} {name}" for name, line in strays(path) if name not in excepted(path)]
     assert not wrong, (
-        "a decorator of the operator says what is known of it; of a module that is about the operator, EXCEPTIONS says why: "
-        + ", ".join(wrong)
+        "a decorator of the operator says what is known of it; of a module that is about the operator, EXCEPTIONS says "
+        "why: " + ", ".join(wrong)
     )
 
 

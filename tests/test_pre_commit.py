@@ -137,7 +137,7 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
 
 @pytest.mark.parametrize("hook", ["irlint", "irlint-all"])
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "text"),
     [
         ({"a b/good.onnx": GOOD, "ir.XML": IR, "pom.xml": POM}, "Passed"),
         ({"pom.xml": POM}, "Passed"),
@@ -147,15 +147,15 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
     ],
     ids=["sound", "no model", "neither", "broken", "lfs"],
 )
-def test_commit(hooks: Hooks, hook: str, files: Files, told: str, tmp_path: Path) -> None:
+def test_commit(hooks: Hooks, hook: str, files: Files, text: str, tmp_path: Path) -> None:
     result = hooks.committed(tmp_path / "repository", hook, {}, files)
-    assert told in result.stdout
+    assert text in result.stdout
     assert "Traceback" not in result.stdout
-    assert (result.returncode == 0) == (told in ("Passed", "Skipped"))
+    assert (result.returncode == 0) == (text in ("Passed", "Skipped"))
 
 
 @pytest.mark.parametrize(
-    ("hook", "before", "files", "told"),
+    ("hook", "before", "files", "text"),
     [
         ("irlint", {"m.xml": WEIGHED, "m.bin": bytes(16)}, {"m.bin": bytes(8)}, "Skipped"),
         ("irlint-fix", {}, {"m.onnx": GOOD, "pom.xml": POM}, "Passed"),
@@ -171,15 +171,15 @@ def test_commit(hooks: Hooks, hook: str, files: Files, told: str, tmp_path: Path
         "in order",
         "not in order",
         "too short",
-        "mended",
+        "fixed",
         "no model",
         "too short, and another",
         "others unchanged",
     ],
 )
 def test_commit_of_weights_alone(
-    hooks: Hooks, hook: str, before: Files, files: Files, told: str, tmp_path: Path
+    hooks: Hooks, hook: str, before: Files, files: Files, text: str, tmp_path: Path
 ) -> None:
     result = hooks.committed(tmp_path / "repository", hook, before, files)
-    assert told in result.stdout
-    assert (result.returncode == 0) == (told in ("Passed", "Skipped"))
+    assert text in result.stdout
+    assert (result.returncode == 0) == (text in ("Passed", "Skipped"))

@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def told(folder: Path, *arguments: str) -> tuple[int, str]:
+def ran(folder: Path, *arguments: str) -> tuple[int, str]:
     """The exit status of pytest, and what it prints."""
     command = [sys.executable, "-m", "pytest", "-p", "irlint.pytest_plugin", "-p", "no:cacheprovider", *arguments]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""}
@@ -49,25 +49,25 @@ def told(folder: Path, *arguments: str) -> tuple[int, str]:
 
 
 def test_each_model_is_a_test(folder: Path) -> None:
-    status, text = told(folder, "--irlint", "models")
+    status, text = ran(folder, "--irlint", "models")
     assert status == 1 and re.search(r"2 failed, 2 passed, 1 skipped", text)
     assert text.count("\nerror[IRL201]: Add: axis 1 is 64") == 2 and "FAILED models/bad.onnx::irlint" in text
     assert "   --> models/bad.onnx " in text and "irlint: 3 models" in text and "pytest_plugin.py" not in text
 
 
 def test_models_alone_with_a_configuration(folder: Path) -> None:
-    status, text = told(folder, "--irlint", "models", "--irlint-config", "irlint.toml", "-m", "irlint", "-v")
+    status, text = ran(folder, "--irlint", "models", "--irlint-config", "irlint.toml", "-m", "irlint", "-v")
     assert status == 0 and re.search(r"2 passed, 2 deselected", text)
 
 
 def test_costs_nothing_where_it_is_not_used(folder: Path) -> None:
-    status, text = told(folder, "-k", "loaded")
+    status, text = ran(folder, "-k", "loaded")
     assert status == 0 and "irlint:" not in text
 
 
 @pytest.mark.parametrize("arguments", [("--irlint", "gone"), ("--irlint", "models", "--irlint-config", "gone.toml")])
 def test_what_is_missing(folder: Path, arguments: tuple[str, ...]) -> None:
-    status, text = told(folder, *arguments)
+    status, text = ran(folder, *arguments)
     assert status == 4 and "--irlint: " in text and "gone" in text
 
 
@@ -78,7 +78,7 @@ def test_hostile_names_and_files(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(BAD.read_bytes())
     os.mkfifo(tmp_path / "pipe.onnx")
     (tmp_path / "loop.onnx").symlink_to("loop.onnx")
-    status, text = told(tmp_path, "--irlint", ".", "-v", "--junitxml=report.xml")
+    status, text = ran(tmp_path, "--irlint", ".", "-v", "--junitxml=report.xml")
     assert (status, "8 failed" in text, "Traceback" in text, ".py:" in text) == (1, True, False, False)
     assert "pipe.onnx cannot be opened: it is no regular file" in text and (tmp_path / "report.xml").stat().st_size
     for line in text.split("\n"):

@@ -106,10 +106,10 @@ def test_consoles_show_what_is_printed(section: str, folder: Path) -> None:
 def check_console(text: str, folder: Path) -> None:
     pieces = []
     for command, shown in commands(text):
-        told = printed(command, folder).rstrip("\n") + "\n"
+        printed_text = printed(command, folder).rstrip("\n") + "\n"
         if "\n...\n" in f"\n{shown}":
-            told = shown if fits(told, shown) else told
-        pieces.append(f"$ {command}\n{told}")
+            printed_text = shown if fits(printed_text, shown) else printed_text
+        pieces.append(f"$ {command}\n{printed_text}")
     if os.environ.get(REWRITE):
         README.write_text(
             README.read_text("utf-8").replace(f"```console\n{text}```", f"```console\n{''.join(pieces)}```")
@@ -118,10 +118,10 @@ def check_console(text: str, folder: Path) -> None:
     assert "".join(pieces) == text, f"with {REWRITE}=1 this test writes what irlint prints now into README.md"
 
 
-def fits(told: str, shown: str) -> bool:
+def fits(printed_text: str, shown: str) -> bool:
     """Whether an output is one that is shown with ``...`` in place of some of its lines."""
     parts = f"\n{shown}".split("\n...\n")
-    return re.fullmatch(r"\n(?:.*\n)?".join(map(re.escape, parts)), f"\n{told}", re.S) is not None
+    return re.fullmatch(r"\n(?:.*\n)?".join(map(re.escape, parts)), f"\n{printed_text}", re.S) is not None
 
 
 def test_screen_is_what_is_printed(folder: Path) -> None:
@@ -175,10 +175,10 @@ def test_every_command_exists() -> None:
 
 def test_every_key_of_the_configuration_is_there() -> None:
     schema = json.loads(Path(irlint.__file__).with_name("irlint.schema.json").read_text("utf-8"))
-    told = TEXT.partition("| key | what it says |")[2].partition("\n\n")[0]
+    printed_text = TEXT.partition("| key | what it says |")[2].partition("\n\n")[0]
     named = {
         key.strip("[]")
-        for row in told.splitlines()
+        for row in printed_text.splitlines()
         for key in re.findall(r"`([^`]+)`", row.split("|")[1:2][0] if "|" in row else "")
     }
     assert named == set(schema["properties"])

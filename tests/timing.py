@@ -1,4 +1,5 @@
-"""How long something takes, in CPU time: a machine that is busy makes it more, never less, so one of a few tries has to be quick."""
+"""How long something takes, in CPU time: a machine that is busy makes it more, never less, so one of a few tries has to
+be quick."""
 
 from __future__ import annotations
 
@@ -22,5 +23,6 @@ def within(seconds: float, act: Callable[[], Result]) -> Result:
 
 
 def grows_evenly(spent: Callable[[int], float], small: int, large: int) -> bool:
-    """Whether ``spent`` gives at most twice as many seconds for each piece of a large work as for each of a small one."""
+    """Whether ``spent`` gives at most twice as many seconds for each piece of a large work as for each of a small
+    one."""
     return any(spent(large) < 2 * large / small * spent(small) + 0.1 for _ in range(TRIES))

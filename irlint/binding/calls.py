@@ -19,7 +19,7 @@ UNKNOWN_OPERATOR = Rule(
     Severity.ERROR,
     "The operator does not exist in its domain or opset.",
     why="No runtime has a kernel for a name that no operator set defines; the model is refused when it is loaded.",
-    mend="Correct the name, import the domain that has the operator, or add it as a model-local function.",
+    fix="Correct the name, import the domain that has the operator, or add it as a model-local function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relux (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,13 +32,14 @@ CUSTOM_OPERATOR = Rule(
     "custom-operator",
     Severity.NOTE,
     "irlint has no rule for this operator: its outputs are taken as the file declares them.",
-    why="""A custom operator, or one that irlint does not know yet, says nothing about its outputs. What the file declares for
-them is used further on; where it declares nothing, what follows cannot be checked.
+    why="""A custom operator, or one that irlint does not know yet, says nothing about its outputs. What the file
+        declares for them is used further on; where it declares nothing, what follows cannot be checked.
 
-ONNX Runtime and OpenVINO run such a model with the library that has the operator (`SessionOptions.register_custom_ops_library`,
-`Core.add_extension`), and refuse it without. The file does not say which libraries you load, so this is a note, and it does not
-fail a check. If you load none, `--severity custom-operator=error` makes it an error, as does `[severity]` in `irlint.toml`.""",
-    mend="Declare the shapes of its outputs (ONNX `value_info`), so that what follows is checked.",
+ONNX Runtime and OpenVINO run such a model with the library that has the operator
+(`SessionOptions.register_custom_ops_library`, `Core.add_extension`), and refuse it without. The file does not say
+which libraries you load, so this is a note, and it does not fail a check. If you load none, `--severity
+custom-operator=error` makes it an error, as does `[severity]` in `irlint.toml`.""",
+    fix="Declare the shapes of its outputs (ONNX `value_info`), so that what follows is checked.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
 g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -52,7 +53,7 @@ UNKNOWN_ATTRIBUTE = Rule(
     "The operator has no attribute of this name at this version.",
     why="""ONNX Runtime and the ONNX checker refuse an attribute that the operator does not have. OpenVINO ignores it in
 silence, and takes the default for the one that was meant: there it is a warning.""",
-    mend="Correct the name, or use the opset version that has the attribute.",
+    fix="Correct the name, or use the opset version that has the attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -66,9 +67,9 @@ MISSING_ATTRIBUTE = Rule(
     "missing-attribute",
     Severity.ERROR,
     "An attribute that the operator requires is not there.",
-    why="""ONNX runtimes refuse the node. OpenVINO takes a value of its own where it can, which is seldom the one that was
-meant: there it is a warning that names the value.""",
-    mend="Write the attribute.",
+    why="""ONNX runtimes refuse the node. OpenVINO takes a value of its own where it can, which is seldom the one that
+        was meant: there it is a warning that names the value.""",
+    fix="Write the attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -83,7 +84,7 @@ ATTRIBUTE_KIND = Rule(
     Severity.ERROR,
     "An attribute is of another type than the operator's schema says.",
     why="Runtimes read the attribute as the type that the schema states and refuse any other.",
-    mend="Write the attribute as the type that the message names.",
+    fix="Write the attribute as the type that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0.0> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -97,7 +98,7 @@ ATTRIBUTE_VALUE = Rule(
     Severity.ERROR,
     "An attribute has a value that the operator does not allow.",
     why="The operator defines what each value means; a runtime refuses any other, or takes a default in silence.",
-    mend="Use one of the values that the message names.",
+    fix="Use one of the values that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME"> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -111,7 +112,7 @@ INPUT_COUNT = Rule(
     Severity.ERROR,
     "The node has fewer or more inputs than its operator takes.",
     why="Runtimes refuse a node that leaves a required input out, or has one too many.",
-    mend="Connect the inputs that the operator names, and no others; leave an optional one out by the empty name.",
+    fix="Connect the inputs that the operator names, and no others; leave an optional one out by the empty name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -126,7 +127,7 @@ OUTPUT_COUNT = Rule(
     Severity.ERROR,
     "The node names more or fewer outputs than its operator has.",
     why="Runtimes refuse a node with an output that its operator does not have.",
-    mend="Name only the outputs that the operator has at this version.",
+    fix="Name only the outputs that the operator has at this version.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y, z = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -140,8 +141,9 @@ OPSET_LACKS_OPERATOR = Rule(
     "operator-not-in-opset",
     Severity.ERROR,
     "The operator exists, but not in the opset that the file uses.",
-    why="The opset version fixes what each operator means; an operator that came later, or was removed, has no meaning in it.",
-    mend="Use an opset that has the operator (ONNX: `opset_import`; IR: the layer's `version`), or another operator.",
+    why="The opset version fixes what each operator means; an operator that came later, or was removed, has no meaning "
+    "in it.",
+    fix="Use an opset that has the operator (ONNX: `opset_import`; IR: the layer's `version`), or another operator.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
     good="""<ir_version: 9, opset_import: ["" : 20]>
@@ -154,10 +156,11 @@ MISSING_OPSET_IMPORT = Rule(
     "missing-opset-import",
     Severity.ERROR,
     "A node's domain is not among the opsets that the model imports.",
-    why="""Without the version of its domain an operator's meaning is not fixed. The ONNX checker refuses the model; ONNX
-Runtime takes the newest version of a domain that it knows, which is another one in each of its releases: there it is a
+    why="""Without the version of its domain an operator's meaning is not fixed. The ONNX checker refuses the model;
+        ONNX Runtime takes the newest version of a domain that it knows, which is another one in each of its releases:
+        there it is a
 warning.""",
-    mend="Add the domain and its version to `opset_import`.",
+    fix="Add the domain and its version to `opset_import`.",
     bad="""<ir_version: 8, opset_import: ["ai.onnx.ml" : 3]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -172,7 +175,7 @@ class Call:
     """What a node calls: the rule of an operator, a function of the model, or neither.
 
     ``version`` is the opset version; ``op`` the operator's name as its specification spells it. ``attributes`` are the
-    keyword arguments for the rule. ``broken`` tells that the rule cannot be asked because of the faults.
+    keyword arguments for the rule. ``broken`` is True where the faults prevent asking the rule.
     """
 
     op: str

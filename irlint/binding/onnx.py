@@ -1,4 +1,5 @@
-"""From an ONNX node to its operator or function: name, opset, arity and attributes, as the official schemas state them."""
+"""From an ONNX node to its operator or function: name, opset, arity and attributes, as the official schemas state
+them."""
 
 from __future__ import annotations
 
@@ -81,8 +82,8 @@ def _as_in_the_model(
 ) -> tuple[Call, list[Fault]]:
     """What a node of a function is where the model imports another opset than the function.
 
-    The nodes of a function stand in the place of its calls: ONNX Runtime counts their inputs by the opset of the function, and reads
-    all else by that of the model.
+    The nodes of a function stand in the place of its calls: ONNX Runtime counts their inputs by the opset of the
+    function, and reads all else by that of the model.
     """
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
@@ -94,12 +95,12 @@ def _as_in_the_model(
     theirs, found = _call(replaced(node, version=opset), model, scope, within_function=False)
     refused = {fault.rule for fault in found if fault.severity is Severity.ERROR} | {INPUT_COUNT}
     kept = [fault if fault.rule in refused else fault.lowered(Severity.WARNING) for fault in faults]
-    said = {fault.rule for fault in kept}
+    broken_rules = {fault.rule for fault in kept}
     note = f"ONNX Runtime reads the nodes of functions by the opset that the model imports, {opset}"
     kept += [
         fault.changed(notes=(*fault.notes, note))
         for fault in found
-        if fault.severity is Severity.ERROR and fault.rule not in said
+        if fault.severity is Severity.ERROR and fault.rule not in broken_rules
     ]
     return replaced(theirs, broken=any(fault.severity is Severity.ERROR for fault in kept)), kept
 
@@ -133,8 +134,8 @@ def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[F
 class _Found:
     """What there is for a node: the opset ``version`` that counts, irlint's rule, and the schema of the standard.
 
-    ``runtime`` is the schema of an operator that only ONNX Runtime has, and ``begins`` the opset with which the standard
-    begins where ONNX Runtime has the operator before.
+    ``runtime`` is the schema of an operator that only ONNX Runtime has, and ``begins`` the opset with which the
+    standard begins where ONNX Runtime has the operator before.
     """
 
     version: int
@@ -212,7 +213,8 @@ def _is_newer(node: Node, found: _Found) -> bool:
 
 
 def _schema_of_types(node: Node, found: _Found) -> OfficialSchema | None:
-    """The schema whose element types count; before the standard begins ONNX Runtime takes those with which it begins."""
+    """The schema whose element types count; before the standard begins ONNX Runtime takes those with which it
+    begins."""
     if found.begins is not None:
         checked = found.operator is not None and not found.operator.unchecked
         return official(node.op, found.begins, node.domain) if checked else None
@@ -294,7 +296,8 @@ def _experimental(rules: list[Operator], version: int, who: str) -> Fault:
 
 
 def _of_no_opset(node: Node, version: int) -> Fault:
-    """The fault of an operator of ONNX's domains that no opset has; one of an opset that irlint does not know may have it."""
+    """The fault of an operator of ONNX's domains that no opset has; one of an opset that irlint does not know may have
+    it."""
     newest = latest_opset(node.domain)
     if version > newest:
         return _custom(node)
@@ -309,7 +312,8 @@ def _of_no_opset(node: Node, version: int) -> Fault:
 
 
 def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
-    """The fault of an operator of ONNX Runtime's domains that it does not have; where it ``trains``, builds for that have it."""
+    """The fault of an operator of ONNX Runtime's domains that it does not have; where it ``trains``, builds for that
+    have it."""
     text = f"{node.domain} has no operator of this name in ONNX Runtime {runtime_version()}"
     if trains:
         advice = "use a build of ONNX Runtime for training, or export the model for inference"
@@ -332,6 +336,7 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 def _custom(node: Node) -> Fault:
     return CUSTOM_OPERATOR.fault(
-        f"no rule for this operator of the domain {_domain(node.domain)}: its outputs are taken as the file declares them",
+        f"no rule for this operator of the domain {_domain(node.domain)}: its outputs are taken as the file declares "
+        "them",
         help="declare the shapes of its outputs as value_info, so that what follows is checked",
     )

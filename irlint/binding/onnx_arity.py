@@ -21,8 +21,8 @@ from irlint.schemas import (
 
 @record
 class Arity:
-    """How many inputs an operator takes, their names, and which of them may be left out; ``later`` is the opset from which on it
-    takes those that the node has, 0 for none."""
+    """How many inputs an operator takes, their names, and which of them may be left out; ``later`` is the opset from
+    which on it takes those that the node has, 0 for none."""
 
     names: list[str]
     lowest: int
@@ -59,7 +59,8 @@ def arity_faults(
 
 
 def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
-    """The inputs that are too many, or the first that is missing, unless its name is among the ``written`` attributes."""
+    """The inputs that are too many, or the first that is missing, unless its name is among the ``written``
+    attributes."""
     count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
         return [
@@ -90,7 +91,8 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
 
 
 def _opset_with(count: int, schema: OfficialSchema) -> int:
-    """The first opset after that of a schema in which the operator takes ``count`` inputs, 0 for none or where it does."""
+    """The first opset after that of a schema in which the operator takes ``count`` inputs, 0 for none or where it
+    does."""
     if count <= schema.max_input or schema.domain in RUNTIME_DOMAINS:
         return 0
     for since in official_versions(schema.name, schema.domain):
@@ -101,7 +103,8 @@ def _opset_with(count: int, schema: OfficialSchema) -> int:
 
 
 def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """Inputs that are left out among any number of them: ONNX Runtime refuses the first one, and comes down by another."""
+    """Inputs that are left out among any number of them: ONNX Runtime refuses the first one, and comes down by
+    another."""
     if not schema.inputs or schema.inputs[-1].option != "variadic":
         return []
     begin = len(schema.inputs) - 1
@@ -110,7 +113,8 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
         return []
     return [
         INPUT_COUNT.fault(
-            f"input {gaps[0]} has the empty name; it is one of any number of inputs ({schema.inputs[-1].name}), none of "
+            f"input {gaps[0]} has the empty name; it is one of any number of inputs ({schema.inputs[-1].name}), none "
+            "of "
             "which may be left out",
             help="remove the empty name, or connect a value",
             input=gaps[0],

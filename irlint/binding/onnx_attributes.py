@@ -67,11 +67,15 @@ def onnx_attributes(
 
 
 def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> list[Fault]:
-    """The fault of a reference that states another type than the operator takes: runtimes look at what it stands for."""
+    """The fault of a reference that states another type than the operator takes: runtimes look at what it stands
+    for."""
     kind = schema.attributes[name][0] if name in schema.attributes else written.kind
     if written.kind in (kind, "UNDEFINED"):
         return []
-    text = f"attribute `{name}` refers to `{written.reference}` of the function as {written.kind}; the operator takes it as {kind}"
+    text = (
+        f"attribute `{name}` refers to `{written.reference}` of the function as {written.kind}; the operator takes "
+        f"it as {kind}"
+    )
     fault = ATTRIBUTE_KIND.fault(
         text, help=f"give the reference the type {kind}", attribute=name, severity=Severity.WARNING
     )
@@ -79,7 +83,8 @@ def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> 
 
 
 def _missing(schema: OfficialSchema | None, known: Signature | None, present: set[str]) -> list[Fault]:
-    """The faults of attributes that are not there: the schema requires them, or the rule has no default to go on with."""
+    """The faults of attributes that are not there: the schema requires them, or the rule has no default to go on
+    with."""
     required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
     if known is not None:
         wanted = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
@@ -186,7 +191,8 @@ def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) ->
         return _kind_fault(name, attribute, kind, operator) if kind is not None else None
     own = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     return UNKNOWN_ATTRIBUTE.fault(
-        f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} is not known to have an attribute "
+        f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} is not known to have "
+        "an attribute "
         f"`{name}`",
         **corrected(name, list(known.attributes), "correct the name"),
         attribute=name,
@@ -212,7 +218,8 @@ def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSc
         if name.startswith("__"):
             return None
         return UNKNOWN_ATTRIBUTE.fault(
-            f"the operator of {schema.domain} has no attribute `{name}` in ONNX Runtime {runtime_version()}, which refuses it",
+            f"the operator of {schema.domain} has no attribute `{name}` in ONNX Runtime {runtime_version()}, which "
+            "refuses it",
             **corrected(
                 name, list(schema.attributes), f"remove `{name}`, or use a release of ONNX Runtime that has it"
             ),

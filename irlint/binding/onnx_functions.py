@@ -1,4 +1,5 @@
-"""Calls of functions of the model: their inputs, outputs and attributes, and names of functions that the model does not have."""
+"""Calls of functions of the model: their inputs, outputs and attributes, and names of functions that the model does not
+have."""
 
 from __future__ import annotations
 
@@ -103,8 +104,8 @@ def _attribute_faults(node: Node, function: Function) -> list[Fault]:
 
 
 def unknown_function(node: Node, model: Model) -> Fault | None:
-    """The fault of a node whose domain or name is that of functions of the model, and that none of them is; None where it may
-    be a custom operator."""
+    """The fault of a node whose domain or name is that of functions of the model, and that none of them is; None where
+    it may be a custom operator."""
     if not model.functions or node.domain in (MICROSOFT, NCHWC) or node.domain in OFFICIAL_DOMAINS:
         return None
     overloads = [overload for domain, name, overload in model.functions if (domain, name) == (node.domain, node.op)]

@@ -66,7 +66,8 @@ def _unknown_opset(node: Node) -> Fault:
     if foreign and openvino_versions(node.op) and node.op not in ("Parameter", "Result", "Const"):
         newest = max(min(operator.until or NEWEST_OPSET, NEWEST_OPSET) for operator in openvino_versions(node.op))
         return CUSTOM_OPERATOR.fault(
-            f'the operation is of "{node.version}": OpenVINO has one of this name in opset{newest} and none there, and refuses '
+            f'the operation is of "{node.version}": OpenVINO has one of this name in opset{newest} and none there, and '
+            "refuses "
             "the layer unless an extension registers one",
             help=f'write version="opset{newest}", or give OpenVINO the extension',
             severity=Severity.WARNING,
@@ -78,7 +79,8 @@ def _unknown_opset(node: Node) -> Fault:
         )
     if label in INTERNAL:
         return UNKNOWN_OPERATOR.fault(
-            f'the operation is of "{label}", which OpenVINO keeps for operations that it makes itself and reads from no IR',
+            f'the operation is of "{label}", which OpenVINO keeps for operations that it makes itself and reads from '
+            "no IR",
             help=_its_opset(node.op),
         )
     return UNKNOWN_OPERATOR.fault(
@@ -124,7 +126,8 @@ def _advice(op: str) -> dict[str, str]:
 
 
 def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:
-    """What is wrong with the number of inputs; those behind the last, where OpenVINO passes over ``spare`` ones, are no error."""
+    """What is wrong with the number of inputs; those behind the last, where OpenVINO passes over ``spare`` ones, are no
+    error."""
     count = len(node.inputs)
     while count and node.inputs[count - 1] is None:
         count -= 1

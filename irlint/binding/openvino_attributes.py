@@ -1,4 +1,5 @@
-"""The attributes of an IR layer against those of its operation: read, misread, missing, misspelled, of another operation."""
+"""The attributes of an IR layer against those of its operation: read, misread, missing, misspelled, of another
+operation."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ HARMLESS = frozenset(
 
 @record
 class Reading:
-    """What was read of a layer's attributes: arguments for the rule, the parameters whose texts are refused, the attributes
-    that the operation has not got, and the faults of the texts.
+    """What was read of a layer's attributes: arguments for the rule, the parameters whose texts are refused, the
+    attributes that the operation has not got, and the faults of the texts.
 
     ``parameters`` maps the attributes that the operation has to the parameters of its rule.
     """
@@ -92,7 +93,8 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
 def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
     """The faults for required attributes that are missing and for attributes that the operation has not got.
 
-    One that is the misspelling of another gives one fault; all that are missing, or of other operations, give one together.
+    One that is the misspelling of another gives one fault; all that are missing, or of other operations, give one
+    together.
     """
     faults = []
     foreign = []
@@ -116,7 +118,8 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
 
 
 def _meant(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
-    """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown one."""
+    """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown
+    one."""
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
     close = wording.closest(written.lower(), sorted(spelled))
     if close is not None:
@@ -205,7 +208,7 @@ def _is_read(node: Node, written: str) -> bool:
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
-#: Of what an attribute may be, so many words are told.
+#: The most allowed values that a message names.
 FEW = 4
 
 
@@ -217,10 +220,10 @@ def _misread(
     written: str, text: str, remark: str, severity: Severity | None = None, allowed: Sequence[str] = ()
 ) -> Fault:
     few = 0 < len(allowed) <= FEW
-    else_told = f"write {wording.either(*map(_quoted, allowed))}" if few else f"correct `{written}`"
+    otherwise = f"write {wording.either(*map(_quoted, allowed))}" if few else f"correct `{written}`"
     return ATTRIBUTE_VALUE.fault(
         f'attribute `{written}` is "{wording.shortened(text)}"; {remark}',
-        help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, else_told),
+        help=f'write "{allowed[0]}"' if len(allowed) == 1 else did_you_mean(text, allowed, otherwise),
         attribute=written,
         severity=severity,
     )
@@ -237,7 +240,8 @@ def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) 
     spelled = [f"`{written}`" for written in foreign]
     names = ", ".join(f"`{name}`" for name in parameters) or "none"
     return UNKNOWN_ATTRIBUTE.fault(
-        f"no attributes {', '.join(spelled[:-1])} and {spelled[-1]}, and OpenVINO ignores them; the operation has {names}",
+        f"no attributes {', '.join(spelled[:-1])} and {spelled[-1]}, and OpenVINO ignores them; the operation has "
+        f"{names}",
         help="remove them, or correct the type of the layer",
         attribute=foreign[0],
         severity=Severity.WARNING,
@@ -266,7 +270,8 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
 
 
 def _closest(written: str, names: Sequence[str]) -> str | None:
-    """What an attribute that the operation has not got stands for: the one name that it begins or has in another case, or the closest one."""
+    """What an attribute that the operation has not got stands for: the one name that it begins or has in another case,
+    or the closest one."""
     begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
     return closest(begun[0] if len(begun) == 1 else written, names)
 
@@ -284,8 +289,8 @@ def _in_another_version(op: str, written: str) -> bool:
 
 
 def meant_version(node: Node) -> str:
-    """What to write for a layer whose attributes are, all of them, those of another version of its operation: the first that has
-    them; nothing where its own version has them, or none does."""
+    """What to write for a layer whose attributes are, all of them, those of another version of its operation: the first
+    that has them; nothing where its own version has them, or none does."""
     written = {name for name in node.attributes if "." not in name}
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)

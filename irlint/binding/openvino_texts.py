@@ -17,9 +17,11 @@ MOST_DIGITS = 19
 
 
 def read_text(text: str, name: str, annotation: str, operator: Operator) -> tuple[Any, str]:
-    """The text of the parameter ``name`` as its annotation says, and what the library passes over in it, "" for nothing.
+    """The text of the parameter ``name`` as its annotation says, and what the library passes over in it, "" for
+    nothing.
 
-    The value is None where the library passes over all of it, and for a dynamic element type. Raises ValueError where it refuses the text.
+    The value is None where the library passes over all of it, and for a dynamic element type. Raises ValueError where
+    it refuses the text.
     """
     kind = annotation.removesuffix(" | None")
     strict = name in operator.strict
@@ -72,8 +74,8 @@ def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float
 
 
 def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = float("inf")) -> tuple[int | float, str]:
-    """The number that a text begins with, as C++ streams read it; an ``int`` has no plus sign, and an unsigned one no minus
-    sign either. Infinite and no numbers are "inf", "-inf" and "nan", and nothing else."""
+    """The number that a text begins with, as C++ streams read it; an ``int`` has no plus sign, and an unsigned one no
+    minus sign either. Infinite and no numbers are "inf", "-inf" and "nan", and nothing else."""
     stripped = text.lstrip(BLANKS)
     length = _whole(stripped) if kind == "int" else _real(stripped)
     wanted = "it has to be a whole number" if kind == "int" else "it has to be a number"
@@ -105,7 +107,8 @@ def _whole(text: str) -> int:
 
 
 def _real(text: str) -> int:
-    """How many characters a real number takes at the beginning of a text, 0 where there is none, or its exponent is not whole."""
+    """How many characters a real number takes at the beginning of a text, 0 where there is none, or its exponent is not
+    whole."""
     if text.rstrip(BLANKS) in ("inf", "-inf", "nan"):
         return len(text.rstrip(BLANKS))
     sign = 1 if text.startswith(("-", "+")) else 0

@@ -33,8 +33,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """What the parser, the walk and every check find in a model, each as severe as it is where it stands; ``targets`` are releases that
-    have to take it."""
+    """What the parser, the walk and every check find in a model, each as severe as it is where it stands; ``targets``
+    are releases that have to take it."""
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
@@ -70,8 +70,8 @@ def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) ->
 
 
 def _places(known: Known) -> Callable[[Problem], list[Reach]]:
-    """What keeps the place of a problem from running: it is in a layer that the runtime never creates, or never compiles, or in a
-    function that nothing calls, of which the outputs are what every runtime looks at."""
+    """What keeps the place of a problem from running: it is in a layer that the runtime never creates, or never
+    compiles, or in a function that nothing calls, of which the outputs are what every runtime looks at."""
     graph = known.model.graph
     assert graph is not None
     unused = _unused(graph, known.format.keeps_alive)

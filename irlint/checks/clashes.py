@@ -28,7 +28,8 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The one axis that a clash is about: the only one that differs, or where a declared size has been joined with another one."""
+    """The one axis that a clash is about: the only one that differs, or where a declared size has been joined with
+    another one."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -51,7 +52,8 @@ def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[
 
 
 def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would write."""
+    """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would
+    write."""
     if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
         return "correct what leads here" if given else f"declare {shape_text(given)}, or correct what leads here"
     if axis is not None and declared is not None:

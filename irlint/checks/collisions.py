@@ -38,9 +38,10 @@ TENSOR_NAME_COLLISION = Rule(
     "tensor-name-collision",
     Severity.ERROR,
     "In an IR of version 10, an input or an output has the name of another tensor.",
-    why="""OpenVINO adds the names of the Parameters, and of the layers before Results, to the tensor names of an IR of version 10, and refuses
-the model where another input or output has such a name. A tensor that already has a name cannot leave the model twice either.""",
-    mend="Give the layer or the port another name, or write the IR again: version 11 has no such limit.",
+    why="""OpenVINO adds the names of the Parameters, and of the layers before Results, to the tensor names of an IR of
+        version 10, and refuses the model where another input or output has such a name. A tensor that already has a
+        name cannot leave the model twice either.""",
+    fix="Give the layer or the port another name, or write the IR again: version 11 has no such limit.",
     bad=_GOOD.replace('names="x"', 'names="a"').replace('names="y"', 'names="x"'),
     good=_GOOD,
 )
@@ -53,7 +54,8 @@ Made = dict[Value, tuple[Node, int]]
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """The first collision of the main graph, none where one tensor name stands twice, as OpenVINO renames one of the two."""
+    """The first collision of the main graph, none where one tensor name stands twice, as OpenVINO renames one of the
+    two."""
     graph = known.model.graph
     assert graph is not None
     makers: Made = {

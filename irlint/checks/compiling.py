@@ -1,4 +1,5 @@
-"""What OpenVINO reads and its CPU plugin refuses to compile: what operations say of themselves, and ranks that stay unknown."""
+"""What OpenVINO reads and its CPU plugin refuses to compile: what operations say of themselves, and ranks that stay
+unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, live
 from irlint.model.tensor import INTEGERS, Tensor
-from irlint.ops.kernels.compiling import Layer, Surroundings, not_compiled, whole_sizes
+from irlint.ops.shared.compiling import Layer, Surroundings, not_compiled, whole_sizes
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import stored_type
@@ -33,17 +34,17 @@ def problems(known: Known) -> list[Problem]:
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
     sources = Sources(graph, known)
     found = [(node, fault) for node in graph.nodes if (fault := _refused(known, node, sources)) is not None]
-    told = {problem.node: problem for problem in reversed(known.problems)} if found else {}
+    roots = {problem.node: problem for problem in reversed(known.problems)} if found else {}
     return [
-        Problem(fault, graph.path, node, None, place_of_fault(node, fault), by_rule=True, because=told.get(node))
+        Problem(fault, graph.path, node, None, place_of_fault(node, fault), by_rule=True, because=roots.get(node))
         for node, fault in found
     ]
 
 
 @record(frozen=False, eq=False)
 class _Kind:
-    """What is to be said of layers with the same call and types: the inputs of refused element types, whether the rank of a result
-    may be open, and whether the operation may have something to say, but for the ``silent`` surroundings."""
+    """What holds for layers with the same call and types: the inputs of refused element types, whether the rank of a
+    result may be open, and whether the operation may have something to say, but for the ``silent`` surroundings."""
 
     refused: list[tuple[int, str]]
     lacks_rank: bool
@@ -80,7 +81,8 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
 def _not_compiled(
     known: Known, node: Node, compiles: Callable[[Layer], Fault | None], kind: _Kind, sources: Sources
 ) -> Fault | None:
-    """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is around them."""
+    """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is
+    around them."""
     looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
     if kind.silent.intersection(looked):
         return None
@@ -110,7 +112,8 @@ def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
 
 
 def _arguments(call: Call) -> dict[str, object]:
-    """The attributes by their names, those that are not written with their defaults, and each group of them as its record."""
+    """The attributes by their names, those that are not written with their defaults, and each group of them as its
+    record."""
     if call.signature is None:
         return {}
     written = call.attributes or {}
@@ -144,7 +147,8 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             if value not in unstored or all(each is None or each in graph.constants for each in node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
-                f"input {index} is a constant of no elements, and {unstored[value]} has no bytes: OpenVINO asks where the elements "
+                f"input {index} is a constant of no elements, and {unstored[value]} has no bytes: OpenVINO asks where "
+                "the elements "
                 "lie, however few they are, and refuses the layer",
                 help=f"write at least one byte into {unstored[value]}",
                 input=index,
@@ -197,7 +201,7 @@ def _may_lack_rank(known: Known, node: Node) -> bool:
 
 
 def _without_rank(known: Known, node: Node, sources: Sources) -> Fault | None:
-    """The fault of a result whose rank only the contents of the model's inputs tell."""
+    """The fault of a result whose rank depends on the values of the model's inputs."""
     given = [None if value is None else known.types.get(value) for value in node.inputs]
     direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
     late = []
@@ -218,7 +222,7 @@ def _without_rank(known: Known, node: Node, sources: Sources) -> Fault | None:
     whose = "is worked out when the model runs" if late else "is an input of the model"
     return not_compiled(
         f"the rank of the result depends on what input {last} holds, which {whose}",
-        help=f"let input {last} be a constant, or write its size where that tells the rank",
+        help=f"let input {last} be a constant, or write its size where that fixes the rank",
         input=last,
     )
 
@@ -274,7 +278,7 @@ class Sources:
         found = set(waiting)
         while waiting:
             node = waiting.pop()
-            if self._tells_shape_only(node):
+            if self._gives_shape_only(node):
                 continue
             for value in node.inputs:
                 producer = self.producers.get(value) if value is not None else None
@@ -283,7 +287,7 @@ class Sources:
                     waiting.append(producer)
         return found
 
-    def _tells_shape_only(self, node: Node) -> bool:
+    def _gives_shape_only(self, node: Node) -> bool:
         call = self.known.calls.get(node)
         return call is not None and call.operator is not None and call.operator.of_shape
 
@@ -320,7 +324,8 @@ class Sources:
         return node in self.needed
 
     def of_input(self, value: Value | None) -> tuple[bool, bool, bool, bool, bool]:
-        """Whether what a layer takes is fixed, varying, an input of the model, a constant itself, and taken by others too."""
+        """Whether what a layer takes is fixed, varying, an input of the model, a constant itself, and taken by others
+        too."""
         if value is None:
             return False, False, False, False, False
         fixed, varying, _ = self._origin(value)
@@ -335,7 +340,8 @@ class Sources:
         return value is not None and self._origin(value)[2]
 
     def _in_order(self, graph: Graph) -> dict[Value, tuple[bool, bool, bool]]:
-        """The origins of what each layer makes where those of what it takes are known, as they are in a document that is in order."""
+        """The origins of what each layer makes where those of what it takes are known, as they are in a document that
+        is in order."""
         origins: dict[Value, tuple[bool, bool, bool]] = {}
         constants, inputs = self.constants, self.inputs
         for node in graph.nodes:
@@ -363,7 +369,7 @@ class Sources:
         return found
 
     def _of_call(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
-        if self._tells_shape_only(node) or not node.inputs or any(node.bodies):
+        if self._gives_shape_only(node) or not node.inputs or any(node.bodies):
             return False, False, False
         fixed, varying, late = True, False, True
         for each in known:
@@ -384,7 +390,7 @@ class Sources:
                 waiting.pop()
             elif last in self.constants or node is None or last in self.inputs:
                 self.origins[last] = (last in self.constants, last in self.inputs, False)
-            elif self._tells_shape_only(node) or not node.inputs or any(node.bodies):
+            elif self._gives_shape_only(node) or not node.inputs or any(node.bodies):
                 self.origins[last] = (False, False, False)
             else:
                 used = [each for each in node.inputs if each is not None]

@@ -17,26 +17,27 @@ from irlint.parsers.weights import byte_size
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
-    """The attribute of a Const that has ``size`` bytes, and needs others, that most of the rest speaks against: the bytes, its port and the
-    ports that it leads to; "" where that tells none."""
-    told = _declared_by(node, known)
+    """The attribute of a Const that has ``size`` bytes, and needs others, that most of the rest speaks against: the
+    bytes, its port and the ports that it leads to; "" where those do not decide it."""
+    declarations = _declared_by(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
-    dtypes = dict.fromkeys((dtype, *(each.dtype for each in told)))
-    shapes = dict.fromkeys((shape, *(each.shape for each in told)))
+    dtypes = dict.fromkeys((dtype, *(each.dtype for each in declarations)))
+    shapes = dict.fromkeys((shape, *(each.shape for each in declarations)))
     for other in [(dtype, each) for each in shapes] + [(each, shape) for each in dtypes]:
         needed = _bytes_of(*other)
-        votes = sum(each.dtype in (None, other[0]) and each.shape == other[1] for each in told)
-        if needed == size and votes * 2 > len(told):
+        votes = sum(each.dtype in (None, other[0]) and each.shape == other[1] for each in declarations)
+        if needed == size and votes * 2 > len(declarations):
             name, text = (
                 ("element_type", renamed_type(other[0] or "")) if other[0] != dtype else ("shape", _sizes(other[1]))
             )
             stated = f"{other[0]}{shape_text(other[1])}"
             return f'write {name}="{text}": the ports declare {stated}, which needs exactly {counted(size, "byte")}'
     needed = _bytes_of(dtype, shape)
-    agreed = told and all(each.dtype in (None, dtype) and each.shape == shape for each in told)
+    agreed = declarations and all(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
     if agreed and needed is not None and _is_free(constant, needed, known):
         return (
-            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes behind these belong to '
+            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes behind these '
+            "belong to "
             "no other constant"
         )
     return ""

@@ -23,7 +23,7 @@ WEIGHTS_MISSING = Rule(
     Severity.ERROR,
     "The file that holds the weights is not there, or cannot be used.",
     why="A model and its weights travel as separate files; without the second one no runtime can load the first.",
-    mend="Put the weights file beside the model, under the name that the message gives.",
+    fix="Put the weights file beside the model, under the name that the message gives.",
 )
 
 
@@ -33,7 +33,7 @@ WEIGHTS_TOO_SHORT = Rule(
     Severity.ERROR,
     "A constant lies past the end of the file that holds the weights.",
     why="The weights file was cut short, or belongs to another version of the model; runtimes refuse to load the pair.",
-    mend="Copy or download the weights again, together with the model that they belong to.",
+    fix="Copy or download the weights again, together with the model that they belong to.",
 )
 
 
@@ -42,9 +42,9 @@ CONSTANT_SIZE = Rule(
     "constant-size-mismatch",
     Severity.ERROR,
     "A constant has more or fewer bytes than its shape and element type need.",
-    why="""Runtimes compare the two when they load the model, and refuse it where they differ. ONNX Runtime does not look at
-an initializer that nothing uses: there it is a warning.""",
-    mend="Write the constant again, with a shape and an element type that belong to its data.",
+    why="""Runtimes compare the two when they load the model, and refuse it where they differ. ONNX Runtime does not
+        look at an initializer that nothing uses: there it is a warning.""",
+    fix="Write the constant again, with a shape and an element type that belong to its data.",
 )
 
 
@@ -54,7 +54,7 @@ NEGATIVE_SIZE = Rule(
     Severity.ERROR,
     "A constant's shape has a size below 0.",
     why="A constant's data has one shape, and every size in it is a whole number of at least 0.",
-    mend="Write the sizes that the data has.",
+    fix="Write the sizes that the data has.",
 )
 
 
@@ -63,10 +63,11 @@ WEIGHTS_LINKED = Rule(
     "weights-linked",
     Severity.WARNING,
     "The file that holds the weights is a link, or is reached through a folder outside of the model's.",
-    why="""onnx.load and the ONNX checker follow no symbolic link, open no file of several hard links, and take no path that
-leads out of the model's folder: whoever gives away a model could name any file of the machine otherwise. ONNX Runtime follows
+    why="""onnx.load and the ONNX checker follow no symbolic link, open no file of several hard links, and take no path
+        that leads out of the model's folder: whoever gives away a model could name any file of the machine otherwise.
+        ONNX Runtime follows
 what leads back into the folder, but for tensors in bodies and in attributes of other operators than Constant.""",
-    mend="Put the file itself beside the model.",
+    fix="Put the file itself beside the model.",
 )
 
 
@@ -77,7 +78,7 @@ NOT_A_NUMBER = Rule(
     "A constant holds what is not a number.",
     why="""Whatever is computed with it is not a number either: the training diverged, or the file was damaged. Of large
 constants this is known with `--weights` only.""",
-    mend="Export the model again from weights that are sound.",
+    fix="Export the model again from weights that are sound.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float[2] w = {nan, 1.0}> { y = Mul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -90,15 +91,16 @@ INFINITE = Rule(
     "weights-infinite",
     Severity.NOTE,
     "A large constant holds infinite numbers.",
-    why="""Masks are infinite on purpose; weights are so where training diverged or a conversion to float16 overflowed. It is
-known with `--weights` only.""",
-    mend="Look whether it is a mask; else export the model again, with a wider type.",
+    why="""Masks are infinite on purpose; weights are so where training diverged or a conversion to float16 overflowed.
+        It is known with `--weights` only.""",
+    fix="Look whether it is a mask; else export the model again, with a wider type.",
 )
 
 
 @record
 class Case:
-    """A constant in its graph: ``node`` holds it, None for an initializer; ``unread`` says that the runtime does not look at it."""
+    """A constant in its graph: ``node`` holds it, None for an initializer; ``unread`` says that the runtime does not
+    look at it."""
 
     graph: Graph
     name: str
@@ -124,8 +126,8 @@ class Case:
 
 
 def problems(known: Known) -> list[Problem]:
-    """Missing, short and ill-sized constants, one problem for each weights file and for each other constant; initializers
-    that are no inputs, one problem for each graph.
+    """Missing, short and ill-sized constants, one problem for each weights file and for each other constant;
+    initializers that are no inputs, one problem for each graph.
     """
     found: list[Problem] = []
     missing: dict[str, list[Case]] = {}
@@ -171,7 +173,8 @@ def _has_strange_numbers(tensor: Tensor) -> bool:
 
 
 def _value_problems(case: Case) -> Iterator[Problem]:
-    """What is wrong with the numbers of a constant, as far as they were read; in the tables of other operators NaN may separate."""
+    """What is wrong with the numbers of a constant, as far as they were read; in the tables of other operators NaN may
+    separate."""
     tensor = case.constant.tensor
     if case.node is not None and case.node.op not in ("Constant", "Const"):
         return
@@ -200,15 +203,16 @@ def _stated(case: Case, form: Format) -> Iterator[Problem]:
 
 
 def _checker_looks(graph: Graph, node: Node | None) -> bool:
-    """Whether ONNX Runtime has the ONNX checker look at a constant: it makes initializers of the Constants of the main graph
-    and of functions before."""
+    """Whether ONNX Runtime has the ONNX checker look at a constant: it makes initializers of the Constants of the main
+    graph and of functions before."""
     if node is not None and node.op != "Constant":
         return True
     return bool(graph.path) and not graph.path.startswith("function:")
 
 
 def _unread(graph: Graph) -> frozenset[str | Node]:
-    """The names of the initializers of the main graph that nothing uses, and its Constants: ONNX Runtime drops them without a look."""
+    """The names of the initializers of the main graph that nothing uses, and its Constants: ONNX Runtime drops them
+    without a look."""
     if graph.path:
         return frozenset()
     read = used_values(graph)
@@ -310,7 +314,8 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
     label = node.name if node is not None and node.name else case.name
     fault = WEIGHTS_TOO_SHORT.fault(
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
-        f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} past the end{more}",
+        f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} "
+        f"past the end{more}",
         help=(not others and _other_offset(file, size, known)) or f"copy {file} again together with the model",
         severity=Severity.WARNING if case.unread else None,
     )
@@ -318,13 +323,14 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
 
 
 def _other_offset(file: str, size: int, known: Known) -> str:
-    """The offset of the only bytes of a file that no constant has, where they are as many as one needs; "" where there are no such."""
+    """The offset of the only bytes of a file that no constant has, where they are as many as one needs; "" where there
+    are no such."""
     from irlint.checks.sources import holes
 
     found = [(offset, length) for each, offset, length in holes(known) if each == file]
     if [length for _, length in found] != [size]:
         return ""
-    return f"with offset {found[0][0]} this is gone: the {counted(size, 'byte')} there belong to no other constant"
+    return f"fixed by offset {found[0][0]}: the {counted(size, 'byte')} there belong to no other constant"
 
 
 def _stored_text(size: int) -> str:
@@ -352,7 +358,8 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
 
 def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
     return CONSTANT_SIZE.fault(
-        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} takes up whole blocks of 3 bytes, {needed} in all; "
+        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} takes up whole blocks of 3 bytes, {needed} in "
+        "all; "
         f"{_stored_text(size)}, which OpenVINO loads",
         help=f"store {needed} bytes",
         severity=Severity.WARNING,
@@ -360,7 +367,8 @@ def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
 
 
 def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
-    """The fault of a constant of ``size`` bytes that needs others; of an initializer in a file that has these, ``length`` is wrong."""
+    """The fault of a constant of ``size`` bytes that needs others; of an initializer in a file that has these,
+    ``length`` is wrong."""
     constant, stored, node = case.constant, case.stored, case.node
     shape = list(constant.tensor.shape or ())
     count = elements(constant.tensor.shape or ())  # type: ignore[arg-type]
@@ -373,11 +381,11 @@ def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
     return CONSTANT_SIZE.fault(
         f"{what} has {counted(count, 'element')} and needs {counted(needed, 'byte')}; "
         + (f"the entry `length` is {size}" if cut else _stored_text(size)),
-        help=f"write {needed} in the entry `length`" if cut else _way_out(constant, count, size, node, known),
+        help=f"write {needed} in the entry `length`" if cut else _help_for(constant, count, size, node, known),
     )
 
 
-def _way_out(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:
+def _help_for(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:
     """What to do about a constant of another number of bytes than its ``count`` elements need."""
     again = "write the constant again with the shape of its data"
     if node is not None and node.output_ports:

@@ -12,7 +12,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Optional, Sequence, Tensor, Type, disagree, shape_text
-from irlint.ops.kernels.type_variables import types_text
+from irlint.ops.shared.type_variables import types_text
 
 if TYPE_CHECKING:
     from irlint.inference.agreement import Terms
@@ -22,13 +22,14 @@ SHAPE_CONTRADICTED = Rule(
     "declared-shape-wrong",
     Severity.ERROR,
     "The shape that the file declares is not the one that the operators give.",
-    why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a stale shape
-loads, and misleads every tool and person that reads it until something downstream breaks. A correct writer never writes
+    why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a
+        stale shape loads, and misleads every tool and person that reads it until something downstream breaks. A
+        correct writer never writes
 such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning, and an error where ONNX
-Runtime cannot infer a size, takes the declared one, and then refuses a node. What an initializer holds counts, whatever is declared
-of it; an input that declares something else is refused. One name for two sizes is a warning: ONNX Runtime reuses buffers of sizes
-with one name, and fails at run time where these differ.""",
-    mend="Correct the declaration, or write the model again with the tool that made it.",
+Runtime cannot infer a size, takes the declared one, and then refuses a node. What an initializer holds counts,
+whatever is declared of it; an input that declares something else is refused. One name for two sizes is a warning: ONNX
+Runtime reuses buffers of sizes with one name, and fails at run time where these differ.""",
+    fix="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -44,9 +45,9 @@ TYPE_CONTRADICTED = Rule(
     "declared-type-wrong",
     Severity.ERROR,
     "The element type that the file declares is not the one that the operators give.",
-    why="""ONNX Runtime refuses such a model when it loads it, except for what a Constant holds. OpenVINO takes the type that it infers, and leaves everyone who
-reads the file with another one.""",
-    mend="Correct the declaration, or insert the conversion that is missing.",
+    why="""ONNX Runtime refuses such a model when it loads it, except for what a Constant holds. OpenVINO takes the
+        type that it infers, and leaves everyone who reads the file with another one.""",
+    fix="Correct the declaration, or insert the conversion that is missing.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -61,8 +62,8 @@ MANY = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """Declarations that contradict what was inferred, of a chain of them only the one where it begins; where shapes are given to
-    inputs, those that contradict these."""
+    """Declarations that contradict what was inferred, of a chain of them only the one where it begins; where shapes are
+    given to inputs, those that contradict these."""
     if known.overridden:
         from irlint.checks import given
 
@@ -116,7 +117,8 @@ def _names_sizes(node: Node) -> bool:
 
 
 class _Comparison:
-    """What one graph declares, compared with what its operators give; ``unlike`` are the nodes that do not give just that."""
+    """What one graph declares, compared with what its operators give; ``unlike`` are the nodes that do not give just
+    that."""
 
     def __init__(self, graph: Graph, known: Known, terms: Terms | None) -> None:
         self.graph = graph
@@ -224,8 +226,8 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether what comes in and what is given are tensors of just the declared types; ``alike`` are pairs of types that are equal,
-    by their identities: many nodes have the same ones."""
+    """Whether what comes in and what is given are tensors of just the declared types; ``alike`` are pairs of types that
+    are equal, by their identities: many nodes have the same ones."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)
@@ -251,7 +253,7 @@ def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bo
 
 
 def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of what a constant declares, which tells where its bytes are as many as the declared shape needs."""
+    """The fault of a constant's declaration; it says so where the bytes fit the declared shape."""
     from irlint.parsers.weights import byte_size
 
     constant, declared = graph.constants.get(value), declaration.type
@@ -323,7 +325,8 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
 
 
 def gives(node: Node, known: Known) -> str:
-    """Who says otherwise than a declaration: the operator, or the attributes of a node that is an input or a constant."""
+    """Who says otherwise than a declaration: the operator, or the attributes of a node that is an input or a
+    constant."""
     stated = node.op in (known.format.input_node, known.format.constant_node)
     return "its attributes say" if stated else "the operator gives"
 
@@ -418,7 +421,7 @@ def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None) -> 
 def _clash(
     inferred: Shape | None, declared: Shape | None, known: Known, terms: Terms | None, *, returned: bool = False
 ) -> str:
-    if inferred == declared or (known.format.no_dims_tell_nothing and not declared):
+    if inferred == declared or (known.format.no_dims_means_unknown and not declared):
         return ""
     from irlint.inference.agreement import NO_TERMS, clashes
 

@@ -14,9 +14,9 @@ NO_KERNEL = Rule(
     "operator-before-onnxruntime",
     Severity.WARNING,
     "The model uses operators in a version that ONNX Runtime has never run.",
-    why="""ONNX Runtime guarantees the opsets from 7 on. Of older ones it knows the operators, and has kernels for some of them: with
-any other it refuses the model, which the ONNX specification allows.""",
-    mend="Convert the model with onnx.version_converter, or export it again for opset 7 or later.",
+    why="""ONNX Runtime guarantees the opsets from 7 on. Of older ones it knows the operators, and has kernels for some
+        of them: with any other it refuses the model, which the ONNX specification allows.""",
+    fix="Convert the model with onnx.version_converter, or export it again for opset 7 or later.",
     bad="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>
@@ -28,9 +28,10 @@ KERNEL_ENDED = Rule(
     "operator-ahead-of-onnxruntime",
     Severity.WARNING,
     "The model uses operators in a version that is newer than ONNX Runtime's last CPU kernel of them.",
-    why="""An opset may give an operator a new version, if only for more element types. A release of ONNX Runtime that takes the
-opset need not have a kernel of it: on a CPU it refuses the model, which the ONNX specification allows.""",
-    mend="Export the model for the opset that the message names, or convert it with onnx.version_converter.",
+    why="""An opset may give an operator a new version, if only for more element types. A release of ONNX Runtime that
+        takes the opset need not have a kernel of it: on a CPU it refuses the model, which the ONNX specification
+        allows.""",
+    fix="Export the model for the opset that the message names, or convert it with onnx.version_converter.",
     bad="""<ir_version: 10, opset_import: ["" : 22]>
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
     good="""<ir_version: 10, opset_import: ["" : 21]>
@@ -49,7 +50,7 @@ def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
         return
     begin = max(first[operator.partition("-")[0]] for operator in counts)
     yield NO_KERNEL.fault(
-        f"opset {_numbers(opsets)} allows {_told(counts)}; ONNX Runtime {runtime} refuses the model: its kernels for "
+        f"opset {_numbers(opsets)} allows {_listed(counts)}; ONNX Runtime {runtime} refuses the model: its kernels for "
         f"{'this operator' if len(counts) == 1 else 'these operators'} begin with opset {begin}",
         help="convert the model with onnx.version_converter, or export it again, for opset 7 or later",
     )
@@ -63,14 +64,16 @@ def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
         return
     last = min(ended[operator.partition("-")[0]] for operator in counts) - 1
     yield KERNEL_ENDED.fault(
-        f"opset {_numbers(opsets)} allows {_told(counts)}; ONNX Runtime {runtime} refuses the model on a CPU: its kernels for "
+        f"opset {_numbers(opsets)} allows {_listed(counts)}; ONNX Runtime {runtime} refuses the model on a CPU: its "
+        "kernels for "
         f"{'this operator' if len(counts) == 1 else 'these operators'} end with opset {last}",
         help=f"export the model for opset {last}, or convert it with onnx.version_converter",
     )
 
 
 def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
-    """How many nodes there are of each version of an operator of ai.onnx that the runtime ``lacks``, and the opsets they are of."""
+    """How many nodes there are of each version of an operator of ai.onnx that the runtime ``lacks``, and the opsets
+    they are of."""
     counts: dict[str, int] = {}
     opsets: set[int] = set()
     for graph in graphs(model):
@@ -93,7 +96,7 @@ def _numbers(opsets: set[int]) -> str:
     return " and ".join(map(str, sorted(opsets)))
 
 
-def _told(counts: dict[str, int]) -> str:
-    told = [operator if count == 1 else f"{operator} ({count} nodes)" for operator, count in counts.items()]
-    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
-    return f"{', '.join(told[:_SHOWN])}{more}"
+def _listed(counts: dict[str, int]) -> str:
+    parts = [operator if count == 1 else f"{operator} ({count} nodes)" for operator, count in counts.items()]
+    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
+    return f"{', '.join(parts[:_SHOWN])}{more}"

@@ -18,17 +18,20 @@ SHAPE_CONSTANT_EXTERNAL = Rule(
     "shape-constant-external",
     Severity.ERROR,
     "A constant whose contents decide a shape lies in external data.",
-    why="""What states a shape, axes, pads and the like is read when a model is loaded, by ONNX's inference of shapes, and that
-reads no files: ONNX Runtime refuses the model with "Cannot parse data from external tensors". Weights and indices may lie
+    why="""What states a shape, axes, pads and the like is read when a model is loaded, by ONNX's inference of shapes,
+        and that reads no files: ONNX Runtime refuses the model with "Cannot parse data from external tensors". Weights
+        and indices may lie
 in a file. onnx.save with `size_threshold=0` writes such models.""",
-    mend="Keep small tensors within the model: onnx.save(model, path, save_as_external_data=True), whose size_threshold is 1024 bytes.",
+    fix="Keep small tensors within the model: onnx.save(model, path, save_as_external_data=True), whose size_threshold "
+    "is 1024 bytes.",
 )
 
 _Users = tuple[Graph, Node, int]
 
 
 def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
-    """One problem for each of the constants ``outside`` of the model that decides a shape, at the first node where it does."""
+    """One problem for each of the constants ``outside`` of the model that decides a shape, at the first node where it
+    does."""
     constants: set[Value] = set()
     for graph in graphs(known.model):
         constants |= graph.constants.keys() - replaceable(graph, known.model)
@@ -72,8 +75,8 @@ def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: 
 
 
 def _has_known_operands(known: Known, node: Node) -> bool:
-    """Whether the sizes of the operands follow from those of the model's inputs: where they do not, ONNX's inference may not
-    even know how many axes there are, and looks no further."""
+    """Whether the sizes of the operands follow from those of the model's inputs: where they do not, ONNX's inference
+    may not even know how many axes there are, and looks no further."""
     for value in node.inputs:
         operand = (
             None if value is None or (isinstance(value.type, Tensor) and value.type.shape) else known.types.get(value)
@@ -86,18 +89,18 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 
 
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
-    """Whether the rule of the node says other shapes where it does not see the contents, as the operands are or where none of
-    their sizes is known."""
+    """Whether the rule of the node says other shapes where it does not see the contents, as the operands are or where
+    none of their sizes is known."""
     inputs = [None if value is None else known.types.get(value) for value in node.inputs]
     tensor = constant.tensor
     empty = tensor.shape == (0,)
     if tensor.value is None and not empty:
         return False
-    told = Tensor(tensor.dtype, tensor.shape, tensor.value or ())
+    declared = Tensor(tensor.dtype, tensor.shape, tensor.value or ())
     hidden = Tensor(tensor.dtype, (None,) if empty else tensor.shape)
     opened = [_opened(each, position) for position, each in enumerate(inputs)]
     return any(
-        _shapes(known, node, case, index, told) != _shapes(known, node, case, index, hidden)
+        _shapes(known, node, case, index, declared) != _shapes(known, node, case, index, hidden)
         for case in (inputs, opened)
     )
 
@@ -117,8 +120,8 @@ def _opened(known: Type | None, position: int) -> Type | None:
 
 
 def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> bool:
-    """Whether ONNX's own inference reads an input where it decides a shape: of several of one type, as the start and the limit
-    of a Range, all or none."""
+    """Whether ONNX's own inference reads an input where it decides a shape: of several of one type, as the start and
+    the limit of a Range, all or none."""
     call = known.calls.get(node)
     if call is None:
         return False

@@ -33,7 +33,8 @@ Marks = tuple[tuple[int, int], ...]
 
 @record
 class Place:
-    """Where an input has a size that is a symbol of its own: ``text`` is what the file calls it, "" where it has no name."""
+    """Where an input has a size that is a symbol of its own: ``text`` is what the file calls it, "" where it has no
+    name."""
 
     input: str
     axis: int
@@ -134,7 +135,8 @@ def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
 
 
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
-    """The axes that the node demands to be equal: those under each other, or the only two; else those with the sizes that are fixed."""
+    """The axes that the node demands to be equal: those under each other, or the only two; else those with the sizes
+    that are fixed."""
     types = inputs_of(demand.node, known)
     if _lists_removed_axes(demand.node, types, known):
         types = types[:1]
@@ -307,8 +309,8 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
 
 
 def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
-    """What is noted of names that stand for several axes of inputs, where sizes fit once each axis has its own: runtimes do not compare
-    the axes of one name."""
+    """What is noted of names that stand for several axes of inputs, where sizes fit once each axis has its own:
+    runtimes do not compare the axes of one name."""
     graph = known.model.graph
     assert graph is not None
     axes: dict[str, list[str]] = {}
@@ -330,7 +332,8 @@ def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
 
 
 def _text(demand: Demand) -> str:
-    """A condition, and what it is where nothing but numbers is left without the sizes that are factors of both sides."""
+    """A condition, and what it is where nothing but numbers is left without the sizes that are factors of both
+    sides."""
     relations = [without_common_factors(each) for each in demand.requirement.any_of]
     condition = demand.requirement.condition
     if any(symbols(each.left) or symbols(each.right) for each in relations):

@@ -11,12 +11,14 @@ FROZEN_SIZE = Rule(
     "frozen-size",
     Severity.WARNING,
     "A size of an input is declared dynamic, and the graph works with one value of it only.",
-    why="""An exporter that traces a model with one example writes the example's sizes into Reshape targets, masks, states or position
-tables. The declaration still promises that the size is dynamic; the model loads, and fails for everyone who feeds another one. Where
-the fixed size is broadcast, 1 works as well; where a layer takes all pixels at once, only their product is fixed. A divisor (`H % 32 == 0`),
-a bound (`seq <= 512`) and a fixed sum are no findings. In a file that declares every axis of every input dynamic, as the
-converter of OpenVINO writes it, a size that a weight fixes is a note.""",
-    mend="Export with that size as a dynamic one down to the node (-1, or the Shape of the input, in a target; masks and tables cut to the input), or declare the one that works.",
+    why="""An exporter that traces a model with one example writes the example's sizes into Reshape targets, masks,
+        states or position tables. The declaration still promises that the size is dynamic; the model loads, and fails
+        for everyone who feeds another one. Where
+the fixed size is broadcast, 1 works as well; where a layer takes all pixels at once, only their product is fixed. A
+divisor (`H % 32 == 0`), a bound (`seq <= 512`) and a fixed sum are no findings. In a file that declares every axis of
+every input dynamic, as the converter of OpenVINO writes it, a size that a weight fixes is a note.""",
+    fix="Export with that size as a dynamic one down to the node (-1, or the Shape of the input, in a target; masks "
+    "and tables cut to the input), or declare the one that works.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[batch,16,8] x) => (float[n,128] y) { s = Constant <value_ints = [1, 128]> () y = Reshape (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -28,9 +30,10 @@ NO_SIZES_FIT = Rule(
     "no-sizes-fit",
     Severity.ERROR,
     "The operators of the model need of the sizes of its inputs what no sizes of at least 1 fulfill.",
-    why="""One operator may need what no size gives, as a Reshape of 64 features into rows of 12 does whatever the batch is. Or each of
-several could work alone, and together they cannot. Whatever is fed, the model fails at one of them.""",
-    mend="Correct the node that needs what is not intended.",
+    why="""One operator may need what no size gives, as a Reshape of 64 features into rows of 12 does whatever the
+        batch is. Or each of several could work alone, and together they cannot. Whatever is fed, the model fails at
+        one of them.""",
+    fix="Correct the node that needs what is not intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[n] x, float[6] a, float[12] b) => (float[6] y, float[12] z) {
   r = Concat <axis = 0> (x, x) y = Sub (a, r) s = Concat <axis = 0> (x, x, x) z = Sub (b, s)
@@ -43,7 +46,8 @@ g (float[3] x, float[6] a, float[9] b) => (float[6] y, float[9] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """What the operators demand of sizes that the file declares dynamic: one problem for each that is fixed, and one where none work."""
+    """What the operators demand of sizes that the file declares dynamic: one problem for each that is fixed, and one
+    where none work."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
     from irlint.checks import fixed

@@ -1,4 +1,5 @@
-"""What the functions of an ONNX model have to be: named inputs and outputs, no circles, and attributes and opsets that are there."""
+"""What the functions of an ONNX model have to be: named inputs and outputs, no circles, and attributes and opsets that
+are there."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ RECURSIVE_FUNCTION = Rule(
     "recursive-function",
     Severity.ERROR,
     "A function calls itself, directly or through others.",
-    why="""A call stands for the nodes of the function, and such a call stands for nodes without end. ONNX Runtime refuses the
-model, even where nothing calls the function.""",
-    mend="Write the recurrence with Loop or Scan.",
+    why="""A call stands for the nodes of the function, and such a call stands for nodes without end. ONNX Runtime
+        refuses the model, even where nothing calls the function.""",
+    fix="Write the recurrence with Loop or Scan.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
 <domain: "f", opset_import: ["" : 21, "f" : 1]>
@@ -33,9 +34,10 @@ FUNCTION_PARAMETERS = Rule(
     "function-parameters-invalid",
     Severity.ERROR,
     "The inputs and outputs of a function are not names of their own.",
-    why="""A function's inputs and outputs become the parameters of an operator: each has a name, and no output has that of
-another output or of an input. ONNX Runtime refuses the model, even where nothing calls the function.""",
-    mend="Give each output a name of its own; an input that is returned goes through an Identity.",
+    why="""A function's inputs and outputs become the parameters of an operator: each has a name, and no output has
+        that of another output or of an input. ONNX Runtime refuses the model, even where nothing calls the
+        function.""",
+    fix="Give each output a name of its own; an input that is returned goes through an Identity.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -51,9 +53,9 @@ FUNCTION_OPSET = Rule(
     "function-opset-differs",
     Severity.WARNING,
     "A function imports an opset in which its operators are other ones than in that of the model.",
-    why="""The nodes of a function take the place of its calls, and then stand among the nodes of the model. The ONNX checker
-refuses a function whose operators have another version than in the model; ONNX Runtime runs it.""",
-    mend="Let the function import the opset of the model, and write its nodes for it.",
+    why="""The nodes of a function take the place of its calls, and then stand among the nodes of the model. The ONNX
+        checker refuses a function whose operators have another version than in the model; ONNX Runtime runs it.""",
+    fix="Let the function import the opset of the model, and write its nodes for it.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
 <domain: "f", opset_import: ["" : 12]>
@@ -69,9 +71,9 @@ UNDECLARED_REFERENCE = Rule(
     "undeclared-attribute-reference",
     Severity.WARNING,
     "A node of a function refers to an attribute that the function does not have.",
-    why="""No call can give such an attribute: the node goes without it, and takes the operator's default. Runtimes say nothing,
-unless the operator needs it.""",
-    mend="Declare the attribute in the function, or correct the name.",
+    why="""No call can give such an attribute: the node goes without it, and takes the operator's default. Runtimes say
+        nothing, unless the operator needs it.""",
+    fix="Declare the attribute in the function, or correct the name.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half <slope = 0.5> (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -88,7 +90,7 @@ SHADOWED_OPERATOR = Rule(
     Severity.NOTE,
     "A function has the name of an operator of ONNX.",
     why="ONNX Runtime takes its own operator, and never looks at the function; other tools take the function.",
-    mend="Give the function a domain of its own.",
+    fix="Give the function a domain of its own.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[2] x) => (float[2] y) { y = Relu (x) }
 <domain: "", opset_import: ["" : 21]>
@@ -157,18 +159,18 @@ Calls = dict[Function, list[tuple[Graph, Node, Function]]]
 
 
 def _circles(model: Model) -> Iterator[Problem]:
-    """The circles of functions that call each other, each told once, at the first function that stands on it."""
+    """The circles of functions that call each other, each reported once, at its first function."""
     calls = _calls(model)
     groups = _groups({function: [callee for _, _, callee in called] for function, called in calls.items()})
-    told: set[Function] = set()
+    reported: set[Function] = set()
     for function, called in calls.items():
         for graph, node, callee in called:
-            if groups[function] is not groups[callee] or function in told or callee in told:
+            if groups[function] is not groups[callee] or function in reported or callee in reported:
                 continue
             way = _way_back(callee, function, calls, groups)
-            if told.intersection(way):
+            if reported.intersection(way):
                 continue
-            told.update(way)
+            reported.update(way)
             text = "the function calls itself"
             if callee is not function:
                 text += f": {' calls '.join(each.name for each in (function, *way))}"

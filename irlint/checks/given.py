@@ -15,9 +15,10 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
     "given-shape-not-as-declared",
     Severity.WARNING,
     "The shape that --shape or the configuration gives to an input is not one that the file declares.",
-    why="""ONNX Runtime refuses to be fed what the model declares otherwise, and OpenVINO takes it only once the model is reshaped. What is
-said of the given shape holds for a model that declares it.""",
-    mend="Give sizes that the declaration allows, or declare the input so that the size may vary (a name, or -1 in an IR).",
+    why="""ONNX Runtime refuses to be fed what the model declares otherwise, and OpenVINO takes it only once the model
+        is reshaped. What is reported of the given shape holds for a model that declares it.""",
+    fix="Give sizes that the declaration allows, or declare the input so that the size may vary (a name, or -1 in an "
+    "IR).",
     role="given",
 )
 
@@ -64,7 +65,8 @@ def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
             return None
         what = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
     return GIVEN_SHAPE_CONTRADICTED.fault(
-        f"{by} gives the input {name!r} the shape {shape_text(given)}, and the file declares [{', '.join(allowed)}]: {what}",
+        f"{by} gives the input {name!r} the shape {shape_text(given)}, and the file declares [{', '.join(allowed)}]: "
+        f"{what}",
         help="give sizes that the declaration allows, or declare those that vary as open",
     )
 

@@ -16,8 +16,9 @@ UNUSED_INITIALIZER = Rule(
     "unused-initializer",
     Severity.NOTE,
     "Nothing uses an initializer.",
-    why="Its bytes are stored, shipped and loaded for nothing; sometimes it is a weight that an edit has left unconnected.",
-    mend="Remove it, or connect the node that it was meant for.",
+    why="Its bytes are stored, shipped and loaded for nothing; sometimes it is a weight that an edit has left "
+    "unconnected.",
+    fix="Remove it, or connect the node that it was meant for.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,7 +33,7 @@ UNUSED_INPUT = Rule(
     Severity.NOTE,
     "Nothing uses an input of the model.",
     why="Whoever runs the model has to feed it all the same, and it changes nothing.",
-    mend="Remove it from the inputs, or connect the node that it was meant for.",
+    fix="Remove it from the inputs, or connect the node that it was meant for.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -46,7 +47,7 @@ UNUSED_FUNCTION = Rule(
     Severity.NOTE,
     "No node calls a function of the model.",
     why="It is stored and checked for nothing; what was meant to call it calls something else.",
-    mend="Remove the function, or call it by its domain, name and overload.",
+    fix="Remove the function, or call it by its domain, name and overload.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }
 <domain: "my", opset_import: ["" : 17]>
@@ -64,7 +65,7 @@ UNUSED_IMPORT = Rule(
     Severity.NOTE,
     "No node is of a domain that the model imports.",
     why="A runtime that does not know the domain, or not that version of it, may refuse the model for nothing.",
-    mend="Remove the import.",
+    fix="Remove the import.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -79,7 +80,7 @@ UNUSED_NODE = Rule(
     Severity.NOTE,
     "Nodes lead to no output of their graph.",
     why="Runtimes drop what they make, after they have loaded the weights; often an output of the model was forgotten.",
-    mend="Remove the nodes, or list what they make among the outputs.",
+    fix="Remove the nodes, or list what they make among the outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -93,8 +94,9 @@ STRAY_DECLARATION = Rule(
     "value-info-without-value",
     Severity.NOTE,
     "value_info declares a name that nothing makes.",
-    why="It is left over from a value that was renamed or removed, and tells nothing of the one that took its place.",
-    mend="Remove the entry, or give it the name of the value that it is about.",
+    why="It is left over from a value that was renamed or removed, and states nothing about the one that took its "
+    "place.",
+    fix="Remove the entry, or give it the name of the value that it is about.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[2,3] old> { z = Relu (x) y = Neg (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -103,7 +105,7 @@ g (float[2,3] x) => (float[2,3] y) <float[2,3] z> { z = Relu (x) y = Neg (z) }""
 )
 
 
-#: So many names are told.
+#: The most names that a message lists.
 _SHOWN = 4
 
 
@@ -123,12 +125,12 @@ def _values(graph: Graph) -> Iterator[Problem]:
     needed = used_values(graph)
     constants = unused_initializers(graph, needed)
     if constants:
-        told = f"{counted(len(constants), 'initializer')}: {_listed(value.name for value in constants)}"
-        yield _problem(UNUSED_INITIALIZER, f"nothing uses {told}", graph, constants[0].name)
+        listed = f"{counted(len(constants), 'initializer')}: {_listed(value.name for value in constants)}"
+        yield _problem(UNUSED_INITIALIZER, f"nothing uses {listed}", graph, constants[0].name)
     inputs = [value for value in graph.inputs if value not in needed and value not in graph.constants and value.name]
     if inputs and not graph.path:
-        told = f"{counted(len(inputs), 'input')}: {_listed(value.name for value in inputs)}"
-        yield _problem(UNUSED_INPUT, f"nothing uses {told}", graph, inputs[0].name)
+        listed = f"{counted(len(inputs), 'input')}: {_listed(value.name for value in inputs)}"
+        yield _problem(UNUSED_INPUT, f"nothing uses {listed}", graph, inputs[0].name)
     dead = unused_nodes(graph, needed)
     if dead:
         names = _listed((node.label or node.op for node in dead), many=len(dead))

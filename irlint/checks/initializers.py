@@ -11,17 +11,18 @@ from irlint.inference.known import Known
 from irlint.model import LAST_WITH_INPUTS, Constant, Graph, Model, Problem, Value
 from irlint.model.order import graphs, used_values
 from irlint.model.tensor import FLOATS, Tensor, Type, disagree, shape_text
-from irlint.ops.kernels.type_variables import types_text
+from irlint.ops.shared.type_variables import types_text
 
 INITIALIZER_NOT_INPUT = Rule(
     "IRL113",
     "initializer-not-an-input",
     Severity.ERROR,
     "A model of IR version 3 or older has an initializer that is no graph input.",
-    why="""Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses one that is not; ONNX
-Runtime refuses it in a body, and where no node and no output of its own graph uses it. Otherwise it loads the model: there
+    why="""Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses one that is
+        not; ONNX Runtime refuses it in a body, and where no node and no output of its own graph uses it. Otherwise it
+        loads the model: there
 it is a warning.""",
-    mend="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
+    fix="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
     bad="""<ir_version: 3, opset_import: ["" : 8]>
 g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
     good="""<ir_version: 4, opset_import: ["" : 8]>
@@ -34,9 +35,9 @@ INITIALIZER_WITHOUT_NAME = Rule(
     "initializer-without-name",
     Severity.WARNING,
     "An initializer has no name.",
-    why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main graph, and
-refuses one of a body and a sparse one.""",
-    mend="Remove the initializer, or give it the name by which it is meant to be used.",
+    why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main
+        graph, and refuses one of a body and a sparse one.""",
+    fix="Remove the initializer, or give it the name by which it is meant to be used.",
     fixable=True,
 )
 
@@ -46,15 +47,16 @@ SPARSE_INITIALIZER = Rule(
     "sparse-initializer",
     Severity.WARNING,
     "An initializer that nodes use is stored as a sparse tensor.",
-    why="""No operator of ONNX takes a sparse tensor: strict shape inference, and with it the full check of the ONNX checker, refuses the
-model. ONNX Runtime makes it dense when it loads the model, and knows no contents of it before.""",
-    mend="Store the initializer as a dense tensor.",
+    why="""No operator of ONNX takes a sparse tensor: strict shape inference, and with it the full check of the ONNX
+        checker, refuses the model. ONNX Runtime makes it dense when it loads the model, and knows no contents of it
+        before.""",
+    fix="Store the initializer as a dense tensor.",
 )
 
 
 def problems(known: Known) -> list[Problem]:
-    """Initializers that are no inputs, and those without a name, one problem for each graph; those that contradict the input
-    of their name.
+    """Initializers that are no inputs, and those without a name, one problem for each graph; those that contradict the
+    input of their name.
     """
     found = [*_not_inputs(known), *_nameless(known), *_sparse(known)]
     if outside := _outside(known):
@@ -113,15 +115,16 @@ def _outside(known: Known) -> dict[Value, Constant]:
 
 
 def _nameless(known: Known) -> Iterator[Problem]:
-    """Initializers without a name; those of bodies, sparse ones, of which nothing is stored, and one where a node leaves an input
-    out by the empty name ONNX Runtime refuses."""
+    """Initializers without a name; those of bodies, sparse ones, of which nothing is stored, and one where a node
+    leaves an input out by the empty name ONNX Runtime refuses."""
     for graph in graphs(known.model):
         nameless = [constant for value, constant in graph.constants.items() if not value.name]
         if nameless:
             left_out = any(None in node.inputs for node in graph.nodes)
             refused = graph.path or left_out or any(constant.stored is None for constant in nameless)
             fault = INITIALIZER_WITHOUT_NAME.fault(
-                f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no name",
+                f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no "
+                "name",
                 help="remove it, or name it" if len(nameless) == 1 else "remove them, or name them",
                 severity=Severity.ERROR if refused else None,
             )
@@ -137,20 +140,21 @@ def _sparse(known: Known) -> Iterator[Problem]:
             if each.stored is None and not each.faults and min(each.tensor.shape or (0,)) >= 0  # type: ignore[type-var, operator]
         ]
         used = used_values(graph) if sparse else ()
-        told = [value.name for value in sparse if value in used and value.name]
-        if told:
-            more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+        names = [value.name for value in sparse if value in used and value.name]
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             fault = SPARSE_INITIALIZER.fault(
-                f"{counted(len(told), 'initializer is a sparse tensor', 'initializers are sparse tensors')}: "
-                f"{', '.join(map(repr, told[:3]))}{more}; no operator of ONNX takes one, and the full check of the ONNX checker refuses it",
-                help="store it as a dense tensor" if len(told) == 1 else "store them as dense tensors",
+                f"{counted(len(names), 'initializer is a sparse tensor', 'initializers are sparse tensors')}: "
+                f"{', '.join(map(repr, names[:3]))}{more}; no operator of ONNX takes one, and the full check of the "
+                "ONNX checker refuses it",
+                help="store it as a dense tensor" if len(names) == 1 else "store them as dense tensors",
             )
-            yield Problem(fault, graph.path, value=told[0])
+            yield Problem(fault, graph.path, value=names[0])
 
 
 def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
-    """Initializers that hold something else than is declared of them: ONNX Runtime refuses those that a graph input declares, and up to
-    IR version 3 any, and passes over other declarations, as over a name of two sizes."""
+    """Initializers that hold something else than is declared of them: ONNX Runtime refuses those that a graph input
+    declares, and up to IR version 3 any, and passes over other declarations, as over a name of two sizes."""
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)
     kinds: dict[str | None, int] = {}
@@ -163,7 +167,7 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
             stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {stated}; its initializer is {given}",
-                help=_way_out(declared, stored.dtype, kinds) or f"declare {given}",
+                help=_help_for(declared, stored.dtype, kinds) or f"declare {given}",
                 severity=milder,
             )
             yield Problem(fault, graph.path, value=value.name)
@@ -184,9 +188,9 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
             yield Problem(fault, graph.path, value=value.name)
 
 
-def _way_out(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
-    """What to do about an initializer of another type than it is declared with, which more of the others have; else nothing. ``kinds`` has
-    how many initializers are of each type."""
+def _help_for(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
+    """What to do about an initializer of another type than it is declared with, which more of the others have; else
+    nothing. ``kinds`` has how many initializers are of each type."""
     stated = declared.dtype if isinstance(declared, Tensor) else None
     count = kinds.get(stated, 0)
     if stated is None or stored not in FLOATS or stated not in FLOATS or count <= kinds.get(stored, 0):

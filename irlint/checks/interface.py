@@ -15,9 +15,9 @@ NO_OUTPUTS = Rule(
     "graph-without-outputs",
     Severity.WARNING,
     "The model has no outputs.",
-    why="""ONNX Runtime loads the model and computes nothing that anyone could fetch; with no nodes but Constants, it refuses it: there it is
-an error.""",
-    mend="List the values that the model is to return as outputs of its graph.",
+    why="""ONNX Runtime loads the model and computes nothing that anyone could fetch; with no nodes but Constants, it
+        refuses it: there it is an error.""",
+    fix="List the values that the model is to return as outputs of its graph.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => () { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -31,8 +31,9 @@ DUPLICATE_OUTPUT = Rule(
     "output-listed-twice",
     Severity.NOTE,
     "The model lists one value as an output more than once.",
-    why="Runtimes return the value as often as it is listed, under one name: whoever fetches outputs by name gets fewer of them.",
-    mend="List the output once, or give the second one a name of its own by an Identity.",
+    why="Runtimes return the value as often as it is listed, under one name: whoever fetches outputs by name gets "
+    "fewer of them.",
+    fix="List the output once, or give the second one a name of its own by an Identity.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -45,9 +46,10 @@ NO_SHAPE = Rule(
     "interface-without-shape",
     Severity.WARNING,
     "An input or output of the model is declared without its shape, or an output without its type.",
-    why="""The ONNX specification wants the type and the shape of every input and output of the main graph; the ONNX checker refuses a
-model without them, and ONNX Runtime works them out where it can. A size of the shape may be open.""",
-    mend="Declare the shape with a name for each size that varies; onnx.shape_inference fills in those of outputs.",
+    why="""The ONNX specification wants the type and the shape of every input and output of the main graph; the ONNX
+        checker refuses a model without them, and ONNX Runtime works them out where it can. A size of the shape may be
+        open.""",
+    fix="Declare the shape with a name for each size that varies; onnx.shape_inference fills in those of outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -87,9 +89,9 @@ def _twice(graph: Graph) -> Iterator[Problem]:
     counts: dict[Value, int] = {}
     for value in graph.outputs:
         counts[value] = counts.get(value, 0) + 1
-    told = [f"{value.name!r}" for value, count in counts.items() if count > 1]
+    parts = [f"{value.name!r}" for value, count in counts.items() if count > 1]
     fault = DUPLICATE_OUTPUT.fault(
-        f"{_named(told)} {'is' if len(told) == 1 else 'are'} listed more than once among the outputs",
+        f"{_named(parts)} {'is' if len(parts) == 1 else 'are'} listed more than once among the outputs",
         help="list each output once",
     )
     yield Problem(fault, value=next(value.name for value, count in counts.items() if count > 1))
@@ -98,23 +100,24 @@ def _twice(graph: Graph) -> Iterator[Problem]:
 def _without_shape(graph: Graph) -> Iterator[Problem]:
     open_inputs = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
     open_outputs = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
-    told = [_listed("input", open_inputs), _listed("output", open_outputs)]
+    parts = [_listed("input", open_inputs), _listed("output", open_outputs)]
     if open_inputs or open_outputs:
         have = "has" if len(open_inputs) + len(open_outputs) == 1 else "have"
         yield Problem(
-            _no_shape(f"{' and '.join(filter(None, told))} {have}"), value=(open_inputs or open_outputs)[0].name
+            _no_shape(f"{' and '.join(filter(None, parts))} {have}"), value=(open_inputs or open_outputs)[0].name
         )
 
 
-def _no_shape(told: str) -> Fault:
+def _no_shape(places: str) -> Fault:
     return NO_SHAPE.fault(
-        f"{told} no declared shape; the ONNX checker refuses the model",
+        f"{places} no declared shape; the ONNX checker refuses the model",
         help="declare the shape, with a name for each size that varies",
     )
 
 
 def _lacks(value: Value, by: str, *, typed: bool) -> bool:
-    """Whether a value is declared without a shape as an input or an output; ``typed``: one without a type is told elsewhere."""
+    """Whether a value is declared without a shape as an input or an output; ``typed``: a missing type is reported
+    elsewhere."""
     declared = next((each.type for each in value.declared if each.by == by), None)
     if declared is None:
         return not typed

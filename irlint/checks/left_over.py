@@ -13,10 +13,11 @@ WEIGHTS_LEFT_OVER = Rule(
     "weights-left-over",
     Severity.WARNING,
     "The .bin file of an IR goes on behind the last constant of the model.",
-    why="""The two files of an IR are written together, and nothing in them tells that they belong together. A .bin file that is
-longer than all that the .xml reads of it comes from another model, or from another version of this one, and its numbers are
+    why="""The two files of an IR are written together, and nothing in them shows that they belong together. A .bin
+        file that is longer than all that the .xml reads of it comes from another model, or from another version of
+        this one, and its numbers are
 read as if they were the right ones.""",
-    mend="Copy the .xml and the .bin again, both from the same run of the converter.",
+    fix="Copy the .xml and the .bin again, both from the same run of the converter.",
 )
 
 

@@ -10,7 +10,7 @@ from operator import itemgetter
 from irlint.findings.wording import counted
 from irlint.model import Stored
 from irlint.model.formats import FORMATS
-from irlint.parsers.onnx.tensors import told_beside
+from irlint.parsers.onnx.tensors import facts_beside
 from irlint.parsers.opening import is_url
 
 #: How the names of models end. A file whose name begins as that of another model belongs to that one.
@@ -21,8 +21,9 @@ MOST_FILES = 4096
 
 
 def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[str | None]) -> str:
-    """Which file beside the model at ``path`` is to get the name ``file``: one of a similar name, or the only one that has just the bytes
-    that the constants ``stored`` in it need and is neither ``taken`` nor another model's; "" where there is none."""
+    """Which file beside the model at ``path`` is to get the name ``file``: one of a similar name, or the only one that
+    has just the bytes that the constants ``stored`` in it need and is neither ``taken`` nor another model's; "" where
+    there is none."""
     if is_url(path) or not os.path.isfile(path):
         return ""
     folder, name = os.path.split(os.path.join(os.path.dirname(path), file.partition("\0")[0]))
@@ -38,9 +39,12 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
     if not size or len(fitting) != 1:
         return ""
     inside = os.path.relpath(os.path.join(folder, fitting[0]), os.path.dirname(path) or os.curdir)
-    if inside.replace(os.sep, "/") in taken or told_beside(path, inside) != (size, None, None):
+    if inside.replace(os.sep, "/") in taken or facts_beside(path, inside) != (size, None, None):
         return ""
-    return f"{fitting[0]} is there and has just the {counted(size, 'byte')} that are needed, give it that name if it is the same"
+    return (
+        f"{fitting[0]} is there and has just the {counted(size, 'byte')} that are needed, give it that name if it is "
+        "the same"
+    )
 
 
 def _needed(stored: Sequence[Stored]) -> int | None:
@@ -50,8 +54,8 @@ def _needed(stored: Sequence[Stored]) -> int | None:
 
 
 def _files(folder: str, own: str) -> Iterator[tuple[str, int | None]]:
-    """The names in a folder within that of the model, each with the bytes of a regular file that is no link; none where there are very
-    many."""
+    """The names in a folder within that of the model, each with the bytes of a regular file that is no link; none where
+    there are very many."""
     inside, around = os.path.realpath(folder or os.curdir), os.path.realpath(own or os.curdir)
     if inside != around and not inside.startswith(around + os.sep):
         return

@@ -38,10 +38,10 @@ def _missing_problem(
     label = maker.name if maker is not None and maker.name else name
     what = f"{len(cases)} constants are" if len(cases) > 1 else f"the constant {label!r} is"
     reason = stored.reason or f"{file} does not exist"
-    told = f"which{reason.removeprefix(file)}" if file and reason.startswith(file) else f"and {reason}"
+    text = f"which{reason.removeprefix(file)}" if file and reason.startswith(file) else f"and {reason}"
     beside = posixpath.join(posixpath.dirname(known.model.path.replace(os.sep, "/")), file)
     fault = WEIGHTS_MISSING.fault(
-        f"{what} stored in {shortened(file) or 'a file'}, {told}",
+        f"{what} stored in {shortened(file) or 'a file'}, {text}",
         help=f'fetch it: git lfs pull --include "{beside}"'
         if "LFS" in reason
         else _way_to([each.stored for each in cases], known, taken),
@@ -53,13 +53,17 @@ def _missing_problem(
 
 
 def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
-    """How to put a missing file in its place; where ``taken``, the files that constants name, are given, one beside the model is sought."""
+    """How to put a missing file in its place; where ``taken``, the files that constants name, are given, one beside the
+    model is sought."""
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
         return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
     if reason.endswith("is an absolute path; runtimes refuse it"):
         name = file.replace("\\", "/").rpartition("/")[2]
-        return f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the model"
+        return (
+            f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the "
+            "model"
+        )
     other = ""
     if taken is not None and reason.endswith("does not exist"):
         from irlint.checks.misnamed import misnamed

@@ -19,11 +19,11 @@ DUPLICATE_NAME = Rule(
     "duplicate-name",
     Severity.ERROR,
     "Two values of one graph have one name.",
-    why="""Each name stands for one value (single static assignment); with two, nobody can tell which one a node means.
+    why="""Each name stands for one value (single static assignment); with two, it is unknown which one a node uses.
 The names of a graph stand for its bodies' nodes, too.
-In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last; and it tolerates two inputs
-of the name of an initializer: there it is a warning.""",
-    mend="Rename one of them, and what uses it.",
+In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last; and it
+tolerates two inputs of the name of an initializer: there it is a warning.""",
+    fix="Rename one of them, and what uses it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -37,9 +37,10 @@ WRONG_ORDER = Rule(
     "nodes-not-sorted",
     Severity.WARNING,
     "A node stands before the node whose result it uses.",
-    why="""The ONNX specification wants nodes in topological order. ONNX Runtime sorts them itself; the ONNX checker, and
-tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX Runtime refuses it as well.""",
-    mend="Sort the nodes: `onnxruntime`'s optimizer and `onnx-graphsurgeon` write them sorted.",
+    why="""The ONNX specification wants nodes in topological order. ONNX Runtime sorts them itself; the ONNX checker,
+        and tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX Runtime
+        refuses it as well.""",
+    fix="Sort the nodes: `onnxruntime`'s optimizer and `onnx-graphsurgeon` write them sorted.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,9 +55,9 @@ DUPLICATE_NODE = Rule(
     "duplicate-node-name",
     Severity.ERROR,
     "Two nodes of one ONNX graph have one name.",
-    why="""A node may go without a name, but two nodes of one graph may not share one: ONNX Runtime refuses the model with "two
-nodes with same node name". The ONNX checker does not look at it.""",
-    mend="Rename one of the nodes, or leave its name empty.",
+    why="""A node may go without a name, but two nodes of one graph may not share one: ONNX Runtime refuses the model
+        with "two nodes with same node name". The ONNX checker does not look at it.""",
+    fix="Rename one of the nodes, or leave its name empty.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { [same] z = Relu (x) [same] y = Neg (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -70,16 +71,17 @@ OUTER_VALUE_RETURNED = Rule(
     "outer-value-returned",
     Severity.ERROR,
     "A body returns a value of the graph around it.",
-    why="""The outputs of a body have to be made inside it. ONNX Runtime refuses a body that hands out a value of an outer graph
-as it is.""",
-    mend="Put an Identity into the body, and return its output.",
+    why="""The outputs of a body have to be made inside it. ONNX Runtime refuses a body that hands out a value of an
+        outer graph as it is.""",
+    fix="Put an Identity into the body, and return its output.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, bool c) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] x) { }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>
 }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, bool c) => (float[2,3] y) {
-  y = If (c) <then_branch = t () => (float[2,3] a) { a = Identity (x) }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>
+  y = If (c) <then_branch = t () => (float[2,3] a) { a = Identity (x) }, else_branch = e () => (float[2,3] b) { b = \
+Neg (x) }>
 }""",
 )
 
@@ -89,7 +91,8 @@ SEVERAL = 3
 
 
 def problems(known: Known) -> list[Problem]:
-    """Values without a type, duplicate names, nodes in the wrong order, and what bodies may not do with outer values."""
+    """Values without a type, duplicate names, nodes in the wrong order, and what bodies may not do with outer
+    values."""
     model = known.model
     assert model.graph is not None
     found: list[Problem] = list(_untyped(model.graph))
@@ -167,7 +170,7 @@ class _Names:
 
 
 def _free_name(value: Value, other: Value, names: _Names) -> str:
-    """What tells which of two values is to be renamed, where nodes are named after what they give: ``Add_95`` gives ``95``, which no
+    """Which of two values to rename, where nodes are named after their outputs: ``Add_95`` gives ``95``, which no
     value is named."""
     for named, rest in ((other, value), (value, other)):
         right, wrong = names.maker(named), names.maker(rest)
@@ -199,8 +202,8 @@ def _renamed(value: Value, other: Value, names: _Names) -> str:
 
 
 def _lacking_name(value: Value, other: Value, names: _Names) -> str:
-    """The one name that nodes of a graph use and nothing makes, where it can be that of only one of two values: what uses it comes
-    behind the node of that one, and what uses the name of both behind the other."""
+    """The one name that nodes of a graph use and nothing makes, where it can be that of only one of two values: what
+    uses it comes behind the node of that one, and what uses the name of both behind the other."""
     graph = names.graph
     if len(graph.undefined) != 1 or value not in names.makers or other not in names.makers:
         return ""
@@ -216,7 +219,10 @@ def _lacking_name(value: Value, other: Value, names: _Names) -> str:
     if len(fitting) != 1:
         return ""
     node, user = graph.nodes[names.makers[fitting[0]][0]], graph.nodes[lost]
-    return f"name what node {node.index} ({node.op}) gives {missing.name!r}, which node {user.index} ({user.op}) uses and nothing makes"
+    return (
+        f"name what node {node.index} ({node.op}) gives {missing.name!r}, which node {user.index} ({user.op}) uses "
+        "and nothing makes"
+    )
 
 
 def _alike(one: Constant | None, other: Constant | None) -> bool:
@@ -224,7 +230,7 @@ def _alike(one: Constant | None, other: Constant | None) -> bool:
     return one is not None and other is not None and one.tensor.value is not None and one.tensor == other.tensor
 
 
-#: So many users of a name are told.
+#: The most users of a name that a message lists.
 USERS = 4
 
 
@@ -244,8 +250,8 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
 
 
 def _tolerated(names: _Names, known: Known, value: Value, other: Value) -> bool:
-    """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not both sparse, of
-    which the last counts, and inputs of an initializer's name, of which the first counts.
+    """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not
+    both sparse, of which the last counts, and inputs of an initializer's name, of which the first counts.
     """
     graph = names.graph
     if not graph.path and value in names.inputs and other in names.inputs:
@@ -307,7 +313,8 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
 
 
 def _bodies(graph: Graph, visible: set[str]) -> Iterator[Problem]:
-    """What bodies may not do with the values around them: ``visible`` are the names that ``graph`` sees, and in the end again."""
+    """What bodies may not do with the values around them: ``visible`` are the names that ``graph`` sees, and in the end
+    again."""
     if not graph.bodies:
         return
     own = {value.name for value in (*graph.inputs, *graph.constants)} - visible
@@ -338,7 +345,8 @@ def _shadowed(body: Graph, visible: set[str]) -> Iterator[Problem]:
         for port, value in enumerate(node.outputs):
             if value is not None and value.name in visible:
                 fault = DUPLICATE_NAME.fault(
-                    f"{value.name!r} is output {port} of node {node.index} ({node.op}), and also a value of a graph around",
+                    f"{value.name!r} is output {port} of node {node.index} ({node.op}), and also a value of a graph "
+                    "around",
                     help="rename the one in the body",
                 )
                 yield Problem(fault, body.path, node, value.name)

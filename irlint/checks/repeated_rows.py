@@ -30,7 +30,8 @@ class Row:
 
 
 def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
-    """The problems of doubled names of a graph; where rows of nodes repeat others, all behind one that names the rows."""
+    """The problems of doubled names of a graph; where rows of nodes repeat others, all behind one that names the
+    rows."""
     rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST]
     if not rows:
         return list(doubled)
@@ -45,7 +46,8 @@ def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
     more = f", and {counted(len(rows) - SHOWN, 'more row')} of nodes repeat others" * (len(rows) > SHOWN)
     fault = rule.fault(
         f"{'; '.join(map(str, rows[:SHOWN]))}{more}: {what}",
-        help=f"remove nodes {rows[0].first} to {rows[0].last} if they are a copy, or merge the graphs with a prefix for the names of one "
+        help=f"remove nodes {rows[0].first} to {rows[0].last} if they are a copy, or merge the graphs with a prefix "
+        "for the names of one "
         "(onnx.compose.add_prefix)",
     )
     root = Problem(fault, graph.path, first, place=first.place, disputes=_doubled_values(graph))

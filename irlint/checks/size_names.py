@@ -25,7 +25,8 @@ _REUSE = "ONNX Runtime reuses buffers of sizes that have one name; where the siz
 
 @record
 class Place:
-    """An axis of a value of which the file declares a size by a name, the size that it has, and the node that makes the value."""
+    """An axis of a value of which the file declares a size by a name, the size that it has, and the node that makes the
+    value."""
 
     value: Value
     axis: int
@@ -34,8 +35,8 @@ class Place:
 
 
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
-    """One problem: for the only name of sizes of inputs, where these have to differ, else for the names of the main graph that stand for two sizes each, of
-    values that are not ``found`` to be declared wrongly already."""
+    """One problem: for the only name of sizes of inputs, where these have to differ, else for the names of the main
+    graph that stand for two sizes each, of values that are not ``found`` to be declared wrongly already."""
     graph = known.model.graph
     if graph is None:
         return []
@@ -147,8 +148,8 @@ def _called(place: Place, known: Known) -> str:
 def _of_inputs(
     graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
 ) -> Iterator[Problem]:
-    """The only name of sizes of the inputs, which stands for several axes, where a node demands what one size from LEAST on never fulfils
-    and several sizes do."""
+    """The only name of sizes of the inputs, which stands for several axes, where a node demands what one size from
+    LEAST on never fulfils and several sizes do."""
     name = _shared(graph, places)
     if name is None:
         return
@@ -211,8 +212,8 @@ def apart(graph: Graph, known: Known) -> Known:
 
 
 def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems; what is wrong with the sizes of inputs only because all have one name is a warning that follows from that of the
-    name."""
+    """The problems; what is wrong with the sizes of inputs only because all have one name is a warning that follows
+    from that of the name."""
     from irlint.checks import frozen
 
     graph = known.model.graph
@@ -233,7 +234,8 @@ def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Know
     listed = f"{', '.join(axes[:3])}{f' and {len(axes) - 3} more' if len(axes) > 3 else ''}"
     relation: Relation = demand.requirement.any_of[0]
     return SHAPE_CONTRADICTED.fault(
-        f"{known.symbols.get(name, name)!r} stands for sizes of inputs that have to differ ({listed}): here {relation} is needed",
+        f"{known.symbols.get(name, name)!r} stands for sizes of inputs that have to differ ({listed}): here {relation} "
+        "is needed",
         help="give axes that may differ in size names of their own",
         notes=(_REUSE,),
         severity=Severity.WARNING,

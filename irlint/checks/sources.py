@@ -1,4 +1,5 @@
-"""What may be done about input ports of an IR to which no value comes, and about the bytes of its weights that no constant has."""
+"""What may be done about input ports of an IR to which no value comes, and about the bytes of its weights that no
+constant has."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ SEARCHED = 10
 
 
 def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
-    """The problems; those of the rules about ports that no value is brought to say what may be done beside connecting one."""
+    """The problems; those of the rules about ports that no value is brought to say what may be done beside connecting
+    one."""
     searched = [each for each in problems if each.is_error and each.fault.rule in unfed][:SEARCHED]
     return (
         [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
@@ -123,7 +125,8 @@ def _restored(node: Node, index: int, known: Known) -> str:
         f'offset="{offset}" size="{size}"/>'
     )
     return (
-        f"restore the layer as a Const with {data}: these {size} bytes of {file} belong to no other, and are as many as "
+        f"restore the layer as a Const with {data}: these {size} bytes of {file} belong to no other, and are as many "
+        "as "
         f"the {declared_text(port)} of input port {port.id}"
     )
 

@@ -1,4 +1,5 @@
-"""Stale shapes in the bodies of nodes that choose one of several: exporters write the shapes of one run into all of them."""
+"""Stale shapes in the bodies of nodes that choose one of several: exporters write the shapes of one run into all of
+them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from irlint.records import replaced
 
 
 def grouped(found: Sequence[Problem], stale: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems that are ``found``; of those that are ``stale`` shapes in such bodies only the first, with the number of the others."""
+    """The problems that are ``found``; of those that are ``stale`` shapes in such bodies only the first, with the
+    number of the others."""
     choices = [
         f"{body.path}/"
         for graph in graphs(known.model)

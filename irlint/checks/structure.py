@@ -16,7 +16,7 @@ UNDEFINED_NAME = Rule(
     "A node or a graph output uses a name that nothing defines.",
     why="""A name has to be a graph input, an initializer or the output of a node, in this graph or in one around it.
 Runtimes refuse the model: there is nothing that they could read.""",
-    mend="Correct the name, or add the input, initializer or node that defines it.",
+    fix="Correct the name, or add the input, initializer or node that defines it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -33,7 +33,7 @@ CYCLE = Rule(
     Severity.ERROR,
     "Nodes use each other's results in a circle.",
     why="No node of the circle can be computed first; runtimes refuse the model.",
-    mend="Break the circle; a recurrence is written with Loop, Scan or TensorIterator.",
+    fix="Break the circle; a recurrence is written with Loop, Scan or TensorIterator.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -75,7 +75,7 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
         for value in used(node):
             if value in wanted:
                 (direct if value in node.inputs else inside).setdefault(value, node)
-    from irlint.checks.meant import close_value, spare_values, way_out
+    from irlint.checks.intended import close_value, help_for, spare_values
 
     spare = spare_values(graph)
     for place, value in enumerate(graph.undefined):
@@ -84,7 +84,7 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
         help = (
             f"did you mean `{close}`?"
             if close
-            else way_out(value, user, graph, spare, known, searched=place < searched)
+            else help_for(value, user, graph, spare, known, searched=place < searched)
         )
         if user is None:
             fault = UNDEFINED_NAME.fault(
@@ -111,7 +111,7 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             f"{len(names)} nodes use each other's results: {', '.join(shown)}{more}"
             if len(names) > 1
             else "the node uses its own result",
-            help=_way_out(order.cyclic, graph, known)
+            help=_help_for(order.cyclic, graph, known)
             or "break the circle: one of these inputs has to come from outside it",
             notes=tuple(_links(order.cyclic[: len(shown)], order.cyclic)),
         )
@@ -131,7 +131,7 @@ def _links(nodes: Sequence[Node], cyclic: Sequence[Node]) -> Iterator[str]:
                 yield f"input {index} of {node.op} {_short(node.label)!r} is {given}"
 
 
-def _way_out(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
+def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
     """The layer outside a circle that gives what one input in it declares, and leads nowhere."""
     if not known.format.ports_declare:
         return ""

@@ -16,7 +16,7 @@ from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
 from irlint.targets.verdicts import Target, grouped, judge, reasons, short, target
 
-#: What is said of the newest release where nobody names one.
+#: The label of the newest release, for a target without a release.
 _OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL)
 
 
@@ -68,7 +68,7 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
 
 def _assumed(asked: Target) -> Problem:
     newest = short(tables.releases(asked.runtime)[-1])
-    text = f"{asked.label}: the release was not measured; what is said of it is what {newest} does, the newest that was"
+    text = f"{asked.label}: the release was not measured; irlint reports what {newest} does, the newest that was"
     fault = TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself", severity=Severity.NOTE)
     return Problem(fault, target=asked.label)
 

@@ -10,7 +10,7 @@ from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import BITS, Map, Optional, Sequence, SparseTensor, Tensor, Type, disagree
-from irlint.ops.kernels.type_variables import kind_text, types_text
+from irlint.ops.shared.type_variables import kind_text, types_text
 from irlint.parsers.faults import TYPE_MISSING
 
 COMPLEX_TYPE = Rule(
@@ -18,9 +18,9 @@ COMPLEX_TYPE = Rule(
     "complex-numbers",
     Severity.WARNING,
     "A value holds complex numbers.",
-    why="""The operators that only move elements take complex numbers by their specification. ONNX Runtime has no such type, and refuses
-a model in which a node has one.""",
-    mend="Keep the real and the imaginary parts on an axis of their own, as DFT and STFT do.",
+    why="""The operators that only move elements take complex numbers by their specification. ONNX Runtime has no such
+        type, and refuses a model in which a node has one.""",
+    fix="Keep the real and the imaginary parts on an axis of their own, as DFT and STFT do.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (complex64[2,3] x) => (complex64[3,2] y) { y = Transpose (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -33,9 +33,9 @@ SIX_BIT_TYPE = Rule(
     "six-bit-floats",
     Severity.WARNING,
     "A value holds floating-point numbers of six bits.",
-    why="""Opset 28 brought float6e2m3 and float6e3m2, which Cast, QuantizeLinear and DequantizeLinear take by their specification. ONNX
-Runtime has no such types, and refuses a model in which a value has one.""",
-    mend="Use a type of eight or of four bits, such as float8e4m3fn or float4e2m1.",
+    why="""Opset 28 brought float6e2m3 and float6e3m2, which Cast, QuantizeLinear and DequantizeLinear take by their
+        specification. ONNX Runtime has no such types, and refuses a model in which a value has one.""",
+    fix="Use a type of eight or of four bits, such as float8e4m3fn or float4e2m1.",
     bad="""<ir_version: 14, opset_import: ["" : 28]>
 g (float[2,3] x) => (float[2,3] y) { a = Cast <to = 27> (x) y = Cast <to = 1> (a) }""",
     good="""<ir_version: 14, opset_import: ["" : 28]>
@@ -48,9 +48,10 @@ INPUT_TYPE_LACKING = Rule(
     "input-type-not-in-onnxruntime",
     Severity.WARNING,
     "A graph input is a sequence, an optional, a map or an opaque value of a type that ONNX Runtime does not have.",
-    why="""onnx.proto lets these types hold any other. ONNX Runtime has sequences and optionals of tensors, maps from int64 or string to
-float, double, int64 or string, and sequences of maps to float, and refuses a model with an input of another one, used or not.""",
-    mend="Pass the elements as tensors.",
+    why="""onnx.proto lets these types hold any other. ONNX Runtime has sequences and optionals of tensors, maps from
+        int64 or string to float, double, int64 or string, and sequences of maps to float, and refuses a model with an
+        input of another one, used or not.""",
+    fix="Pass the elements as tensors.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (seq(complex64[2]) x) => (seq(complex64[2]) y) { y = Identity (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -81,10 +82,11 @@ def problems(known: Known) -> list[Problem]:
 
 
 def counts(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
-    """Whether ONNX Runtime looks at a declaration of a value; ``given`` are the inputs and initializers of the graph, if it may be one.
+    """Whether ONNX Runtime looks at a declaration of a value; ``given`` are the inputs and initializers of the graph,
+    if it may be one.
 
-    An input is what the input says, an initializer what it holds; any other value is what the output says, else its last
-    ``value_info``. What a function declares counts nowhere.
+    An input is what the input says, an initializer what it holds; any other value is what the output says, else its
+    last ``value_info``. What a function declares counts nowhere.
     """
     if is_function_body(graph):
         return False

@@ -1,4 +1,5 @@
-"""Variables of an IR: those that are only written or only read, used twice, or begin without a size that another one needs."""
+"""Variables of an IR: those that are only written or only read, used twice, or begin without a size that another one
+needs."""
 
 from __future__ import annotations
 
@@ -16,12 +17,17 @@ from irlint.model.tensor import Tensor, Type
 
 _GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
-<layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="v" variable_type="f32" variable_shape="1,2"/><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="1" name="read" type="ReadValue" version="opset6">\
+<data variable_id="v" variable_type="f32" variable_shape="1,2"/><input><port id="0"/></input><output>\
+<port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
 <layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>
 <layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
 </edges></net>"""
 
 VARIABLE_NOT_READ = Rule(
@@ -29,9 +35,10 @@ VARIABLE_NOT_READ = Rule(
     "variable-not-read",
     Severity.ERROR,
     "An Assign writes a variable that no ReadValue reads.",
-    why='A variable comes into being with the ReadValue of its id. OpenVINO refuses an Assign without one, with "map::at" or '
+    why="A variable comes into being with the ReadValue of its id. OpenVINO refuses an Assign without one, with "
+    '"map::at" or '
     '"Can\'t find variable with id"; an Assign of opset 3 has to follow from the ReadValue.',
-    mend="Give the Assign and the ReadValue the same `variable_id`.",
+    fix="Give the Assign and the ReadValue the same `variable_id`.",
     bad=_GOOD.replace(
         'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'
     ),
@@ -44,11 +51,13 @@ VARIABLE_NOT_WRITTEN = Rule(
     "variable-not-written",
     Severity.ERROR,
     "A ReadValue reads a variable that no Assign writes.",
-    why="""OpenVINO loads and compiles the model, and its first inference fails: the CPU plugin looks for the Assign of each
-ReadValue ("doesn't have sibling output"). A layer whose value nothing depends on is removed first, and may stay.""",
-    mend="Add an Assign with the `variable_id` of the ReadValue, or use the initial value in place of the ReadValue.",
+    why="""OpenVINO loads and compiles the model, and its first inference fails: the CPU plugin looks for the Assign of
+        each ReadValue ("doesn't have sibling output"). A layer whose value nothing depends on is removed first, and
+        may stay.""",
+    fix="Add an Assign with the `variable_id` of the ReadValue, or use the initial value in place of the ReadValue.",
     bad=_GOOD.replace(
-        '<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>\n',
+        '<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port '
+        'id="0"/></input></layer>\n',
         "",
     ).replace('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>', ""),
     good=_GOOD,
@@ -60,12 +69,13 @@ VARIABLE_USED_TWICE = Rule(
     "variable-used-twice",
     Severity.WARNING,
     "Several layers read one variable, or several write it.",
-    why="""The CPU plugin of OpenVINO pairs one ReadValue with one Assign. It loads and compiles the model, and the first
-inference fails or ends the process.""",
-    mend="Let all layers use the value of one ReadValue, and write the variable once.",
+    why="""The CPU plugin of OpenVINO pairs one ReadValue with one Assign. It loads and compiles the model, and the
+        first inference fails or ends the process.""",
+    fix="Let all layers use the value of one ReadValue, and write the variable once.",
     bad=_GOOD.replace(
         "</layers>",
-        """<layer id="4" name="again" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>
+        """<layer id="4" name="again" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/>\
+</input></layer>
 </layers>""",
     ).replace("</edges>", '<edge from-layer="1" from-port="1" to-layer="4" to-port="0"/>\n</edges>'),
     good=_GOOD,
@@ -76,10 +86,11 @@ STATE_WITHOUT_SIZE = Rule(
     "state-without-size",
     Severity.NOTE,
     "A variable has no initial value and a dynamic size.",
-    why="""Without an initial value a variable begins with zeros, and each of its dynamic sizes with 0. A batch of 0 meets the
-batch of the input in the first inference: Concat fails, and what is added to it is empty. Where `variable_shape` states a least size,
+    why="""Without an initial value a variable begins with zeros, and each of its dynamic sizes with 0. A batch of 0
+        meets the batch of the input in the first inference: Concat fails, and what is added to it is empty. Where
+        `variable_shape` states a least size,
 each first inference fails.""",
-    mend="Give the ReadValue an initial value whose batch is that of the input, or write the batch in `variable_shape`.",
+    fix="Give the ReadValue an initial value whose batch is that of the input, or write the batch in `variable_shape`.",
     bad=_GOOD.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
     .replace('<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>', "")
     .replace('<port id="1" precision="FP32"><dim>1</dim>', '<port id="1" precision="FP32"><dim>-1</dim>'),
@@ -118,15 +129,15 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         id = _variable(node)
         if id in ids and (node.version not in _OLD or sources.lead(node, id)):
             continue
-        told = (
+        reason = (
             f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {read}"
             if ids
             else "no layer reads a variable"
         )
         if id in ids:
-            told = f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
+            reason = f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
         fault = VARIABLE_NOT_READ.fault(
-            f'the variable "{id}" is written and never read: {told}',
+            f'the variable "{id}" is written and never read: {reason}',
             help="give this layer and its ReadValue the same `variable_id`",
             attribute="variable_id",
         )
@@ -147,7 +158,8 @@ class _Sources:
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer uses, directly or through others, what the ReadValue of a variable gives, or that would take too long to say."""
+        """Whether a layer uses, directly or through others, what the ReadValue of a variable gives, or that would take
+        too long to say."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -193,7 +205,8 @@ def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
             continue
         stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
         fault = VARIABLE_MISMATCH.fault(
-            f'the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "{stated.value}": '
+            f"the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "
+            f'"{stated.value}": '
             "OpenVINO refuses a shape that is not known to cover its initial value",
             help="write `variable_shape` here too",
             attribute="variable_shape",
@@ -222,7 +235,8 @@ def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
         for several, verb in ((counting, "read"), (writers.get(id, ()), "written")):
             if len(several) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
-                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin pairs one ReadValue with one Assign',
+                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin pairs one '
+                    "ReadValue with one Assign",
                     help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
                     attribute="variable_id",
                 )
@@ -281,7 +295,8 @@ def _is_empty(known: Known, node: Node) -> bool:
 
 
 def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables without an initial value whose batch is dynamic: a warning for each that fails, and one note for the others."""
+    """Variables without an initial value whose batch is dynamic: a warning for each that fails, and one note for the
+    others."""
     alive = live(graph, known.format.keeps_alive)
     found: list[tuple[Node, str]] = []
     for node in graph.nodes:

@@ -19,7 +19,7 @@ MISSING_IR_VERSION = Rule(
     Severity.ERROR,
     "The ONNX model does not say which version of the format it has.",
     why="The IR version fixes how the file is read; the ONNX checker and ONNX Runtime refuse a model without it.",
-    mend="Set `ir_version`, 8 or later for a current model.",
+    fix="Set `ir_version`, 8 or later for a current model.",
     refused=(refused("onnxruntime"),),
     fixable=True,
 )
@@ -30,9 +30,9 @@ OPSET_TOO_NEW = Rule(
     "opset-too-new",
     Severity.ERROR,
     "The model imports an opset that no released runtime takes.",
-    why="""ONNX Runtime refuses a model with an opset above its limit, whatever the operators. Where onnx has the opset already, and only
-the newest ONNX Runtime that irlint knows does not, it is a warning.""",
-    mend="Convert the model to an older opset with onnx.version_converter, or export it for one.",
+    why="""ONNX Runtime refuses a model with an opset above its limit, whatever the operators. Where onnx has the opset
+        already, and only the newest ONNX Runtime that irlint knows does not, it is a warning.""",
+    fix="Convert the model to an older opset with onnx.version_converter, or export it for one.",
     bad="""<ir_version: 8, opset_import: ["" : 999]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,9 +47,9 @@ IR_VERSION_TOO_NEW = Rule(
     "ir-version-too-new",
     Severity.ERROR,
     "The model has an IR version that no released runtime takes.",
-    why="""ONNX Runtime refuses a model with an IR version above its limit, and the ONNX checker one above its own. What onnx writes
-unless it is told otherwise is often one ahead of the runtimes: there it is a warning.""",
-    mend="Save the model with an older `ir_version`: most models need nothing that came with the newest.",
+    why="""ONNX Runtime refuses a model with an IR version above its limit, and the ONNX checker one above its own.
+        What onnx writes by default is often one ahead of the runtimes: there it is a warning.""",
+    fix="Save the model with an older `ir_version`: most models need nothing that came with the newest.",
     bad="""<ir_version: 99, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -63,9 +63,9 @@ DUPLICATE_IMPORT = Rule(
     "duplicate-opset-import",
     Severity.WARNING,
     "The model imports one domain more than once.",
-    why="""A domain is imported once, with one version. ONNX Runtime takes the last version that is listed; other readers may take the
-first. Where all are the same it is a note.""",
-    mend="Keep the version that the nodes are written for.",
+    why="""A domain is imported once, with one version. ONNX Runtime takes the last version that is listed; other
+        readers may take the first. Where all are the same it is a note.""",
+    fix="Keep the version that the nodes are written for.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "" : 13]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 13]>
@@ -79,9 +79,10 @@ IR_VERSION_TOO_OLD = Rule(
     "ir-version-too-old",
     Severity.WARNING,
     "The IR version is older than what the model uses.",
-    why="""Opsets are imported from IR version 3 on: the ONNX checker refuses an older model that imports one. Later, each opset was
-released with an IR version; runtimes take a newer opset in an older IR version, hence a note.""",
-    mend="Set `ir_version` to the one that the message names.",
+    why="""Opsets are imported from IR version 3 on: the ONNX checker refuses an older model that imports one. Later,
+        each opset was released with an IR version; runtimes take a newer opset in an older IR version, hence a
+        note.""",
+    fix="Set `ir_version` to the one that the message names.",
     bad="""<ir_version: 2, opset_import: ["" : 7]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>
@@ -94,9 +95,9 @@ OPSET_BELOW_ONE = Rule(
     "opset-below-one",
     Severity.ERROR,
     "The model or a function imports an opset with a version below 1.",
-    why="""Versions count from 1, and no operator is there before. Runtimes refuse the nodes of such a domain; where nothing of
-ONNX's or ONNX Runtime's uses it, it is a note.""",
-    mend="Import the opset that the nodes are written for.",
+    why="""Versions count from 1, and no operator is there before. Runtimes refuse the nodes of such a domain; where
+        nothing of ONNX's or ONNX Runtime's uses it, it is a note.""",
+    fix="Import the opset that the nodes are written for.",
     bad="""<ir_version: 8, opset_import: ["" : 0]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -152,7 +153,8 @@ def _default_opsets(model: Model) -> Iterator[int]:
 
 
 def _used(model: Model) -> frozenset[str]:
-    """Where versions below 1 are imported, the domains of the nodes, but of Constants of the main graph, which need no version."""
+    """Where versions below 1 are imported, the domains of the nodes, but of Constants of the main graph, which need no
+    version."""
     if all(version > 0 for _, version in model.imports):
         return frozenset()
     return frozenset(
@@ -175,7 +177,8 @@ def _ir_version(model: Model) -> Iterator[Fault]:
         )
     elif version < FIRST_WITH_IMPORTS and model.imports:
         yield IR_VERSION_TOO_OLD.fault(
-            f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; the ONNX "
+            f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; "
+            "the ONNX "
             "checker refuses it",
             help=f"set ir_version to {FIRST_WITH_IMPORTS} or later",
         )
@@ -188,7 +191,8 @@ def _ir_version(model: Model) -> Iterator[Fault]:
         yield from _older_than_its_opset(version, model.opsets.get("", 0))
     if not model.imports and version < FIRST_WITH_IMPORTS:
         yield MISSING_OPSET_IMPORT.fault(
-            f"the model imports no opset; its nodes are taken as those of opset 1, as IR version {version} has it, and ONNX "
+            f"the model imports no opset; its nodes are taken as those of opset 1, as IR version {version} has it, and "
+            "ONNX "
             "Runtime refuses it",
             help="set ir_version to 3 or later, and import the opset of ai.onnx that the nodes are written for",
         )
@@ -232,10 +236,10 @@ def _imported_twice(model: Model) -> Iterator[Fault]:
         names = " and ".join(f'"{name}"' for name in dict.fromkeys(name for name, _ in entries))
         spelled = f" (as {names})" if " and " in names else ""
         alike = len(set(versions)) == 1
-        told = f"each time opset {versions[0]}" if alike else f"opset {', then '.join(map(str, versions))}"
+        imports = f"each time opset {versions[0]}" if alike else f"opset {', then '.join(map(str, versions))}"
         yield DUPLICATE_IMPORT.fault(
-            f"the model imports {_name(domain)}{spelled} {'twice' if len(entries) == 2 else f'{len(entries)} times'}: {told}"
-            + ("" if alike else f"; ONNX Runtime takes the last, {versions[-1]}"),
+            f"the model imports {_name(domain)}{spelled} {'twice' if len(entries) == 2 else f'{len(entries)} times'}: "
+            f"{imports}" + ("" if alike else f"; ONNX Runtime takes the last, {versions[-1]}"),
             help=f"import {_name(domain)} once, in the version that the nodes are written for",
             severity=Severity.NOTE if alike else None,
         )
@@ -244,9 +248,9 @@ def _imported_twice(model: Model) -> Iterator[Fault]:
 def _opsets(
     imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], whole: Mapping[str, int] = NOTHING
 ) -> Iterator[Problem]:
-    """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that have to
-    be there. A function with a newer opset than the ``whole`` model is of no use to any runtime. Of several versions that a model
-    imports ONNX Runtime passes over those below 1, unless one is the last.
+    """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that
+    have to be there. A function with a newer opset than the ``whole`` model is of no use to any runtime. Of several
+    versions that a model imports ONNX Runtime passes over those below 1, unless one is the last.
     """
     who = "function" if path else "model"
     each = dict.fromkeys(imports)

@@ -1,4 +1,5 @@
-"""The arguments of the command: a check starts without click, from the table of options that click's commands are made from."""
+"""The arguments of the command: a check starts without click, from the table of options that click's commands are made
+from."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def _spelled() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
             yield option.twin, (option, False)
 
 
-#: The options of a check by their spellings, with the value that a spelling sets; None where the next word is the value.
+#: The options of a check by their spellings, with the value that a spelling sets; None where the next word is the
+#: value.
 SPELLED = dict(_spelled())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
@@ -41,14 +43,14 @@ def run(arguments: Sequence[str]) -> NoReturn:
     try:
         status = commands.main(list(arguments), prog_name="irlint", standalone_mode=False)
     except click.ClickException as error:
-        _tell(error)
+        _report(error)
         raise SystemExit(error.exit_code) from None
     except click.Abort:
         raise KeyboardInterrupt from None
     raise SystemExit(status or 0)
 
 
-def _tell(error: Any) -> None:
+def _report(error: Any) -> None:
     """Writes what is wrong with the options."""
     from io import StringIO
 
@@ -58,7 +60,8 @@ def _tell(error: Any) -> None:
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check; None for another command, and for numbers, wrong options and joined words, which click reads."""
+    """The paths and options of a check; None for another command, and for numbers, wrong options and joined words,
+    which click reads."""
     rest = list(arguments)
     if rest[:1] == ["check"]:
         del rest[0]

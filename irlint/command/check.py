@@ -24,7 +24,8 @@ PIECE = 1 << 22
 
 
 def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Checks the models among ``paths``, writes the reports and ends with the exit status; ``options`` as in DEFAULTS."""
+    """Checks the models among ``paths``, writes the reports and ends with the exit status; ``options`` as in
+    DEFAULTS."""
     paths = settings.expanded(paths)
     config = settings.configuration(options)
     options = settings.merged(options, config)
@@ -125,7 +126,7 @@ def _checked(
 
 
 class failing:
-    """A block in which what a check raises ends the run, and after which the progress bars that it has got are gone."""
+    """A block in which an exception of a check ends the run; afterwards its progress bars are removed."""
 
     def __enter__(self) -> list[Any]:
         self.bars: list[Any] = []
@@ -156,7 +157,7 @@ def from_stdin(name: str | None) -> list[Source]:
 
 
 def _given(name: str) -> bytes:
-    """The model on standard input; of what is none, as much as tells what it is."""
+    """The model on standard input; of anything else, enough bytes to identify it."""
     from irlint.model.formats import FORMATS
     from irlint.parsers import HEAD, kind
     from irlint.parsers.opening import MOST

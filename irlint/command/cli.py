@@ -154,7 +154,8 @@ def _values_like(context: click.Context, parameter: click.Parameter, incomplete:
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape.
 
-    Of --node, --around and --inputs-outputs, what all fit is shown; constants, where there is something else, only with -v.
+    Of --node, --around and --inputs-outputs, what all fit is shown; constants, where there is something else, only with
+    -v.
     """
     from functools import partial
 
@@ -216,15 +217,16 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 def why(model: str, value: str, **options: Any) -> None:
     """Prints where each size of a VALUE of a MODEL comes from.
 
-    That is what made it, by which arithmetic, what only kept it, and the same of the one size that it was made from. VALUE is the name of a value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. The end of
-    a name does where only one ends so.
+    That is what made it, by which arithmetic, what only kept it, and the same of the one size that it was made from.
+    VALUE is the name of a value, or of a node or layer for its first output; in an IR also the id of a layer, or
+    id:port. The end of a name does where only one ends so.
     """
     from functools import partial
 
-    from irlint.pictures.reasons import NAMED
     from irlint.reporters.ansi import width
     from irlint.reporters.why import rendered
     from irlint.run.why import traced
+    from irlint.snippets.reasons import NAMED
 
     limit = None if options["verbose"] else NAMED
     asked = partial(traced, name=value, axis=options["axis"], limit=limit)
@@ -255,8 +257,8 @@ def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model
 def diff(models: tuple[str, ...], **options: Any) -> None:
     """Compares two models: inputs, outputs, what may be fed, opsets, operators and nodes.
 
-    OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 where whoever uses
-    OLD can use NEW, else 1.
+    OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 where
+    whoever uses OLD can use NEW, else 1.
 
     With --textconv it prints one model: git config diff.irlint.textconv "irlint diff --textconv"
     """
@@ -274,15 +276,16 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 def fix(paths: tuple[str, ...], **options: Any) -> None:
     """Fixes models in place, as far as they compute the same afterwards, bit for bit.
 
-    ONNX: nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and entries of value_info that
-    nothing uses are removed. IR: ports inside the graph declare what is inferred, and attributes that only other versions have are removed.
-    Weights are copied, not read. The exit status is that of a check of what is left.
+    ONNX: nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and
+    entries of value_info that nothing uses are removed. IR: ports inside the graph declare what is inferred, and
+    attributes that only other versions have are removed. Weights are copied, not read. The exit status is that of a
+    check of what is left.
 
-    With --unsafe-fixes an error is fixed, too, where only one edit was found that fixes it and brings no other finding: read the changes,
-    which --diff prints without making them.
+    With --unsafe-fixes an error is fixed, too, where only one edit was found that fixes it and brings no other finding:
+    read the changes, which --diff prints without making them.
 
-    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, for which the model is written to
-    standard output.
+    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, for which the model is
+    written to standard output.
     """
     from irlint.command import fixing
 
@@ -308,7 +311,8 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 def summary(journal: str, **options: Any) -> None:
     """Prints what a run has found, by rule, by operator and by exporter.
 
-    FILE is what `irlint check --format jsonl` or `--resume FILE` has written; of a run that was cut off, what is there counts.
+    FILE is what `irlint check --format jsonl` or `--resume FILE` has written; of a run that was cut off, what is there
+    counts.
     """
     from irlint.command.questions import summary
 
@@ -318,7 +322,8 @@ def summary(journal: str, **options: Any) -> None:
 @commands.command()
 @click.argument("rule", shell_complete=_rules_like)
 def explain(rule: str) -> None:
-    """Prints the page of a RULE, named by its code or its name; the beginning of codes (IRL2) lists the rules that have it."""
+    """Prints the page of a RULE, named by its code or its name; the beginning of codes (IRL2) lists the rules that have
+    it."""
     from irlint.policy.rulebook import every_rule, named, suggestion
 
     rules = every_rule()
@@ -328,8 +333,8 @@ def explain(rule: str) -> None:
     from irlint.reporters.ansi import colored
     from irlint.reporters.pages import family, page
 
-    told = page(found[0], *_columns(), color=colored("auto", sys.stdout)) if len(found) == 1 else ""
-    emit(told or family(rule.upper(), found, *_columns(), color=colored("auto", sys.stdout)))
+    text = page(found[0], *_columns(), color=colored("auto", sys.stdout)) if len(found) == 1 else ""
+    emit(text or family(rule.upper(), found, *_columns(), color=colored("auto", sys.stdout)))
 
 
 @commands.command()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ALLOWED = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
 FORCED = "help: `exclude` holds for files that are named because of --force-exclude"
 
-#: So many files and lines are told of.
+#: The most files and lines that a message names.
 SHOWN = 4
 
 
@@ -37,8 +37,8 @@ def fail_empty(
     counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []
     lines = [f"{file.path}: {file.reason}" for file in passed if file.reason != POINTER_SKIPPED]
     lines = [*_some(lines), *_some([*_excluding(paths, options, config, excluded)]), *excluded.passed_links()]
-    told = f" ({', '.join(counts)})" if counts else ""
-    fail(f"nothing to check{told}", *lines, ALLOWED)
+    excluded_text = f" ({', '.join(counts)})" if counts else ""
+    fail(f"nothing to check{excluded_text}", *lines, ALLOWED)
 
 
 def _some(lines: Sequence[str]) -> list[str]:

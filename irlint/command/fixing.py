@@ -120,7 +120,7 @@ class _Run:
             self.lines += difference(found)
 
     def _written(self, path: str, found: Fixed, changed: bool, *, piped: bool) -> bool:
-        """Writes what a model has become, and tells whether it did."""
+        """Writes the changed model; True where it was written."""
         if self.options["diff"]:
             return False
         if self.options["output"] is not None:
@@ -209,7 +209,8 @@ def difference(found: Fixed) -> Iterator[str]:
 
 
 def _parts(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Where lines change, with those around: of texts of as many lines part by part, since a comparison of long ones takes long."""
+    """Where lines change, with those around: of texts of as many lines part by part, since a comparison of long ones
+    takes long."""
     if len(before) == len(after):
         parts: list[tuple[int, int]] = []
         for at in (at for at, pair in enumerate(zip(before, after)) if pair[0] != pair[1]):

@@ -28,7 +28,8 @@ COMMANDS = (
     *("--help", "--version"),
 )
 
-#: What an option of each kind is where nobody gives it: a flag has no value, and the kinds with () may be given repeatedly.
+#: What an option of each kind is where nobody gives it: a flag has no value, and the kinds with () may be given
+#: repeatedly.
 KINDS: Mapping[str, Any] = {
     "flag": False,
     "switch": None,

@@ -1,4 +1,5 @@
-"""What a run that lasts shows on a terminal, on standard error: a progress bar, or which file it is that takes so long."""
+"""What a run that lasts shows on a terminal, on standard error: a progress bar, or which file it is that takes so
+long."""
 
 from __future__ import annotations
 

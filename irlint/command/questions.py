@@ -10,7 +10,7 @@ from irlint.lazy_typing import Any
 
 
 def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
-    """Prints what is asked of a model; ends the run with status 2 where that cannot be said."""
+    """Prints what is asked of a model; ends the run with status 2 where that is unknown."""
     try:
         found = asked()
     except FileNotFoundError:

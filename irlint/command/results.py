@@ -82,7 +82,8 @@ def _append_page(report: Report, form: Form) -> None:
 
 
 def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Policy | None, dict[str, str]]:
-    """The report and the policy with the entries of the baseline under the names that files have now, and these names by the old."""
+    """The report and the policy with the entries of the baseline under the names that files have now, and these names
+    by the old."""
     if policy is None or not policy.baseline or not report.findings:
         return report, policy, {}
     from irlint.policy import baseline
@@ -98,15 +99,15 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
 
 def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
     """Notices of files in the baseline that are called otherwise now."""
-    told = "" if options["update_baseline"] else "; --update-baseline writes that"
-    yield from (f"{options['baseline']}: {old} is called {new} now{told}" for old, new in names.items())
+    advice = "" if options["update_baseline"] else "; --update-baseline writes that"
+    yield from (f"{options['baseline']}: {old} is called {new} now{advice}" for old, new in names.items())
 
 
 def with_new_baseline(
     report: Report, options: Mapping[str, Any], policy: Policy | None, names: Mapping[str, str]
 ) -> tuple[Report, str]:
-    """Writes the baseline, files under the ``names`` that they have now; the report without the findings that are now in it, and
-    what was done."""
+    """Writes the baseline, files under the ``names`` that they have now; the report without the findings that are now
+    in it, and what was done."""
     from irlint.policy import baseline
 
     assert policy is not None
@@ -136,7 +137,8 @@ def notices(
     report: Report,
     excluded: Excluded,
 ) -> Iterator[str]:
-    """What the person who runs the check should know of suppressions, the baseline, and files that git leaves out or has as they were."""
+    """What the person who runs the check should know of suppressions, the baseline, and files that git leaves out or
+    has as they were."""
     left_out = excluded.left_out
     yield from excluded.passed_links()
     if excluded.unchanged:
@@ -145,7 +147,8 @@ def notices(
         first = next(iter(left_out.values()))
         more = ", ..." if len(set(left_out.values())) > 1 else ""
         yield (
-            f"not checked: {counted(len(left_out), 'model')} that git ignores ({first}{more}); name a file to have it checked, "
+            f"not checked: {counted(len(left_out), 'model')} that git ignores ({first}{more}); name a file to have it "
+            "checked, "
             "or give --no-respect-gitignore"
         )
     yield from dict.fromkeys(notice for file in report.files for notice in file.notices)
@@ -175,7 +178,10 @@ def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:
     fitting = entries.fitting_any(files) if entries else ()
     for at, entry in enumerate(entries.entries):
         if at not in fitting:
-            yield f'{entry.place}: "{entry.glob}" of per-file-ignores fits no file that was checked: mend it, or take it out'
+            yield (
+                f'{entry.place}: "{entry.glob}" of per-file-ignores fits no file that was checked: correct it, or '
+                "remove it"
+            )
 
 
 def _holds(path: str, root: str) -> bool:

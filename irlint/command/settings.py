@@ -29,7 +29,8 @@ RULES_HELP = "help: `irlint rules` lists every rule"
 
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths with those in place of wildcards that these stand for: the shell of Windows leaves them to the program."""
+    """The paths with those in place of wildcards that these stand for: the shell of Windows leaves them to the
+    program."""
     if not any(letter in path for path in paths for letter in "*?["):
         return tuple(paths)
     from irlint.reporters.console import WINDOWS
@@ -107,7 +108,8 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
 
 
 def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[str]) -> list[tuple[Form, str]]:
-    """The forms and files of ``--output``; ends the run where one of them could not be written, or is a file that the run reads."""
+    """The forms and files of ``--output``; ends the run where one of them could not be written, or is a file that the
+    run reads."""
     result = [_output(entry) for entry in options["output"]]
     written: list[str] = []
     for _, file in result:
@@ -123,7 +125,8 @@ def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[s
 
 
 def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, end: str = "") -> None:
-    """Ends the run where one of the files that it is to write is one of the others, unless that is a device or a pipe."""
+    """Ends the run where one of the files that it is to write is one of the others, unless that is a device or a
+    pipe."""
     taken = {os.path.realpath(each) for each in others} if files else ()
     for file in files:
         is_odd = os.path.exists(file) and not os.path.isfile(file)
@@ -139,7 +142,7 @@ def _output(entry: str) -> tuple[Form, str]:
     if form is None:
         ends = ", ".join(f"{end} for {each.name}" for each in FORMS.values() for end in each.suffixes)
         wrong = f"it has to be FORMAT=FILE, FORMAT one of {', '.join(FORMS)}"
-        fail(f"--output {entry}: {wrong}", f"help: without FORMAT the name of the file tells it: {ends}")
+        fail(f"--output {entry}: {wrong}", f"help: without FORMAT the suffix of the file names it: {ends}")
     return form, entry
 
 
@@ -160,7 +163,8 @@ def _unwritable(file: str) -> str:
 
 
 def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
-    """What is reported; None where that is everything. The command line's rules act on what the configuration leaves."""
+    """What is reported; None where that is everything. The command line's rules act on what the configuration
+    leaves."""
     lists = ("select", "ignore", "extend_select")
     if config is None and options["baseline"] is None and not any(options[name] for name in (*lists, "severity")):
         return None
@@ -231,7 +235,7 @@ def of_files(
         models=config.models if config is not None else None,
         policy=policy,
         skip_pointers=config is not None and config.skips_pointers,
-        skip_strangers=True,
+        skip_non_models=True,
         weights=options["weights"],
         targets=_targets(options["target"]),
         timeout=float(options["timeout"] or USUAL),
@@ -240,7 +244,7 @@ def of_files(
         drawn=drawn,
         silenced=silenced,
         facts=facts,
-        operands=any(form.whole or form.mends for form in forms),
+        operands=any(form.whole or form.has_fixes for form in forms),
         every=options["verbose"],
     )
 
@@ -263,7 +267,8 @@ def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The shapes of one model's inputs, and where the configuration states some of them, as the questions about a model take them."""
+    """The shapes of one model's inputs, and where the configuration states some of them, as the questions about a model
+    take them."""
     from irlint.run.files import Settings, given
 
     config = configuration(options)
@@ -283,8 +288,8 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
 
 
 def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> Excluded:
-    """The globs of what not to check: those of the options, else those of the configuration; and, where folders are searched, what
-    git ignores; and what has not changed."""
+    """The globs of what not to check: those of the options, else those of the configuration; and, where folders are
+    searched, what git ignores; and what has not changed."""
     from irlint.run.search import Excluded
 
     git = None

@@ -1,4 +1,5 @@
-"""A check whose findings are written as they come: a run over very many models keeps none of them, and may go on where one was cut off."""
+"""A check whose findings are written as they come: a run over very many models keeps none of them, and may go on where
+one was cut off."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 #: Options that change what is found.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-#: Of files that are passed over so many are told of where there are no others, and of notices so many are told only once.
+#: The most skipped files that are named where no others exist, and the most notices that are printed once only.
 PASSED = 1000
 
 Advance = Callable[[int | None, str], Callable[[int], None]]
@@ -51,11 +52,12 @@ def check(
     excluded: Excluded,
     advance: Advance | None,
 ) -> NoReturn:
-    """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as ``files.checked``."""
+    """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as
+    ``files.checked``."""
     _judge(options)
     chosen = replaced(settings.of_files(options, config, policy, [FORMS["jsonl"]]), stamped=True)
-    told = [shown(path) if is_url(path) else path for path in paths]
-    head = jsonl.run(__version__, paths=told, settings=_digest(options, config))
+    names = [shown(path) if is_url(path) else path for path in paths]
+    head = jsonl.run(__version__, paths=names, settings=_digest(options, config))
     sink = _Resumed(options["resume"], head) if options["resume"] else _Streamed(head)
     here, there = apart(paths)
     local = discovered(here, excluded, options["force_exclude"])
@@ -73,7 +75,7 @@ def check(
 
         fail_empty(paths, passed, options, config, excluded)
     judge_shapes(chosen, kept, {})
-    _tell(tally, paths, options, config, policy, kept, excluded)
+    _finish(tally, paths, options, config, policy, kept, excluded)
     results.end(tally.worst, options["fail_on"])
 
 
@@ -84,17 +86,18 @@ def _written(
     keeps: bool,
     heard: Callable[[int], None] | None,
 ) -> tuple[list[CheckedFile], list[CheckedFile]]:
-    """Writes what is found of each file; the entries of all files where the end of the run wants them, and some that were passed over."""
+    """Writes what is found of each file; the entries of all files where the end of the run wants them, and some that
+    were passed over."""
     kept: list[CheckedFile] = []
     passed: list[CheckedFile] = []
-    said: set[str] = set()
+    seen: set[str] = set()
     for number, outcome in enumerate(found, 1):
         sink.add(outcome)
         if keeps:
             kept.append(outcome.file)
         elif outcome.file.notices and not options["quiet"]:
-            results.note(notice for notice in outcome.file.notices if notice not in said)
-            said.update(outcome.file.notices if len(said) < PASSED else ())
+            results.note(notice for notice in outcome.file.notices if notice not in seen)
+            seen.update(outcome.file.notices if len(seen) < PASSED else ())
         if options["verbose"]:
             complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
         if outcome.file.status == "skipped" and len(passed) < PASSED:
@@ -126,7 +129,7 @@ def _digest(options: Mapping[str, Any], config: Config | None) -> str:
     return found.hexdigest()[:16]
 
 
-def _tell(
+def _finish(
     tally: Tally,
     paths: Sequence[str],
     options: Mapping[str, Any],
@@ -135,15 +138,15 @@ def _tell(
     kept: Sequence[CheckedFile],
     excluded: Excluded,
 ) -> None:
-    told = statistics.rendered(tally) if options["statistics"] else ""
+    text = statistics.rendered(tally) if options["statistics"] else ""
     if options["resume"]:
-        emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + told)
-        told = ""
+        emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + text)
+        text = ""
     report = Report(tuple(kept), (), __version__)
     # Of what an earlier run has checked it is not known what was suppressed there.
     whole = policy if not options["resume"] else None
     notices = results.notices(paths, options, config, whole, report, excluded)
-    results.account(report, {**options, "verbose": False}, config, notices, told)
+    results.account(report, {**options, "verbose": False}, config, notices, text)
 
 
 class _Streamed:
@@ -235,7 +238,7 @@ class _Resumed:
             fail(f"--resume: cannot write {self.file}: {error.strerror}")
 
     def closed(self) -> Tally:
-        """Takes out what is of files that are gone or others now, writes the last line; what was counted."""
+        """Removes the entries of deleted and changed files and writes the last line; returns the counts."""
         if self.before < self.blocks or self.other_head:
             self._compact()
         self.stream.close()
@@ -245,7 +248,7 @@ class _Resumed:
         return tally
 
     def _compact(self) -> None:
-        """Puts in the place of the journal one without what it had of files that are gone, or were others then."""
+        """Replaces the journal by one without the entries of deleted and changed files."""
         write_blocks(self.file, self._kept(), "--resume")
         self.stream.close()
 
@@ -274,8 +277,8 @@ def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
         differing.append("paths")
     if differing:
         there = f": {', '.join(paths) or 'none'} there" if differing == ["paths"] else ""
-        told = f"--resume: {file} is of a run with other {' and '.join(differing)}{there}"
-        fail(told, "help: remove it to begin anew, or give another file")
+        text = f"--resume: {file} is of a run with other {' and '.join(differing)}{there}"
+        fail(text, "help: remove it to begin anew, or give another file")
 
 
 def _key(file: str | Located) -> int | None:

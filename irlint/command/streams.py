@@ -30,7 +30,7 @@ def reason(error: OSError) -> str:
 
 
 def notify(message: str, *more: str) -> None:
-    """Tells the person who runs the command something that is no part of a report."""
+    """Prints a note for the user, outside the report."""
     from irlint.reporters.plain import safe
 
     lines = [f"irlint: {safe(message)}", *(f"   = {safe(line)}" for line in more)]
@@ -51,8 +51,9 @@ def complain(text: str) -> None:
 
 
 def emit(text: str, encoding: str | None = None, notation: str = "text") -> None:
-    """Writes to standard output, in its own encoding if none is given, and with no line end changed; a closed pipe ends the
-    run quietly. What is written steers no terminal and no log, by the means of its ``notation``; where that is "", it is meant to."""
+    """Writes to standard output, in its own encoding if none is given, and with no line end changed; a closed pipe ends
+    the run quietly. What is written steers no terminal and no log, by the means of its ``notation``; where that is "",
+    it is meant to."""
     if sys.stdout is None:
         return
     if notation:
@@ -80,8 +81,8 @@ def discard_output() -> None:
 
 
 def write(file: str, text: str, option: str, notation: str = "") -> None:
-    """Writes a whole file, or none of it; devices and pipes are written to, and links are followed. A text in a ``notation`` has no
-    control characters."""
+    """Writes a whole file, or none of it; devices and pipes are written to, and links are followed. A text in a
+    ``notation`` has no control characters."""
     if notation:
         from irlint.reporters.plain import visible
 
@@ -93,8 +94,8 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
 
 
 def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: bool = False) -> None:
-    """Writes a whole file from blocks of bytes, or none of it; devices and pipes are written to, and links are followed. Where no file
-    may be put in the place of one, a list of blocks may be written into that (``in_place``)."""
+    """Writes a whole file from blocks of bytes, or none of it; devices and pipes are written to, and links are
+    followed. Where no file may be put in the place of one, a list of blocks may be written into that (``in_place``)."""
     try:
         if os.path.exists(file) and not os.path.isfile(file):
             _write_into(file, blocks)
@@ -118,7 +119,8 @@ def emit_blocks(blocks: Iterable[bytes]) -> None:
 
 
 def _is_standard_output(file: str) -> bool:
-    """Whether a file such as ``/dev/stdout`` is the one that standard output goes to: replaced, it would lose what is there."""
+    """Whether a file such as ``/dev/stdout`` is the one that standard output goes to: replaced, it would lose what is
+    there."""
     try:
         named = os.stat(file)
         return sys.stdout is not None and named.st_ino != 0 and os.path.samestat(named, os.fstat(sys.stdout.fileno()))
@@ -132,7 +134,8 @@ def _write_into(file: str, blocks: Iterable[bytes]) -> None:
 
 
 def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
-    """Puts a new file in the place of one, with its permissions; where that may not be, writes into it, or raises PermissionError."""
+    """Puts a new file in the place of one, with its permissions; where that may not be, writes into it, or raises
+    PermissionError."""
     from irlint.run.writing import permissions, put
 
     try:
@@ -145,7 +148,8 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
 
 @contextmanager
 def locked(file: str) -> Iterator[None]:
-    """Keeps other runs from replacing a file meanwhile; where they do for long, or nothing can be locked, goes on without."""
+    """Keeps other runs from replacing a file meanwhile; where they do for long, or nothing can be locked, goes on
+    without."""
     import time
 
     handle = _lockable(os.path.dirname(os.path.realpath(file)))

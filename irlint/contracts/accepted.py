@@ -1,4 +1,5 @@
-"""Which sizes two models take for inputs that they share: compared symbol by symbol, and together at sizes that tell them apart."""
+"""Which sizes two models take for inputs that they share: compared symbol by symbol, and together at sizes that
+separate them."""
 
 from __future__ import annotations
 
@@ -110,8 +111,8 @@ class Taken:
 
 @record
 class Broken:
-    """A condition of the new model that sizes which both models otherwise take do not fulfil; ``name`` is that of two axes that it
-    wants to be equal."""
+    """A condition of the new model that sizes which both models otherwise take do not fulfil; ``name`` is that of two
+    axes that it wants to be equal."""
 
     point: Point
     condition: Condition | None = None
@@ -187,8 +188,8 @@ def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
 
 
 def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """The sizes of all symbols of the old model, where those are given that stand for the others; ``given`` maps their names to
-    what they stand for."""
+    """The sizes of all symbols of the old model, where those are given that stand for the others; ``given`` maps their
+    names to what they stand for."""
     try:
         return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
     except KeyError:

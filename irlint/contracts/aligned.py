@@ -1,4 +1,5 @@
-"""Which node of a graph is which of another version of it: by all that feeds them, by all that they feed, then by names and places."""
+"""Which node of a graph is which of another version of it: by all that feeds them, by all that they feed, then by names
+and places."""
 
 from __future__ import annotations
 
@@ -168,7 +169,8 @@ class Aligned:
                 self._pair(node, other)
 
     def counterpart(self, value: Value | None) -> Value | None:
-        """The value of the new graph that stands for one of the old: made by the node that stands for its maker, or from outside."""
+        """The value of the new graph that stands for one of the old: made by the node that stands for its maker, or
+        from outside."""
         if value is None:
             return None
         if value in self.old.makers:

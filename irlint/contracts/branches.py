@@ -39,7 +39,8 @@ def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[]
 
 
 def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The paths of the two branches of each node that has two, the innermost first, with that of the body around the node."""
+    """The paths of the two branches of each node that has two, the innermost first, with that of the body around the
+    node."""
     for node in graph.nodes:
         for _, body in node.bodies:
             yield from _pairs(body, body.path)

@@ -9,8 +9,8 @@ from irlint.records import record
 class Change:
     """A difference between two models; ``breaking``: who uses the old one cannot use the new one as it is.
 
-    ``name`` is that of the input, output, node or domain that it is about, ``graph`` the path of the graph that the node is in, and
-    ``follow`` the number of nodes that differ only because of it.
+    ``name`` is that of the input, output, node or domain that it is about, ``graph`` the path of the graph that the
+    node is in, and ``follow`` the number of nodes that differ only because of it.
     """
 
     kind: str

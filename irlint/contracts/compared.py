@@ -31,7 +31,8 @@ Pairs = Sequence[tuple[End, End]]
 
 @record(eq=False)
 class Side:
-    """A model as who uses it sees it; ``texts`` are the sizes that the file gives other names, which may be sums of others."""
+    """A model as who uses it sees it; ``texts`` are the sizes that the file gives other names, which may be sums of
+    others."""
 
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
@@ -122,19 +123,19 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
     for each in added:
         message = f"{what} `{each.name}` ({type_text(each.type)}) is new" + ", and has to be fed" * (what == "input")
         yield Change(f"{what}-added", message, each.name, breaking=what == "input")
-    for kind, told, optional in (
+    for kind, change, optional in (
         ("removed", "gone", [each.name for each in ends.gone if each.optional]),
         ("added", "new", [each.name for each in ends.added if each.optional]),
     ):
         if optional:
             count = f"{len(optional)} inputs" if len(optional) > 1 else "input"
             verb = "are" if len(optional) > 1 else "is"
-            message = f"{count} {listed(optional)} {verb} {told}, which need not be fed"
+            message = f"{count} {listed(optional)} {verb} {change}, which need not be fed"
             yield Change(f"input-{kind}", message, optional[0])
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """A change where who goes by position gets another end than before, and nothing else tells why."""
+    """A change of position that no other change explains."""
     if any(not each.optional for each in (*ends.gone, *(ends.added if what == "input" else ()))):
         return
     before = [each for each in old if not each.optional]
@@ -159,9 +160,9 @@ def _input_types(old: End, new: End) -> Iterator[Change]:
         message = f"input `{new.name}` is {_dtype(new)}, where it was {_dtype(old)}"
         yield Change("type-changed", message, new.name, breaking=True)
     if old.optional != new.optional:
-        told = "has to be fed: its default is gone" if old.optional else "need not be fed any more: it has a default"
+        change = "has to be fed: its default is gone" if old.optional else "need not be fed any more: it has a default"
         kind = "input-narrowed" if old.optional else "input-widened"
-        yield Change(kind, f"input `{new.name}` {told}", new.name, breaking=old.optional)
+        yield Change(kind, f"input `{new.name}` {change}", new.name, breaking=old.optional)
     one, other = tensor_of(old.type), tensor_of(new.type)
     if one is None or other is None or _rank(one.shape) == _rank(other.shape):
         return
@@ -181,8 +182,8 @@ def _dtype(end: End) -> str:
 
 def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
     if old.satisfiable:
-        told = listed([demand.requirement.condition for demand in new.impossible], limit=2)
-        yield Change("contract-unsatisfiable", f"no sizes fit the new model any more: {told}", breaking=True)
+        change = listed([demand.requirement.condition for demand in new.impossible], limit=2)
+        yield Change("contract-unsatisfiable", f"no sizes fit the new model any more: {change}", breaking=True)
     elif new.satisfiable:
         yield Change("contract-satisfiable", "no sizes fitted the old model; some fit the new one")
 
@@ -266,7 +267,8 @@ def _condition_name(broken: Broken) -> str:
 
 
 def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """What is demanded in a body that may never run, by its text with the new model's names, and by the name of the body."""
+    """What is demanded in a body that may never run, by its text with the new model's names, and by the name of the
+    body."""
     names = {str(each.old): str(each.new) for each in axes if isinstance(each.old, Expr) and each.new is not None}
     before = {_branch(each, _renamed(each.text, names)): each.when for each in old.conditions}
     after = {_branch(each, each.text): each.when for each in new.conditions}
@@ -301,7 +303,7 @@ class _Outputs:
     """Compares the shapes of outputs at sizes that both models take."""
 
     def __init__(self, axes: Sequence[Axis], old: Taken, new: Taken) -> None:
-        self.told = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
+        self.known_symbols = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
         self.tried: list[tuple[Mapping[str, int], Mapping[str, int]]] = []
         for point in points(axes, old, new) if old.contract.satisfiable and new.contract.satisfiable else ():
             env, clash = carried(axes, point)
@@ -317,13 +319,13 @@ class _Outputs:
             return
         kind = self._shapes(one.shape, other.shape)
         if kind:
-            told = {"changed": "", "untold": "less is told of ", "told": "more is told of "}[kind]
+            known_symbols = {"changed": "", "untold": "less is known of ", "told": "more is known of "}[kind]
             now, was = shape_text(other.shape), shape_text(one.shape)
-            message = f"{told}output `{new.name}`: {now}, where it was {was}"
+            message = f"{known_symbols}output `{new.name}`: {now}, where it was {was}"
             yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
 
     def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:
-        """``changed``, ``untold`` where the new shape says less, ``told`` where it says more, else nothing."""
+        """``changed``, ``untold`` where the new shape is less specific, ``told`` where it is more specific, else ""."""
         if old is None or new is None:
             return "" if old is new else "untold" if new is None else "told"
         if len(old) != len(new):
@@ -332,12 +334,12 @@ class _Outputs:
         return next((kind for kind in ("changed", "untold", "told") if kind in found), "")
 
     def _sizes(self, old: MaybeDim, new: MaybeDim) -> str:
-        is_told = [
+        is_known = [
             dim is not None and (isinstance(dim, int) or symbols(dim) <= names)
-            for dim, names in zip((old, new), self.told)
+            for dim, names in zip((old, new), self.known_symbols)
         ]
-        if not all(is_told):
-            return "" if is_told[0] == is_told[1] else "untold" if is_told[0] else "told"
+        if not all(is_known):
+            return "" if is_known[0] == is_known[1] else "untold" if is_known[0] else "told"
         assert old is not None and new is not None
         if isinstance(old, int) and isinstance(new, int):
             return "" if old == new else "changed"

@@ -11,7 +11,8 @@ LISTED = 8
 
 
 def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """What holds for exactly the ``sizes``, all of them together; None where no few words say it, or for an empty set."""
+    """What holds for exactly the ``sizes``, all of them together; None where no few words say it, or for an empty
+    set."""
     if sizes.is_full:
         return ()
     if sizes.is_empty:

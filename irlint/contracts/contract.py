@@ -42,7 +42,7 @@ UNSOLVED = 32
 #: Of more demands on several sizes the rest stays as the nodes make it.
 MOST_SETTLED = 500
 
-#: At most so many demands beside one are asked what they tell about it.
+#: The most other demands that are used to simplify one.
 MOST_BESIDE = 100
 
 
@@ -75,11 +75,12 @@ class Open:
 class Contract:
     """The conditions of a model, in the order of the graph.
 
-    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say something,
-    and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0 wherever they hold.
-    ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the demands that then contradict each other.
-    ``unknown`` are demands on sizes that no input tells, ``makers`` those that limit one size, each with the sizes that it leaves,
-    ``equal`` those for which a symbol is another one, and ``joint`` those that hold always and are about several sizes together.
+    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say
+    something, and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0
+    wherever they hold. ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the
+    demands that then contradict each other. ``unknown`` are demands on sizes that no input determines, ``makers`` those
+    that limit one size, each with the sizes that it leaves, ``equal`` those for which a symbol is another one, and
+    ``joint`` those that hold always and are about several sizes together.
     """
 
     conditions: tuple[Condition, ...]
@@ -270,7 +271,7 @@ class Group:
         return Open(each.demand, tuple(left))
 
     def _facts_about(self, relation: Relation, apart: Open) -> list[Dim]:
-        """Of the facts that other demands say those that may tell which part a "min" or "max" of a relation is."""
+        """The facts from other demands that may decide which part a "min" or "max" of a relation is."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
         near = (self.joint[at] for at in related(symbols_in([relation]), self._places))

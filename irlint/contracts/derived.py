@@ -1,4 +1,5 @@
-"""Sizes of inputs that follow from one other size, such as ``M == 2*H``, and sizes that depend on each other in another form."""
+"""Sizes of inputs that follow from one other size, such as ``M == 2*H``, and sizes that depend on each other in another
+form."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Multiple:
 
 @record
 class Dependence:
-    """``multiples`` are the sizes that follow from one other size each, ``tied`` those that depend on others in another form."""
+    """``multiples`` are the sizes that follow from one other size each, ``tied`` those that depend on others in another
+    form."""
 
     multiples: Mapping[str, Multiple]
     tied: frozenset[str]
@@ -111,7 +113,8 @@ def multiple_of(a: Dim) -> Multiple | None:
 
 
 def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes | None:
-    """The sizes of a root for which those that follow from it are among theirs; None where that is too complex, or none is left."""
+    """The sizes of a root for which those that follow from it are among theirs; None where that is too complex, or none
+    is left."""
     found: Sizes | None = sizes
     for multiple, own in multiples:
         found = None if found is None else met(found, _roots(multiple, own))
@@ -119,7 +122,8 @@ def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes
 
 
 def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
-    """The roots of a set of multiples: for those of one class, ``first + factor*k`` are the places in the class of the set."""
+    """The roots of a set of multiples: for those of one class, ``first + factor*k`` are the places in the class of the
+    set."""
     classes = []
     for residue in range(sizes.modulus):
         first, own = divmod(multiple.factor * residue + multiple.rest, sizes.modulus)
@@ -134,7 +138,8 @@ def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
 
 
 def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
-    """The greatest size of each symbol at which a computed size that depends on it alone is 0 or 1; ``values`` replace symbols."""
+    """The greatest size of each symbol at which a computed size that depends on it alone is 0 or 1; ``values`` replace
+    symbols."""
     found: dict[str, int] = {}
     for dim in _alone(computed, values):
         (name,) = symbols(dim)

@@ -34,8 +34,8 @@ def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[
     sides = [Side(inputs(known), outputs(known), contract_of(known), known.model.symbols) for known in (old, new)]
     changes = interface_changes(*sides)
     if old.format is not new.format:
-        told = [replaced(each, breaking=each.breaking and each.kind not in _OF_ONE_FORMAT) for each in changes]
-        return [*told, *_both_counted(old, new)]
+        marked = [replaced(each, breaking=each.breaking and each.kind not in _OF_ONE_FORMAT) for each in changes]
+        return [*marked, *_both_counted(old, new)]
     changes += [*_opsets(old, new), *_operators(old, new)]
     return changes + _nodes(old, new, digests, sides)
 
@@ -66,7 +66,8 @@ def _operators(old: Known, new: Known) -> Iterator[Change]:
 
 
 def operators(known: Known) -> dict[str, int]:
-    """How many nodes each operator has, by its name with its domain; those of inputs, constants and outputs left out."""
+    """How many nodes each operator has, by its name with its domain; those of inputs, constants and outputs left
+    out."""
     form = known.format
     found: dict[str, int] = {}
     for graph in graphs(known.model):
@@ -78,8 +79,8 @@ def operators(known: Known) -> dict[str, int]:
 
 
 def _both_counted(old: Known, new: Known) -> Iterator[Change]:
-    told = " and ".join(f"{known.format.title} has {_counts(operators(known))}" for known in (old, new))
-    yield Change("operator-formats", f"nodes of two formats are counted only: {told}")
+    counts = " and ".join(f"{known.format.title} has {_counts(operators(known))}" for known in (old, new))
+    yield Change("operator-formats", f"nodes of two formats are counted only: {counts}")
 
 
 def _counts(found: Mapping[str, int]) -> str:

@@ -14,7 +14,8 @@ from irlint.findings.statements import Relation
 #: Where a size has no upper end and a tool wants one, it is so many times the least.
 OPEN_RANGE = 16
 
-#: So many sizes are tried before none are said to go together, of many symbols so few that each is looked at so often in all.
+#: The sizes that are tried before they count as incompatible, of many symbols so few that each is looked at so often in
+#: all.
 MAX_TRIES = 4096
 MOST_LOOKS = 400_000
 
@@ -37,8 +38,8 @@ def points(
 ) -> list[dict[str, int]]:
     """The least sizes that go together, usual ones, and the greatest; raises ValueError where none are found.
 
-    ``leaders`` are the numbers or the roots that symbols are. ``texts`` have to hold, and ``joint`` are those on several sizes, as the
-    relations of which one has to hold.
+    ``leaders`` are the numbers or the roots that symbols are. ``texts`` have to hold, and ``joint`` are those on
+    several sizes, as the relations of which one has to hold.
     """
     conditions = [_Condition(text, leaders) for text in texts]
     by_root: dict[str, list[_Condition]] = {}
@@ -108,7 +109,8 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
 def _solved_in_pairs(
     roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold, joint: Sequence[Sequence[Relation]]
 ) -> dict[str, int] | None:
-    """The sizes with the least sum of which all but two are the least of each: one of two is tried, the other solved."""
+    """The sizes with the least sum of which all but two are the least of each: one of two is tried, the other
+    solved."""
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None
     left = MOST_LOOKS

@@ -1,4 +1,5 @@
-"""The sizes of inputs that a model declares dynamic, and of which its contract leaves one, one beside 1, or one product."""
+"""The sizes of inputs that a model declares dynamic, and of which its contract leaves one, one beside 1, or one
+product."""
 
 from __future__ import annotations
 
@@ -20,9 +21,11 @@ MOST = 2
 
 @record
 class Fixed:
-    """The symbols ``names``, of which only ``size`` works, or only sizes with ``condition``, as the ``demands`` say, the first of them first.
+    """The symbols ``names``, of which only ``size`` works, or only sizes with ``condition``, as the ``demands`` say,
+    the first of them first.
 
-    ``one`` is what works as well by broadcasting, "" for nothing; ``same_as`` the symbol that ``names`` has to be equal to.
+    ``one`` is what works as well by broadcasting, "" for nothing; ``same_as`` the symbol that ``names`` has to be equal
+    to.
     """
 
     names: tuple[str, ...]
@@ -100,7 +103,8 @@ def _is(name: str, other: str, contract: Contract) -> bool:
 
 
 def fixed_product(relations: Alternatives) -> Relation | None:
-    """The product of several sizes with a number, beside which only a product of 1 may work; None where nothing like that is said."""
+    """The product of several sizes with a number, beside which only a product of 1 may work; None without such a
+    condition."""
     if any(each.kind != "==" for each in relations):
         return None
     sides = [_sides(each) for each in relations]
@@ -140,7 +144,8 @@ def _is_product(dim: Dim) -> bool:
 
 
 def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors of a polynomial and the number that their product is greater by, None where the factors are not exact."""
+    """The factors of a polynomial and the number that their product is greater by, None where the factors are not
+    exact."""
     shared: list[Dim] = []
     rest = dim
     for atom in dict.fromkeys(atoms_of(dim)):

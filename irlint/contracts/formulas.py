@@ -30,7 +30,8 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max, "abs": abs}
 
 
 class Formula:
-    """A condition or a size: ``names`` are those of the sizes in it. Raises SyntaxError and TypeError for any other text."""
+    """A condition or a size: ``names`` are those of the sizes in it. Raises SyntaxError and TypeError for any other
+    text."""
 
     __slots__ = ("names", "value")
 

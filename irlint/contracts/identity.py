@@ -1,4 +1,5 @@
-"""What makes two nodes of two models the same, whatever they are called: numbers for their attributes and for all that feeds them."""
+"""What makes two nodes of two models the same, whatever they are called: numbers for their attributes and for all that
+feeds them."""
 
 from __future__ import annotations
 
@@ -40,10 +41,11 @@ class Numbers:
 class Wired:
     """A graph as its nodes depend on each other.
 
-    ``nodes`` come after what they use; those that stand for inputs, constants and outputs are left out. ``makers`` tells which node
-    makes a value, as which of its outputs, and ``leaves`` the numbers of the values that no node makes. ``deep`` and ``values`` are
-    numbers for a node, and a value, with all that feeds it; ``typed`` are those of leaves where constants count by their types
-    only. ``constants`` are the leaves that are constants, None where it is not known what they hold.
+    ``nodes`` come after what they use; those that stand for inputs, constants and outputs are left out. ``makers``
+    states which node makes a value, as which of its outputs, and ``leaves`` the numbers of the values that no node
+    makes. ``deep`` and ``values`` are numbers for a node, and a value, with all that feeds it; ``typed`` are those of
+    leaves where constants count by their types only. ``constants`` are the leaves that are constants, None where it is
+    not known what they hold.
     """
 
     graph: Graph
@@ -186,7 +188,7 @@ class Identity:
         return self.numbers.of("op", node.domain, node.op, node.overload, version)
 
     def counted(self, node: Node) -> list[str]:
-        """The attributes that tell a node from others: no graphs, and none that says what holds without it."""
+        """The attributes that distinguish a node: no graphs, and none that states its default."""
         call = self.known.calls.get(node)
         if call is None or call.signature is None or not call.attributes:
             return [name for name, each in node.attributes.items() if each.kind not in ("GRAPH", "GRAPHS")]
@@ -271,7 +273,7 @@ def tied(node: Node, name: str) -> str:
     wanted = name.replace("port_map", "body").replace("back_edges", "body")
     layers = next((_ends(body) for at, body in node.bodies if at == wanted), {})
     ports = {port.id: at for ports in (node.input_ports, node.output_ports) for at, port in enumerate(ports)}
-    told = []
+    rows = []
     for entry in attribute.value:
         fields = []
         for name in entry.__match_args__:
@@ -283,8 +285,8 @@ def tied(node: Node, name: str) -> str:
             elif "port" in name:
                 value = ports.get(value, value)
             fields.append(f"{name}={value}")
-        told.append(" ".join(fields))
-    return "; ".join(sorted(told))
+        rows.append(" ".join(fields))
+    return "; ".join(sorted(rows))
 
 
 def _ends(body: Graph) -> dict[str | None, str]:

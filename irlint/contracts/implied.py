@@ -1,4 +1,4 @@
-"""Which demands follow from others: what two sizes of at least 1 have to fulfil is said once, in its shortest form."""
+"""Which demands follow from others: conditions on two sizes of at least 1 are stated once, in their shortest form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.findings.statements import Relation
 #: Of more demands no two are looked at together.
 MOST_IN_PAIRS = 12
 
-#: So often one demand is held against another: of a great many some may then be said that follow from others.
+#: So often one demand is held against another: of very many, some that follow from others may remain.
 MOST_COMPARED = 2000
 
 #: The alternatives of a demand, one of which has to hold.
@@ -68,7 +68,7 @@ def by_name(names: Iterable[Iterable[str]]) -> dict[str, list[int]]:
 
 
 def related(names: Iterable[str], places: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """The places, in order, that have one of the names: what shares no symbol tells nothing about each other."""
+    """The places, in order, that have one of the names: conditions without a common symbol are independent."""
     return (place for place, _ in groupby(merge(*(places.get(name, ()) for name in names))))
 
 
@@ -106,7 +106,7 @@ def _holds_where(relation: Relation, given: Sequence[Relation]) -> bool:
 
 
 def _not_negative(relation: Relation) -> list[Dim]:
-    """What is at least 0 exactly where the relation holds; nothing where that is not to be said so."""
+    """What is at least 0 exactly where the relation holds; None where no such expression exists."""
     if relation.kind == "%":
         return []
     try:

@@ -73,7 +73,8 @@ def _fed(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
 
 
 def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """An input or output as its user sees it: of another element type where the runtime converts those of an older version."""
+    """An input or output as its user sees it: of another element type where the runtime converts those of an older
+    version."""
     if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
         return found
     return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

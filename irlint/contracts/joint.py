@@ -1,4 +1,5 @@
-"""Whether conditions on several sizes contradict each other: linear inequalities over sizes and their products, by elimination."""
+"""Whether conditions on several sizes contradict each other: linear inequalities over sizes and their products, by
+elimination."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
 
 
 def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
-    """What a relation says of one size at least, whatever the others are within their limits; None where that is nothing."""
+    """What a relation says of one size at least, whatever the others are within their limits; None where that is
+    nothing."""
     for fact in _facts(relation):
         most: Dim = 0
         for monomial, factor in terms_of(fact).items():
@@ -65,7 +67,8 @@ def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relati
 
 
 def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
-    """The conditions that share sizes with one, also by way of others; ``places``, by name, loses those that were looked at."""
+    """The conditions that share sizes with one, also by way of others; ``places``, by name, loses those that were
+    looked at."""
     found, waiting = {start}, [start]
     while waiting:
         for name in names[waiting.pop()]:

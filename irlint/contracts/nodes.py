@@ -1,4 +1,5 @@
-"""What two models differ in as graphs: the nodes that changed, came and went, with the number of those that only follow."""
+"""What two models differ in as graphs: the nodes that changed, came and went, with the number of those that only
+follow."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ class Graphs:
         self.old, self.new = old, new
 
     def changes(self, old: Wired, new: Wired, ends: tuple[Outputs, Outputs]) -> list[Change]:
-        """The changes of the nodes of two graphs, in the order of the new one; ``ends`` are the values that leave them, with
-        numbers that are the same in both."""
+        """The changes of the nodes of two graphs, in the order of the new one; ``ends`` are the values that leave them,
+        with numbers that are the same in both."""
         aligned = Aligned(old, new, (self.old, self.new), ends)
         return _Compared(self, aligned).changes(ends)
 
@@ -127,11 +128,11 @@ class _Compared:
         if (old.op, old.domain, old.overload) != (new.op, new.domain, new.overload):
             yield self._change("node-changed", old, f" is {self._operator(new)} now{_called(old, new)}", self.new)
         else:
-            told = list(self._attributes(old, new))
+            differences = list(self._attributes(old, new))
             if old.version != new.version and isinstance(new.version, str):
-                told.append(f"version {old.version} -> {new.version}")
-            if told:
-                yield self._change("node-changed", new, f": {'; '.join(told)}", self.new)
+                differences.append(f"version {old.version} -> {new.version}")
+            if differences:
+                yield self._change("node-changed", new, f": {'; '.join(differences)}", self.new)
         weights, wires = self._inputs(old, new)
         if weights:
             yield self._change("node-weights", new, f": {'; '.join(weights)}", self.new)

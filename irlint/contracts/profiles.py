@@ -19,7 +19,8 @@ Inputs = tuple[tuple[str, "Shape | None"], ...]
 
 @record
 class Progression:
-    """The sizes ``first``, ``first + step``, … up to ``last``, None without end; ``whole`` where these are all that fit."""
+    """The sizes ``first``, ``first + step``, … up to ``last``, None without end; ``whole`` where these are all that
+    fit."""
 
     first: int
     step: int
@@ -34,9 +35,10 @@ class Progression:
 class Free:
     """A size of an input that is a symbol.
 
-    ``label`` is what the file calls it, "" for one without a name there. ``leader`` is the symbol that it equals, itself for
-    most. ``sizes`` are those that it can have alone; ``least``, ``usual`` and ``greatest`` each go together with those of the other symbols.
-    ``said`` is what holds for it alone, and ``ones`` the greatest size at which a size inside the model is 0 or 1.
+    ``label`` is what the file calls it, "" for one without a name there. ``leader`` is the symbol that it equals,
+    itself for most. ``sizes`` are those that it can have alone; ``least``, ``usual`` and ``greatest`` each go together
+    with those of the other symbols. ``conditions`` hold for it alone, and ``ones`` the greatest size at which a size
+    inside the model is 0 or 1.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Free:
     least: int
     usual: int
     greatest: int
-    said: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     ones: int = 0
 
     @property
@@ -64,9 +66,10 @@ class Free:
 class Profile:
     """The inputs of a model, each with its shape, and the symbols in them.
 
-    ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols, ``together`` other
-    conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` say where given shapes are
-    not those that the file declares. ``dependence`` is what the conditions on several symbols make of them.
+    ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols,
+    ``together`` other conditions on several, and ``branches`` those of a body that may never run, with its path.
+    ``notes`` say where given shapes are not those that the file declares. ``dependence`` is what the conditions on
+    several symbols make of them.
     """
 
     path: str

@@ -1,4 +1,5 @@
-"""Sizes whose quotients are simplified by what is known of the rests of their symbols: ``4*((H + 3)//4)`` is ``H`` where ``H % 4 == 0``."""
+"""Sizes whose quotients are simplified by what is known of the rests of their symbols: ``4*((H + 3)//4)`` is ``H``
+where ``H % 4 == 0``."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
 
 
 def _rests(sizes: Sizes) -> list[Congruence]:
-    """What the sizes of a set can be modulo one number; nothing where that tells nothing."""
+    """What the sizes of a set can be modulo one number; None where all residues are possible."""
     present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
     if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):
         return []
@@ -68,8 +69,8 @@ def _simplified(a: Dim, known: Rests) -> Dim:
 def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
     """What ``factor*(numerator//divisor)`` is: a size, and the factor that is left of it.
 
-    Where the rests of the numerator lie close enough together, ``g*(numerator//divisor)`` for a common ``g`` of factor and divisor
-    is ``(numerator - c)//(divisor//g)``.
+    Where the rests of the numerator lie close enough together, ``g*(numerator//divisor)`` for a common ``g`` of factor
+    and divisor is ``(numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):

@@ -43,7 +43,8 @@ def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
 
 
 def simplified(relation: Relation) -> Relation:
-    """A relation between sizes of at least 1 without what both sides share: terms, factors that every term has, and multiples of a divisor."""
+    """A relation between sizes of at least 1 without what both sides share: terms, factors that every term has, and
+    multiples of a divisor."""
     relation = _of_the_rest(relation) if relation.kind == "%" else _without_shared_terms(relation)
     reduced = without_common_factors(relation)
     left, right = terms_of(reduced.left), terms_of(reduced.right)
@@ -64,7 +65,8 @@ def without_common_factors(relation: Relation) -> Relation:
 
 
 def _without_shared_terms(relation: Relation) -> Relation:
-    """``a*b >= a*b + c - d`` as ``d >= c``; a relation whose sides share no term, and that subtracts no size from another, stays as it is."""
+    """``a*b >= a*b + c - d`` as ``d >= c``; a relation whose sides share no term, and that subtracts no size from
+    another, stays as it is."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     shared = any(monomial and monomial in right for monomial in left)
     subtracts = any(factor < 0 for terms in (left, right) for monomial, factor in terms.items() if monomial)
@@ -99,7 +101,8 @@ def _of_the_rest(relation: Relation) -> Relation:
 
 
 def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
-    """The relation with each "min" or "max" replaced by the part that it is, where the ``facts``, each at least 0, tell which.
+    """The relation with each "min" or "max" replaced by the part that it is, where the ``facts``, each at least 0,
+    decide which.
 
     ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes ``x >= y``.
     """
@@ -121,7 +124,7 @@ def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
 
 
 def has_extremes(a: Dim) -> bool:
-    """Whether a "min" or "max" is part of a size: only of these facts tell more."""
+    """Whether a "min" or "max" is part of a size: only these profit from facts."""
     return any(atom.kind in ("min", "max") or any(map(has_extremes, atom.parts)) for atom in atoms_of(a))
 
 

@@ -100,7 +100,8 @@ def _whole(residue: int) -> Interval:
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """The sizes of the one symbol in the relations for which at least one of them holds; None where that is too complex."""
+    """The sizes of the one symbol in the relations for which at least one of them holds; None where that is too
+    complex."""
     found: Sizes | None = None
     for relation in relations:
         sizes = _of_relation(relation)

@@ -1,4 +1,5 @@
-"""Reads sizes that are written as expressions: in Python's notation, and with the functions that PyTorch's exporter prints."""
+"""Reads sizes that are written as expressions: in Python's notation, and with the functions that PyTorch's exporter
+prints."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
-    """The size that an expression over the names of ``sizes`` is where inputs have sizes of at least 1, None for any other text."""
+    """The size that an expression over the names of ``sizes`` is where inputs have sizes of at least 1, None for any
+    other text."""
     if len(text) > LONGEST:
         return None
     try:

@@ -16,7 +16,7 @@ def text(a: Expr) -> str:
     return _text(a, str)
 
 
-def told(a: Expr) -> str:
+def formatted(a: Expr) -> str:
     """The same, but ``broadcast(a, b)`` for ``max(a, b)*min(a, b, 1)``."""
     return _text(a, "{}".format)
 

@@ -27,7 +27,8 @@ class TooComplex(Exception):
 
 
 class Atom:
-    """A symbol ("" or BY_DATA), or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one object."""
+    """A symbol ("" or BY_DATA), or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one
+    object."""
 
     __slots__ = ("degree", "depth", "high", "key", "kind", "low", "name", "parts", "size")
 
@@ -60,18 +61,18 @@ class Atom:
 class Expr:
     """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
 
-    `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, never zero. The operators return
-    an int where the result is constant, and raise TooComplex where it has more than MAX_TERMS terms. `str` is what Python can
+    `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, never zero. The operators return an int
+    where the result is constant, and raise TooComplex where it has more than MAX_TERMS terms. `str` is what Python can
     evaluate.
     """
 
-    __slots__ = ("_hash", "_text", "_told", "terms")
+    __slots__ = ("_hash", "_text", "_formatted", "terms")
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._hash: int | None = None
         self._text: str | None = None
-        self._told: str | None = None
+        self._formatted: str | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
         return Expr, (self.terms,)
@@ -129,11 +130,11 @@ class Expr:
 
     def __format__(self, specification: str) -> str:
         """As people read it, in messages: ``broadcast(a, b)`` for the size that a and b are broadcast to."""
-        if self._told is None:
-            from irlint.dims.notation import told
+        if self._formatted is None:
+            from irlint.dims.notation import formatted
 
-            self._told = told(self)
-        return format(self._told, specification)
+            self._formatted = formatted(self)
+        return format(self._formatted, specification)
 
 
 Dim = int | Expr

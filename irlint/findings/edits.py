@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: What of a model an edit changes, beside a node: ``attribute`` and those behind it are of a node, of a constant or of a declared value, the
-#: last two what a layer of an IR has beside its attributes.
+#: What of a model an edit changes, beside a node: ``attribute`` and those behind it are of a node, of a constant or of
+#: a declared value, the last two what a layer of an IR has beside its attributes.
 Of = Literal[
     "node",
     "input",
@@ -49,13 +49,15 @@ Kind = Literal[
 class Edit:
     """One change: ``kind`` as ``check --format json`` names it, in the graph of this path, "" for the main one.
 
-    ``index`` is that of the ``node`` in its graph, ``op`` its operator, ``layer`` the id of an IR's layer, and ``input`` the index of one
-    of its inputs. ``name`` is that of what is changed, and ``value`` what it becomes: an attribute, all entries of a constant, the name of
-    the value that is connected, a shape, an element type, a new name, a version, the attributes of an inserted node as pairs; ``before``
-    is what it was, where that is known; an ``attribute`` without a value is removed. A declaration is that of an ``input`` port, or of the
-    value of this name, as ``shape`` and ``dtype``, where these are given; a size that is a text has that name, "" is the one that is declared, None is any.
-    ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the value that the edit is about, where that is
-    not its name; two edits of which each ``swaps`` exchange inputs of a node.
+    ``index`` is that of the ``node`` in its graph, ``op`` its operator, ``layer`` the id of an IR's layer, and
+    ``input`` the index of one of its inputs. ``name`` is that of what is changed, and ``value`` what it becomes: an
+    attribute, all entries of a constant, the name of the value that is connected, a shape, an element type, a new name,
+    a version, the attributes of an inserted node as pairs; ``before`` is what it was, where that is known; an
+    ``attribute`` without a value is removed. A declaration is that of an ``input`` port, or of the value of this name,
+    as ``shape`` and ``dtype``, where these are given; a size that is a text has that name, "" is the one that is
+    declared, None is any. ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the
+    value that the edit is about, where that is not its name; two edits of which each ``swaps`` exchange inputs of a
+    node.
     """
 
     kind: Kind
@@ -81,7 +83,8 @@ class Edit:
         return self.text_at(None)
 
     def text_at(self, node: int | None) -> str:
-        """The edit as an imperative, which says where it is unless that is at the node of this index in the main graph."""
+        """The edit as an imperative, which says where it is unless that is at the node of this index in the main
+        graph."""
         text = _TEXTS[self.kind](self)
         here = self.index is None or (self.index == node and not self.graph)
         return text if here or not self.op else f"{text} in {self.place}"
@@ -107,7 +110,8 @@ class Edit:
 
 @record
 class Replacement:
-    """A part of a document, from a line and a column to those just behind it, all from 1, and the text that takes its place."""
+    """A part of a document, from a line and a column to those just behind it, all from 1, and the text that takes its
+    place."""
 
     line: int
     column: int
@@ -118,7 +122,8 @@ class Replacement:
 
 @record
 class Fix:
-    """The edits, applied one after another, with which a finding disappears; ``replacements`` are what they change in a document."""
+    """The edits, applied one after another, with which a finding disappears; ``replacements`` are what they change in a
+    document."""
 
     edits: tuple[Edit, ...]
     applicability: Applicability = "safe"
@@ -148,8 +153,8 @@ class Fixed:
 
 
 def message(edits: Sequence[Edit], node: int | None = None) -> str:
-    """Edits as one imperative, which says where they are unless that is at the node of this index; of many alike the first, and how many
-    there are."""
+    """Edits as one imperative, which says where they are unless that is at the node of this index; of many alike the
+    first, and how many there are."""
     first = edits[0]
     if _swap(edits):
         where = "" if first.index == node else f" in {first.place}"

@@ -75,16 +75,18 @@ RULES: dict[str, Rule] = {}
 
 Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
 
-#: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a body that
-#: a constant or a size keeps from running (``dead``), or a size alone (``dead by size``), since ONNX Runtime takes away what constants
-#: do before it makes kernels, or if the runtime knows the sizes then (``dead if sized``); the body
-#: of a loop with the sizes that its inputs declare (``as declared``); a constant that nothing uses (``unused constant``).
+#: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a
+#: body that a constant or a size keeps from running (``dead``), or a size alone (``dead by size``), since ONNX Runtime
+#: takes away what constants do before it makes kernels, or if the runtime knows the sizes then (``dead if sized``); the
+#: body of a loop with the sizes that its inputs declare (``as declared``); a constant that nothing uses (``unused
+#: constant``).
 Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", "unused constant"]
 
 #: What a runtime does with a model before it runs it.
 Stage = Literal["load", "compile"]
 
-#: The families whose rules are about what an operator makes of its inputs: no runtime asks that of a function that nothing calls.
+#: The families whose rules are about what an operator makes of its inputs: no runtime asks that of a function that
+#: nothing calls.
 OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
 
@@ -108,19 +110,20 @@ def refused(runtime: str, *where: Where) -> Refusal:
 class Rule:
     """A rule and its page.
 
-    ``summary`` is one sentence that states the defect; ``why`` says what goes wrong without it, ``mend`` what to do.
+    ``summary`` is one sentence that states the defect; ``why`` says what goes wrong without it, ``fix`` what to do.
     ``bad`` breaks the rule and ``good`` keeps it: each the text of an example in ONNX's text syntax or IR XML.
 
-    ``role`` tells what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs without a
-    value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``, whatever is wrong with
-    the names, inputs and attributes of its nodes; from a wrong ``declaration``, errors of nodes that it misleads. An
-    ``absence`` and an ``undefined`` name
-    themselves follow from what is wrong elsewhere in the graph. Of a wrong ``connection`` the help says which one is meant. What is
-    ``given`` beside the file is reported first. From a ``size`` whose name stands for two, what is demanded of the inputs.
+    ``role`` states what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs
+    without a value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``,
+    whatever is wrong with the names, inputs and attributes of its nodes; from a wrong ``declaration``, errors of nodes
+    that it misleads. An ``absence`` and an ``undefined`` name themselves follow from what is wrong elsewhere in the
+    graph. Of a wrong ``connection`` the help says which one is meant. What is ``given`` beside the file is reported
+    first. From a ``size`` whose name stands for two, what is demanded of the inputs.
 
-    ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the model, and
-    where; ``uncalled`` tells whether a breach in a function that nothing calls counts (None: as the family of the rule does).
-    ``inference.levels`` turns these into the level of a finding. Of one that is ``fixable`` some breaches have a safe fix.
+    ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the
+    model, and where; ``uncalled`` states whether a breach in a function that nothing calls counts (None: as the family
+    of the rule does). ``inference.levels`` turns these into the level of a finding. Of one that is ``fixable`` some
+    breaches have a safe fix.
     """
 
     code: str
@@ -128,7 +131,7 @@ class Rule:
     severity: Severity
     summary: str
     why: str = ""
-    mend: str = ""
+    fix: str = ""
     bad: str = ""
     good: str = ""
     role: Role = ""
@@ -160,8 +163,8 @@ class Rule:
 
     @property
     def advice(self) -> str:
-        """``mend`` as the help of a fault, which begins in lower case and has no full stop."""
-        return f"{self.mend[:1].lower()}{self.mend[1:]}".removesuffix(".")
+        """``fix`` as the help of a fault, which begins in lower case and has no full stop."""
+        return f"{self.fix[:1].lower()}{self.fix[1:]}".removesuffix(".")
 
     def fault(self, message: str, **details: Any) -> Fault:
         """The fault that breaks this rule; ``details`` are the other fields of ``Fault``."""
@@ -186,20 +189,21 @@ def shortened(text: str) -> str:
             count = inside.count(", ") + 1
             shown = ", ".join(entries[:SHOWN_ENTRIES])
             parts[index] = f"{before}[{shown}, ... ({count} entries)"
-    told = "]".join(parts)
+    escaped = "]".join(parts)
     half = LONGEST // 2 - 3
-    return told if len(told) <= LONGEST else f"{told[:half]} ... {told[-half:]}"
+    return escaped if len(escaped) <= LONGEST else f"{escaped[:half]} ... {escaped[-half:]}"
 
 
 class Fault(Exception):
-    """One place that breaks a rule, before anyone has said where it stands.
+    """One breach of a rule, without its place.
 
-    ``message`` says what is, then what was expected, with numbers, axes and input indices. ``input`` is the index of the
-    input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` tells whether the
+    ``message`` says what is, then what was expected, with numbers, axes and input indices. ``input`` is the index of
+    the input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` states whether the
     shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
-    ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document it stands, where no
-    attribute tells that. ``intended`` is the name that was most likely intended, or the opset. ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which
-    it does only for nodes whose elements somebody needs.
+    ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document
+    it stands, where no attribute decides that. ``intended`` is the name that was most likely intended, or the opset.
+    ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which it
+    does only for nodes whose elements somebody needs.
     """
 
     def __init__(

@@ -12,7 +12,8 @@ from irlint.records import record, replaced
 if TYPE_CHECKING:
     from irlint.findings.edits import Fix
 
-#: The families of rules about which what was tried and what the rule says may be meant: to declare something, or to convert it.
+#: The families of rules about which what was tried and what the rule says may be meant: to declare something, or to
+#: convert it.
 DECLARED = "declarations"
 BOTH = ("element-types", DECLARED)
 
@@ -28,8 +29,8 @@ class Related:
 
 @record
 class Operand:
-    """What the node at fault is given: ``shape`` as ``irlint shapes`` has it, ``producer`` the node that makes it, ``axes`` those
-    that clash."""
+    """What the node at fault is given: ``shape`` as ``irlint shapes`` has it, ``producer`` the node that makes it,
+    ``axes`` those that clash."""
 
     input: int
     name: str
@@ -56,9 +57,9 @@ class Finding:
 
     ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
     ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
-    ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line`` and
-    ``end_column`` are just behind the place. ``lever`` is what was found to fix it: ``set `axis = 1` ``. ``fix`` are the edits
-    with which it disappears.
+    ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line``
+    and ``end_column`` are just behind the place. ``suggestion`` is a tried fix: ``set `axis = 1` ``. ``fix`` are the
+    edits with which it disappears.
     """
 
     path: str
@@ -85,7 +86,7 @@ class Finding:
     operands: tuple[Operand, ...] = ()
     end_line: int | None = None
     end_column: int | None = None
-    lever: str = ""
+    suggestion: str = ""
     fix: Fix | None = None
 
     def __repr__(self) -> str:
@@ -96,10 +97,10 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """What is told to mend it: what was tried, else what its rule says; both where either may be meant, but not that something be
-        declared otherwise from which errors follow."""
+        """The help: the tried fix, else the advice of the rule; both where either may apply, but no advice to change a
+        declaration from which errors follow."""
         either = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
-        return tuple(each for each in (self.lever, self.help if either or not self.lever else "") if each)
+        return tuple(each for each in (self.suggestion, self.help if either or not self.suggestion else "") if each)
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
@@ -126,7 +127,7 @@ class Finding:
             **({"axis": self.axis} if self.axis is not None else {}),
             **({"operands": [each.as_dict() for each in self.operands]} if self.operands else {}),
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
-            **({"lever": self.lever} if self.lever else {}),
+            **({"lever": self.suggestion} if self.suggestion else {}),
             **({"fix": self.fix.as_dict()} if self.fix is not None else {}),
         }
 
@@ -143,8 +144,8 @@ def with_roots(findings: Iterable[Finding]) -> list[Finding]:
 
 @record
 class Silenced:
-    """A finding that is not reported: the ``model`` lists its rule, the ``configuration`` suppresses it, or it is in the ``baseline``;
-    ``reason`` is what is said of that."""
+    """A finding that is not reported: the ``model`` lists its rule, the ``configuration`` suppresses it, or it is in
+    the ``baseline``; ``reason`` explains it."""
 
     finding: Finding
     by: str
@@ -162,12 +163,13 @@ POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 class CheckedFile:
     """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (then with a ``reason``).
 
-    ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden`` holds the
-    code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs the check, ``missing`` the
-    names of inputs that were given a shape and that the model does not have. ``silenced`` are the findings that are not reported,
-    where a form tells them, and ``facts`` what is known of the model, where one shows it. ``producer`` is what wrote the file, "" where
-    that is not told; ``size`` and ``stamp``, its bytes and what changes when it is written, are there where a run may be resumed.
-    ``errors_hidden`` counts the errors that the configuration hides or lowers.
+    ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden``
+    holds the code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs
+    the check, ``missing`` the names of inputs that were given a shape and that the model does not have. ``silenced``
+    are the findings that are not reported, where a form shows them, and ``facts`` what is known of the model, where one
+    shows it. ``producer`` is what wrote the file, "" where that is unknown; ``size`` and ``stamp``, its bytes and what
+    changes when it is written, are there where a run may be resumed. ``errors_hidden`` counts the errors that the
+    configuration hides or lowers.
     """
 
     path: str
@@ -201,8 +203,8 @@ class CheckedFile:
 
 @record
 class Report:
-    """What one run has to say; ``written`` is what makes its text: it gets the report, and ``color`` and ``columns`` if given.
-    ``configuration`` is the file that decided what is reported, "" where none did."""
+    """What one run has to say; ``written`` is what makes its text: it gets the report, and ``color`` and ``columns`` if
+    given. ``configuration`` is the file that decided what is reported, "" where none did."""
 
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]

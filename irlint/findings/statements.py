@@ -1,4 +1,4 @@
-"""What a rule states besides its result: requirements, faults that do not stop it, and how it reckons sizes."""
+"""What a rule states besides its result: requirements, faults that do not stop it, and the arithmetic of sizes."""
 
 from __future__ import annotations
 
@@ -132,11 +132,11 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
 
 
 @record
-class Reckoning:
-    """How a rule reckons the size ``dim`` of axis ``axis`` of an output.
+class Arithmetic:
+    """How a rule computes the size ``dim`` of axis ``axis`` of an output.
 
-    ``formula`` is the arithmetic, and ``details`` say what its numbers are. ``whole`` is the size that the operator leaves a
-    part of, where that is all there is to say.
+    ``formula`` is the arithmetic, and ``details`` say what its numbers are. ``whole`` is the size that the operator
+    leaves a part of, where that is all there is to say.
     """
 
     axis: int
@@ -146,31 +146,31 @@ class Reckoning:
     whole: MaybeDim = None
 
 
-_reckonings: list[Reckoning] | None = None
+_collected: list[Arithmetic] | None = None
 
 
-class reckoned:
-    """Collects how the rules inside the block reckon their sizes: ``with reckoned() as reckonings``."""
+class collected_arithmetic:
+    """Collects the arithmetic of the rules inside the block: ``with collected_arithmetic() as found``."""
 
     __slots__ = ("outer",)
 
-    def __enter__(self) -> list[Reckoning]:
-        global _reckonings
-        self.outer = _reckonings
-        _reckonings = inner = list[Reckoning]()
+    def __enter__(self) -> list[Arithmetic]:
+        global _collected
+        self.outer = _collected
+        _collected = inner = list[Arithmetic]()
         return inner
 
     def __exit__(self, *_: object) -> None:
-        global _reckonings
-        _reckonings = self.outer
+        global _collected
+        _collected = self.outer
 
 
-def reckoning() -> bool:
-    """Whether anyone wants to know how sizes are reckoned; a rule writes its formulas only then."""
-    return _reckonings is not None
+def wants_arithmetic() -> bool:
+    """Whether the caller collects the arithmetic of sizes; a rule writes its formulas only then."""
+    return _collected is not None
 
 
-def reckon(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
-    """States how the size of an axis is reckoned, or which size is ``whole``."""
-    if _reckonings is not None and (formula or whole is not None):
-        _reckonings.append(Reckoning(axis, dim, formula, details, whole))
+def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
+    """States how the size of an axis is computed, or which size is ``whole``."""
+    if _collected is not None and (formula or whole is not None):
+        _collected.append(Arithmetic(axis, dim, formula, details, whole))

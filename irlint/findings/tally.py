@@ -13,16 +13,17 @@ MOST = 10_000
 OTHERS = "(others)"
 
 #: The exporter of a file that does not say what wrote it.
-UNTOLD = "(not told)"
+UNKNOWN = "(unknown)"
 
 Entry = Mapping[str, Any]
 
 
 class Tally:
-    """Counts over files and their findings, as dictionaries such as reports have them; findings that follow from others count only as such.
+    """Counts over files and their findings, as dictionaries such as reports have them; findings that follow from others
+    count only as such.
 
-    ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` has for each what it wrote: models, those
-    with errors, and roots.
+    ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` has for each what it wrote:
+    models, those with errors, and roots.
     """
 
     def __init__(self) -> None:
@@ -49,7 +50,7 @@ class Tally:
             _count(self.formats, file["format"])
         roots = [each for each in map(self._counted, findings) if each is not None]
         self.hit += bool(roots)
-        producer = file.get("producer") or UNTOLD
+        producer = file.get("producer") or UNKNOWN
         if producer not in self.exporters and len(self.exporters) >= MOST:
             producer = OTHERS
         wrote = self.exporters.setdefault(producer, [0, 0, 0])

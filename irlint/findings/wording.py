@@ -37,8 +37,8 @@ def shortened(name: str) -> str:
 
 
 def bounded(name: str) -> str:
-    """A name as reports have it, for programs too: without its middle where it is so long that no writer means it, and many
-    findings would make the report too long to be read."""
+    """A name as reports have it, for programs too: without its middle where it is so long that no writer means it, and
+    many findings would make the report too long to be read."""
     return name if len(name) <= 1000 else f"{name[:600]}...{name[-300:]}"
 
 
@@ -65,7 +65,7 @@ def _letters(name: str) -> bytes:
 
 
 def _may_be_like(letters: bytes, candidate: str, cutoff: float) -> bool:
-    """Whether two names have enough letters in common: told in a fraction of the time of comparing them."""
+    """Whether two names have enough letters in common; far faster than comparing them."""
     least = cutoff * (len(letters) + len(candidate)) / 2
     if min(len(letters), len(candidate)) < least:
         return False

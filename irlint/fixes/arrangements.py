@@ -1,4 +1,5 @@
-"""With which operands a node would work that is sound in itself: an axis less or more, two axes exchanged, lists of another length."""
+"""With which operands a node would work that is sound in itself: an axis less or more, two axes exchanged, lists of
+another length."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor, Type
-from irlint.ops.kernels.operands import RANK_MISMATCH
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
+from irlint.ops.shared.operands import RANK_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
 
 #: Rules that say that an input has too many axes, or too few.
@@ -28,8 +29,8 @@ AXES = "axes"
 
 
 def rearranged(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """The node as the operation that is taken for it, with an axis of 1 less in an input, with two axes of one exchanged, and with a
-    constant that has more axes."""
+    """The node as the operation that is taken for it, with an axis of 1 less in an input, with two axes of one
+    exchanged, and with a constant that has more axes."""
     known = guesses.known
     yield from _confused(node, guesses)
     inputs = inputs_of(node, known)
@@ -52,7 +53,7 @@ def rearranged(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess
 
 def _confused(node: Node, guesses: Guesses) -> Iterator[Guess]:
     call = guesses.known.calls[node]
-    for other in call.operator.kin if call.operator is not None else ():
+    for other in call.operator.confused_with if call.operator is not None else ():
         edit = Edit("rename", "operator", "", node.label, node.index, node.op, other, op=node.op, layer=node.id or "")
         yield Guess((edit,), SELDOM)
 
@@ -87,8 +88,8 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
 
 
 def _orders(rank: int, guesses: Guesses) -> list[tuple[tuple[int, ...], int]]:
-    """Orders of axes, each with how many nodes of the model bring them in it: first those, then those of layouts, and two neighbors
-    exchanged."""
+    """Orders of axes, each with how many nodes of the model bring them in it: first those, then those of layouts, and
+    two neighbors exchanged."""
     found: dict[tuple[int, ...], int] = {}
     for node in guesses.graph.nodes:
         perm = node.attributes.get("perm")
@@ -115,7 +116,8 @@ def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses:
 
 
 def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
-    """The node with other sizes of the parts of an axis, with a factor for each axis, or with an axis more or less in a list of some."""
+    """The node with other sizes of the parts of an axis, with a factor for each axis, or with an axis more or less in a
+    list of some."""
     known = guesses.known
     call, inputs = known.calls[node], inputs_of(node, known)
     if call.operator is None or call.signature is None or not inputs:
@@ -152,7 +154,8 @@ def _lists(
 def _parts(
     value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
 ) -> dict[tuple[int, ...], None]:
-    """Other sizes of the parts of an axis: one that is what the others leave, or two that make what they made before."""
+    """Other sizes of the parts of an axis: one that is what the others leave, or two that make what they made
+    before."""
     found: dict[tuple[int, ...], None] = {}
     if not all(type(each) is int and each > 0 for each in value):
         return found

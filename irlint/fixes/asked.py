@@ -1,4 +1,5 @@
-"""Edits that a user asks for: the sizes of inputs in the file, annotations that are missing, and versions that a target loads."""
+"""Edits that a user asks for: the sizes of inputs in the file, annotations that are missing, and versions that a target
+loads."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
-    """The sizes of ``shapes`` as those that inputs declare, and what follows from them for what else is declared; ``known`` is the model
-    with the shapes. Raises Unwritable where an input has another rank."""
+    """The sizes of ``shapes`` as those that inputs declare, and what follows from them for what else is declared;
+    ``known`` is the model with the shapes. Raises Unwritable where an input has another rank."""
     graph = known.model.graph
     assert graph is not None
     nodes = {node.outputs[0]: node for node in graph.nodes if node.op == known.format.input_node and node.outputs}
@@ -75,7 +76,8 @@ def _ports(graph: Graph, known: Known) -> Iterator[Edit]:
 
 
 def _corrected(given: Type | None, declared: Type | None) -> tuple[int | str | None, ...] | None:
-    """A declared shape with what is given in place of the sizes that are not so, or are not as exact; None where all may stay."""
+    """A declared shape with what is given in place of the sizes that are not so, or are not as exact; None where all
+    may stay."""
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or given.shape is None or not declared.shape:
         return None
     if len(given.shape) != len(declared.shape):
@@ -97,7 +99,8 @@ def _kept(declared: MaybeDim) -> int | str:
 
 
 def annotated(known: Known) -> Iterator[Edit]:
-    """``value_info`` for the values inside graphs that have none, as far as their sizes are numbers or have names in the file."""
+    """``value_info`` for the values inside graphs that have none, as far as their sizes are numbers or have names in
+    the file."""
     named = _names(known)
     for graph in () if known.format.ports_declare else graphs(known.model):
         if graph.path.startswith("function:"):
@@ -131,8 +134,8 @@ def _names(known: Known) -> dict[object, str]:
 
 
 def restamped(known: Known, targets: Sequence[str]) -> Iterator[Edit]:
-    """The versions, as few steps away as possible, with which every one of these releases runs a model that one of them refuses; nothing
-    where all run it, or where no versions of the same meaning help."""
+    """The versions, as few steps away as possible, with which every one of these releases runs a model that one of them
+    refuses; nothing where all run it, or where no versions of the same meaning help."""
     from irlint.targets.restamping import restamped as after
     from irlint.targets.restamping import stamps
     from irlint.targets.verdicts import target
@@ -147,7 +150,8 @@ def restamped(known: Known, targets: Sequence[str]) -> Iterator[Edit]:
 
 
 def loadable(known: Known) -> Iterator[Edit]:
-    """The versions, as few steps away as possible, with which some release runs a model that every known release refuses."""
+    """The versions, as few steps away as possible, with which some release runs a model that every known release
+    refuses."""
     from irlint.targets import tables
     from irlint.targets.restamping import restamped as after
     from irlint.targets.restamping import stamps

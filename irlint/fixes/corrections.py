@@ -1,4 +1,5 @@
-"""Edits of what no question to an operator tells: names, opsets, attributes that are missing, types that a file declares of its constants."""
+"""Edits that no operator's rule suggests: names, opsets, attributes that are missing, types that a file declares of its
+constants."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
 )
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
-from irlint.checks.meant import spare_values
+from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.checks.versions import IR_VERSION_TOO_NEW
@@ -32,7 +33,7 @@ from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
-from irlint.ops.kernels.broadcast import SHAPES_DIFFER
+from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
 
 Edits = tuple[Edit, ...]
@@ -40,10 +41,12 @@ Edits = tuple[Edit, ...]
 #: So many values that nothing uses, and so many nodes of a circle, are tried.
 UNUSED = 8
 
-#: Names that are almost the same, and those that are alike, of which so many are tried; longer ones are no names of operators.
+#: Names that are almost the same, and those that are alike, of which so many are tried; longer ones are no names of
+#: operators.
 ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
 
-#: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer values than this.
+#: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer
+#: values than this.
 TO, AXIS, AXES = "to", "axis", 8
 LIKELY_TYPES = ("float32", "int64", "float16", "int32", "bool", "float64")
 
@@ -140,7 +143,8 @@ def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The value of an attribute as another type: a list of one number, or of it for each axis, an integer for a whole float."""
+    """The value of an attribute as another type: a list of one number, or of it for each axis, an integer for a whole
+    float."""
     node, name = problem.node, problem.fault.attribute
     held = node.attributes.get(name) if node is not None and name is not None else None
     if node is None or name is None or held is None:
@@ -208,8 +212,8 @@ def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _added(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The missing attribute: one that the operator does not have under this name, or as other nodes of the operator have it, or with each
-    of a few values."""
+    """The missing attribute: one that the operator does not have under this name, or as other nodes of the operator
+    have it, or with each of a few values."""
     node, name = problem.node, problem.fault.attribute
     call = known.calls.get(node) if node is not None else None
     if node is None or name is None:
@@ -240,7 +244,8 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An input declared as its initializer is; of element types also the initializer as it is declared, and casts wherever it is used."""
+    """An input declared as its initializer is; of element types also the initializer as it is declared, and casts
+    wherever it is used."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     wrong = {each.node for each in known.problems if each.is_error and each.node is not None}
@@ -289,7 +294,8 @@ def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The intended value as every input that has the undefined name; of an output of the graph, another value with its name."""
+    """The intended value as every input that has the undefined name; of an output of the graph, another value with its
+    name."""
     graph = next(each for each in graphs(known.model) if each.path == problem.graph)
     value = next((each for each in graph.undefined if each.name == problem.value), None)
     if value is None:

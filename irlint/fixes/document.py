@@ -1,4 +1,5 @@
-"""The graphs of an IR as its document has them: the edges with what is at their ends, and the ports into which none leads."""
+"""The graphs of an IR as its document has them: the edges with what is at their ends, and the ports into which none
+leads."""
 
 from __future__ import annotations
 
@@ -141,7 +142,8 @@ class Wires:
         return ((target, wires) for target, wires in found.items() if len(wires) > 1)
 
     def nearest(self, source: End, target: End) -> Wire | None:
-        """The edge that begins or ends nowhere and has most in common with one from ``source`` to ``target``: one end, or a part of both."""
+        """The edge that begins or ends nowhere and has most in common with one from ``source`` to ``target``: one end,
+        or a part of both."""
         wanted = (*source, *target)
         counted = [(sum(one == other for one, other in zip(each.ids, wanted)), each) for each in self.broken]
         most = max((count for count, _ in counted), default=0)

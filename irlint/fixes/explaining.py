@@ -12,8 +12,8 @@ from irlint.model import Problem
 
 
 def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """What the parser, the walk and every check find in a model, each with the problem that it follows from; ``targets`` are releases
-    that have to take it."""
+    """What the parser, the walk and every check find in a model, each with the problem that it follows from;
+    ``targets`` are releases that have to take it."""
     return explained(checks.found(known, targets), known)
 
 
@@ -28,7 +28,7 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of operators that begin with a later opset tell what else that changes."""
+    """The problems; those of operators that begin with a later opset say what else that opset changes."""
     if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
         return problems
     from irlint.inference.opsets import with_what_else

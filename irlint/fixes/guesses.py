@@ -37,8 +37,9 @@ Contents = tuple[Value, tuple[Any, ...]]
 
 @record
 class Guess:
-    """Edits, how ``likely`` they are, ``count`` nodes have what they set, what they are ``about``, and whether they set what the node does
-    without (``adds``); what is not ``sure`` is only suggested. ``within`` is the node that they change, where that is not the one at fault."""
+    """Edits, how ``likely`` they are, ``count`` nodes have what they set, what they are ``about``, and whether they set
+    what the node does without (``adds``); what is not ``sure`` is only suggested. ``within`` is the node that they
+    change, where that is not the one at fault."""
 
     edits: tuple[Edit, ...]
     likely: int = USUAL
@@ -86,8 +87,8 @@ class Guesses:
     # --- what others have ---------------------------------------------------------------------------------------------
 
     def usual(self, node: Node, what: str | int) -> dict[Any, int]:
-        """What the nodes of the operator that are otherwise like this one have as an attribute, or as the contents of an input, and
-        how many do."""
+        """What the nodes of the operator that are otherwise like this one have as an attribute, or as the contents of
+        an input, and how many do."""
         key = node.domain, node.op, what, self._otherwise(node, what)
         if key not in self._usual:
             found = self._usual.setdefault(key, {})
@@ -97,14 +98,15 @@ class Guesses:
         return self._usual[key]
 
     def _speaks_against(self, node: Node, name: str, value: object, rank: int, likely: int) -> bool:
-        """Whether many nodes have an attribute, and none a number that nothing but it speaks for, or all of them the axis of this one."""
+        """Whether many nodes have an attribute, and none a number that nothing but it speaks for, or all of them the
+        axis of this one."""
         if likely == LAST and sum(self.usual(node, name).values()) >= MANY:
             return True
         return "axis" in name and self._have_that(node, name, value, rank)
 
     def _have_that(self, node: Node, name: str, value: object, rank: int) -> bool:
-        """Whether several other nodes of the operator with inputs of the same numbers of axes, none of them at fault, all have an
-        attribute as this one has."""
+        """Whether several other nodes of the operator with inputs of the same numbers of axes, none of them at fault,
+        all have an attribute as this one has."""
         ranks = [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
         others = [
             meant(name, self._had(each, name), rank)
@@ -123,7 +125,8 @@ class Guesses:
         return self._nodes[node.domain, node.op]
 
     def _otherwise(self, node: Node, what: str | int) -> tuple[object, ...]:
-        """The lists and words among the attributes of a node, one of them left out; of axes and contents also the number of axes."""
+        """The lists and words among the attributes of a node, one of them left out; of axes and contents also the
+        number of axes."""
         call = self.known.calls.get(node)
         given = (call.attributes or {}) if call is not None else {}
         ranked = isinstance(what, int) or "axis" in what
@@ -330,7 +333,8 @@ class Guesses:
                 yield value
 
     def _with_its_bytes(self, constant: Value) -> list[Value]:
-        """The other constants whose contents are the same bytes of a file, where these are changed and not the place of one of them."""
+        """The other constants whose contents are the same bytes of a file, where these are changed and not the place of
+        one of them."""
         if self.known.format.ports_declare:
             return []
         if self._sharing is None:
@@ -380,8 +384,8 @@ class Guesses:
                     yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", tuple(perm)),), called),), GUESS)
 
     def copied(self, node: Node) -> Iterator[Guess]:
-        """A constant target with 0, which copies the size of the data, for each entry whose axis of the data has a dynamic size; and with -1
-        for the only entry that is not copied."""
+        """A constant target with 0, which copies the size of the data, for each entry whose axis of the data has a
+        dynamic size; and with -1 for the only entry that is not copied."""
         call, inputs = self.known.calls[node], inputs_of(node, self.known)
         names = call.signature.inputs if call.signature is not None else ()
         data = inputs[0].shape if inputs and isinstance(inputs[0], Tensor) else None
@@ -508,8 +512,8 @@ def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ..
 def _wanted(
     entries: Sequence[MaybeDim], index: int, inputs: Sequence[Type | None], *, axes: bool, left: bool
 ) -> Iterator[int]:
-    """The numbers that an entry may have been meant to be: other ``axes``, or sizes and what is left of the elements, which -1 may
-    stand for."""
+    """The numbers that an entry may have been meant to be: other ``axes``, or sizes and what is left of the elements,
+    which -1 may stand for."""
     found: dict[int, None] = {}
     if axes:
         rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)

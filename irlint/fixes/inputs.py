@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from irlint.checks.meant import ALIKE, plain
+from irlint.checks.intended import ALIKE, plain
 from irlint.findings.edits import Edit
 from irlint.findings.wording import closest
 from irlint.fixes.guesses import Guess, Guesses
@@ -15,7 +15,7 @@ from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
+from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 
 #: So many values that nothing uses are tried.
 UNUSED = 24
@@ -79,8 +79,9 @@ class Inputs:
                     )
 
     def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
-        """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are swapped in one layer, those
-        of the others, and of a wrong connection what comes before the node in its own block."""
+        """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are
+        swapped in one layer, those of the others, and of a wrong connection what comes before the node in its own
+        block."""
         kinds = self._kinds_elsewhere(node)
         own = [self._kind(value) for value in node.inputs]
         differing = [port for port, kind in enumerate(kinds) if kind is not None and kind != own[port]]
@@ -118,7 +119,7 @@ class Inputs:
         return found
 
     def _kind(self, value: Value | None) -> tuple[str, str] | None:
-        """What makes a value, without what tells blocks apart."""
+        """What makes a value, without the part that distinguishes blocks."""
         maker = self.makers.of(value) if value is not None else None
         if value is None or maker is None:
             return None
@@ -156,7 +157,8 @@ class Inputs:
         return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
 
     def rewired(self, node: Node) -> Iterator[Guess]:
-        """Every other value before a node, of the element type and number of axes that it has, as each of its inputs."""
+        """Every other value before a node, of the element type and number of axes that it has, as each of its
+        inputs."""
         made = [
             value
             for each in self.graph.nodes
@@ -176,7 +178,8 @@ class Inputs:
                     yield Guess((self.guesses.connected(other, node, port),), LAST)
 
     def _is_used_elsewhere(self, value: Value, node: Node) -> bool:
-        """Whether a value has other users than a node: of a connection to a wrong value, the right one lost a user, and not this one."""
+        """Whether a value has other users than a node: of a connection to a wrong value, the right one lost a user, and
+        not this one."""
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
@@ -190,7 +193,8 @@ class Inputs:
         return [value for value, each in zip(node.outputs, formal) if each.option == "single"]
 
     def _named_after(self, value: Value | None) -> list[Node]:
-        """The nodes of the operator that exporters have named a value after: ``/block/Relu_output_0`` or ``/block/Relu_1``."""
+        """The nodes of the operator that exporters have named a value after: ``/block/Relu_output_0`` or
+        ``/block/Relu_1``."""
         name = value.name.rpartition("/")[2] if value is not None else ""
         op = name.partition("_output_")[0].rstrip("0123456789").removesuffix("_")
         return [each for each in self.graph.nodes if each.op in (op, name)]
@@ -203,7 +207,8 @@ class Inputs:
             yield Guess((connected, self.guesses.inserted(like.op, node, port)), SELDOM)
 
     def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Inputs and constants of another element type, nodes that give another one behind the inputs of a node, and casts before it."""
+        """Inputs and constants of another element type, nodes that give another one behind the inputs of a node, and
+        casts before it."""
         inputs = inputs_of(node, self.known)
         wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
@@ -282,8 +287,8 @@ class Inputs:
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None) -> bool:
-    """Whether a value may be the one that had another name before: not where its name tells its node, and the other name does not, nor
-    where the exporter numbered both, or one of them after another operator."""
+    """Whether a value may be the one that had another name before: not where its name names its node, and the other
+    name does not, nor where the exporter numbered both, or one of them after another operator."""
     if before is None:
         return True
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
@@ -294,7 +299,8 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None) -> boo
 
 
 def names_another_operator(one: str, other: str) -> bool:
-    """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and ``/block/Gemm_output_0``."""
+    """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
+    ``/block/Gemm_output_0``."""
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
 
@@ -306,7 +312,8 @@ def _number(name: str) -> str:
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:
-    """Whether models convert values of one element type to another on purpose: numbers of elements, masks and indices."""
+    """Whether models convert values of one element type to another on purpose: numbers of elements, masks and
+    indices."""
     return given not in FLOATS or dtype not in FLOATS
 
 

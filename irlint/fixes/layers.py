@@ -1,4 +1,5 @@
-"""What the layers of an IR were intended to state, by what stands beside it: versions, types, attributes, and where constants lie."""
+"""What the layers of an IR were intended to state, by what stands beside it: versions, types, attributes, and where
+constants lie."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ from irlint.parsers.weights import byte_size
 if TYPE_CHECKING:
     from irlint.fixes.wiring import Wiring
 
-#: The versions of the format, and what writers of each have put into a file: the later one first, in whose files the other may be, too.
+#: The versions of the format, and what writers of each have put into a file: the later one first, in whose files the
+#: other may be, too.
 VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
 #: So many types whose names are alike are tried, and those of which one begins like the other.
@@ -85,7 +87,8 @@ class Intended:
             yield from self.wiring.stages(problem)
 
     def _formats(self) -> list[str]:
-        """The version whose writer wrote the file, as far as that can be seen; else both, with which a model may compute differently."""
+        """The version whose writer wrote the file, as far as that can be seen; else both, with which a model may
+        compute differently."""
         if b"Runtime_version" in self.data:
             return ["11"]
         return [version for version, mark in VERSIONS.items() if mark in self.data][-1:] or list(VERSIONS)
@@ -111,7 +114,8 @@ class Intended:
 
     @cached_property
     def _contradicted(self) -> list[Node]:
-        """The constants and parameters whose ports declare another type than they have; none of many, which an old writer has left."""
+        """The constants and parameters whose ports declare another type than they have; none of many, which an old
+        writer has left."""
         graph = self.known.model.graph
         stated = (self.known.format.constant_node, self.known.format.input_node)
         found = [
@@ -125,7 +129,8 @@ class Intended:
         return found if len(found) <= PORTS else []
 
     def _versions(self, node: Node) -> Iterator[str]:
-        """The versions that layers of the type have, and those in which the operation has the attributes of this one, the latest first."""
+        """The versions that layers of the type have, and those in which the operation has the attributes of this one,
+        the latest first."""
         usual = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
         yield from (each for each, _ in usual.most_common() if each != node.version)
         for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
@@ -146,8 +151,8 @@ class Intended:
         yield from (each for each in found if each != node.op)
 
     def _values(self, node: Node, name: str) -> Iterator[str]:
-        """The text of an attribute without what is no part of it, the word that is closest to it, the element type of the output, and what
-        other layers of the type have."""
+        """The text of an attribute without what is no part of it, the word that is closest to it, the element type of
+        the output, and what other layers of the type have."""
         held = node.attributes.get(name)
         text = str(held.value) if held is not None else ""
         cleaned = _cleaned(text)
@@ -172,11 +177,12 @@ class Intended:
         return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
 
     def _stored(self, node: Node) -> Stages:
-        """The attributes of a constant or a parameter as its ports have it, and as its bytes lie: one of them, and two."""
+        """The attributes of a constant or a parameter as its ports have it, and as its bytes lie: one of them, and
+        two."""
         unknown = [each for each in node.attributes if each not in STORED]
         lacking = [each for each in STORED if each not in node.attributes]
         for old, new in product(unknown if len(unknown) <= UNKNOWN else (), lacking):
-            place = {"label": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
+            place = {"node": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
             yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
         wanted = self._wanted(node)
         single = [(_set(node, name, value),) for name, value in wanted.items()]

@@ -40,7 +40,8 @@ class NewPort:
 
 
 def insert_layer(writer: Writer, edit: Edit) -> None:
-    """Puts a layer before an input port: one that converts, or one that arranges axes by a list that a constant of the file holds."""
+    """Puts a layer before an input port: one that converts, or one that arranges axes by a list that a constant of the
+    file holds."""
     node, port = writer.port(edit)
     wires, op = writer.graph(edit), SPELLED.get(edit.name, edit.name)
     given = next((value for _, value in edit.value or ()), None)
@@ -94,7 +95,8 @@ def constant_with(model: Model, values: object) -> tuple[Value, Constant]:
 
 
 def insert_port(writer: Writer, edit: Edit) -> None:
-    """Puts a port of the id that ``value`` has into a layer, before the input port of an index, or as the last of its outputs."""
+    """Puts a port of the id that ``value`` has into a layer, before the input port of an index, or as the last of its
+    outputs."""
     layer = writer.layer(edit)
     side = "output" if edit.input is None else "input"
     precision = f' precision="{type_name(edit.dtype, port=True)}"' if edit.dtype else ""

@@ -48,13 +48,15 @@ _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 
 _ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
-#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto, its Tensor, and TensorShapeProto.
+#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto, its Tensor, and
+#: TensorShapeProto.
 _DECLARED = {"input": 11, "output": 12, "value_info": _VALUE_INFO}
 _TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE, _DIM, _DIM_VALUE, _DIM_PARAM = 2, 1, 1, 2, 1, 1, 2
 
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
-    """The file in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises Unwritable."""
+    """The file in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises
+    Unwritable."""
     root = Message(data, 0, len(data))
     if len(root.of(_GRAPH)) != 1 or root.of(_TRAINING_INFO):
         raise Unwritable("the model's graph is in several pieces, or is trained by others")
@@ -70,9 +72,9 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone``, ``initializers``,
-    ``declarations`` and ``imports`` are what leaves at last. ``entries`` are those of a list of declarations by their names, and ``added``
-    what comes behind those of ``value_info``."""
+    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone``,
+    ``initializers``, ``declarations`` and ``imports`` are what leaves at last. ``entries`` are those of a list of
+    declarations by their names, and ``added`` what comes behind those of ``value_info``."""
 
     def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
@@ -128,7 +130,8 @@ class _Writer:
         return self.graphs[path]
 
     def at_end(self, way: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
-        """The GraphProto that some steps lead to, and its nodes. Raises Unwritable where one on the way is in pieces."""
+        """The GraphProto that some steps lead to, and its nodes. Raises Unwritable where one on the way is in
+        pieces."""
         if way not in self.reached:
             if way:
                 (graph, nodes), (index, attribute, position) = self.at_end(way[:-1]), way[-1]
@@ -334,8 +337,8 @@ class _Writer:
         return self.entries[edit.graph, number].get(edit.name, [])
 
     def declare(self, edit: Edit) -> None:
-        """Writes what an input, an output or ``value_info`` declares of a value, or all of these do; of ``value_info`` a new entry where
-        there is none."""
+        """Writes what an input, an output or ``value_info`` declares of a value, or all of these do; of ``value_info``
+        a new entry where there is none."""
         graph = self.graph(edit.graph)
         numbers = [_DECLARED[edit.of]] if edit.of in _DECLARED else list(_DECLARED.values())
         found = [graph.inner(field) for number in numbers for field in self.declaring(edit, number)]
@@ -354,7 +357,7 @@ class _Writer:
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
-            # Readers tell an ONNX file by its first byte.
+            # Readers recognize an ONNX file by its first byte.
             self.root.fields.insert(0, Field(_IR_VERSION << 3 | VARINT, 0, 0, b"\x08\x00"))
         self.root.set_number(_IR_VERSION, int(str(edit.value)))
 
@@ -455,7 +458,8 @@ def _set_dims(shape: Message, sizes: Sequence[int | str | None]) -> None:
 
 
 def _body(node: Message, attribute: str, position: int | None) -> Message:
-    """The GraphProto in an attribute of a node. Raises Unwritable where it is in pieces, or the attribute stands there twice."""
+    """The GraphProto in an attribute of a node. Raises Unwritable where it is in pieces, or the attribute stands there
+    twice."""
     named = [field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == attribute]
     if len(named) != 1:
         raise Unwritable(f"a node has {len(named)} attributes {attribute!r}")

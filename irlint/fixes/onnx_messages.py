@@ -23,7 +23,9 @@ INPUT, OUTPUT, NODE_NAME, OP_TYPE, ATTRIBUTE = 1, 2, 3, 4, 5
 
 #: How ``struct`` packs the elements of constants that fixes write.
 _PACKED = {
-    "float32": "f", "float64": "d", "float16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
+    "floa"
+        "t32": "f", "floa"
+            "t64": "d", "float16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
     "uint32": "I", "int64": "q", "uint64": "Q", "bool": "?",
 }  # fmt: skip
 
@@ -73,7 +75,8 @@ def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Seque
 
 
 def convert(tensor: Message, dtype: str) -> None:
-    """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in another file."""
+    """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in
+    another file."""
     from onnx import TensorProto, numpy_helper
 
     raw = b"".join(piece if isinstance(piece, bytes) else tensor.data[piece[0] : piece[1]] for piece in tensor.pieces())

@@ -39,7 +39,8 @@ class Change:
 
 
 def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
-    """The document in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises Unwritable."""
+    """The document in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises
+    Unwritable."""
     source = decoded(data)
     if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark :]:
         raise Unwritable("some bytes of the document are no characters of its encoding")
@@ -65,7 +66,8 @@ def _replacement(change: Change, lines: Sequence[int]) -> Replacement:
 
 
 def _sorted(found: Iterable[Change]) -> list[Change]:
-    """The changes in ascending order, without those inside what another one removes. Raises Unwritable where two overlap."""
+    """The changes in ascending order, without those inside what another one removes. Raises Unwritable where two
+    overlap."""
     result: list[Change] = []
     for change in sorted(found, key=lambda each: (each.start, -each.end)):
         if not result or change.start >= result[-1].end:
@@ -92,7 +94,8 @@ def _pieces(source: Decoded, found: Sequence[Change], size: int) -> Iterator[Pie
 
 
 class Writer:
-    """One document; ``changes`` are by the element and what of it they change, so that of two of one thing the last counts."""
+    """One document; ``changes`` are by the element and what of it they change, so that of two of one thing the last
+    counts."""
 
     def __init__(self, text: str, model: Model, edits: Iterable[Edit]) -> None:
         self.text = text
@@ -276,7 +279,8 @@ class Writer:
         self.change(element, "gone", start - len(self.outline.blank_before(start)), element.end, "")
 
     def connect(self, edit: Edit) -> None:
-        """Lets one edge lead into an input port, from a value: that which does, one that leads nowhere, or a new one."""
+        """Lets one edge lead into an input port, from a value: that which does, one that leads nowhere, or a new
+        one."""
         node, port = self.port(edit)
         wires = self.graph(edit)
         end, source = (wires.key(node), port.id), wires.end(str(edit.value))
@@ -413,7 +417,8 @@ def attribute_text(value: object) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text as the value of an attribute, between quotes of either kind. Raises Unwritable for what XML cannot hold."""
+    """A text as the value of an attribute, between quotes of either kind. Raises Unwritable for what XML cannot
+    hold."""
     if any((each < " " and each not in "\t\n\r") or each in "\ufffe\uffff" for each in text):
         raise Unwritable("XML has no such character")
     return "".join([_REFERENCES.get(each, each) for each in text])

@@ -9,7 +9,8 @@ from irlint.binding.calls import Call
 from irlint.lazy_typing import Any
 from irlint.ops.signatures import named
 
-#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, what is a guess, and what is only suggested.
+#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, what is a guess, and what
+#: is only suggested.
 USUAL, SELDOM, GUESS, LAST, UNSURE = range(5)
 
 #: Lists of one number, such as strides, get one less than this.
@@ -25,7 +26,7 @@ ORDERED = 4
 
 
 def meant(name: str, value: object, rank: int) -> object:
-    """What tells values of an attribute apart: an axis that is counted from the end is the same as one that is not."""
+    """The key of an attribute's value: an axis that is counted from the end equals the same axis counted from 0."""
     if "ax" not in name or not rank:
         return value
     if isinstance(value, int):

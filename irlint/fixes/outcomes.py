@@ -9,8 +9,8 @@ from irlint.records import record
 
 @record
 class Outcome:
-    """The problems that disappear, the declarations that are stale then, what the node of the problem that was asked about takes, and how
-    many warnings appear that safe fixes remove."""
+    """The problems that disappear, the declarations that are stale then, what the node of the problem that was asked
+    about takes, and how many warnings appear that safe fixes remove."""
 
     fixed: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()

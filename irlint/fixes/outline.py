@@ -32,8 +32,8 @@ class Element:
 class Outline:
     """The elements of a text that have these ordinals, with all that is inside them, by their ordinals.
 
-    ``edges`` and ``layers`` are the first ``<edges>`` and ``<layers>`` of each of the elements that stand for ``graphs``, by the ordinals of
-    these.
+    ``edges`` and ``layers`` are the first ``<edges>`` and ``<layers>`` of each of the elements that stand for
+    ``graphs``, by the ordinals of these.
     """
 
     def __init__(self, text: str, wanted: Collection[int], graphs: Collection[int]) -> None:
@@ -73,7 +73,8 @@ class Outline:
         return self.text[begin:at]
 
     def attributes(self, element: Element) -> Iterator[tuple[str, int, int, int]]:
-        """The attributes of an element: the name, where it begins, where its value begins, and where the attribute ends, behind the quote."""
+        """The attributes of an element: the name, where it begins, where its value begins, and where the attribute
+        ends, behind the quote."""
         for name, start, end in element.tag.names:
             yield name, start, self.text.index(self.text[end - 1], start, end) + 1, end
 

@@ -79,7 +79,8 @@ class Subject:
 
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
-    """For each problem the edits with which it disappears while the model computes the same; () where there are none."""
+    """For each problem the edits with which it disappears while the model computes the same; () where there are
+    none."""
     if known.model.graph is None:
         return [()] * len(found)
     subject = Subject(known, found)

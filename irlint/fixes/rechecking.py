@@ -23,7 +23,8 @@ HYGIENE = "hygiene"
 
 
 class Rechecked:
-    """A model, what it was read from, and the problems that it has; ``shapes`` are those that were given for its inputs."""
+    """A model, what it was read from, and the problems that it has; ``shapes`` are those that were given for its
+    inputs."""
 
     def __init__(
         self, model: Model, data: bytes | None, problems: Sequence[Problem], shapes: Mapping[str, Shape]
@@ -35,7 +36,8 @@ class Rechecked:
         self._known: dict[tuple[Edit, ...], list[Problem] | None] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """What edits do; None where ``problem`` stays, another appears that no safe fix takes away, or the file cannot be written."""
+        """What edits do; None where ``problem`` stays, another appears that no safe fix takes away, or the file cannot
+        be written."""
         after = self._after(edits)
         if after is None:
             return None
@@ -54,7 +56,8 @@ class Rechecked:
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
 
     def is_writable(self, edits: Sequence[Edit]) -> bool:
-        """Whether the file can be written with some edits; of one that is too large to be read again nobody knows it here."""
+        """Whether the file can be written with some edits; of one that is too large to be read again nobody knows it
+        here."""
         form = self.model.format
         return self._is_large() or (form is not None and bool(form.writer) and self._written(edits) is not None)
 
@@ -111,7 +114,8 @@ def _key(problem: Problem) -> tuple[object, ...]:
 
 
 def _may_appear(problem: Problem, outputs: Container[str | None]) -> bool:
-    """Whether a problem is one that was hidden by errors, or that a safe fix takes away: a stale declaration, but of no output."""
+    """Whether a problem is one that was hidden by errors, or that a safe fix takes away: a stale declaration, but of no
+    output."""
     if problem.fault.rule.family == HYGIENE or problem.fault.severity.rank == 0:
         return True
     return problem.fault.rule.fixable and not problem.is_error and problem.value not in outputs

@@ -1,4 +1,5 @@
-"""The search for edits that fix a problem: guesses are tried, the nearest first, and of those that fix it the best are kept."""
+"""The search for edits that fix a problem: guesses are tried, the nearest first, and of those that fix it the best are
+kept."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: So many questions to operators are asked for one file.
@@ -54,8 +55,8 @@ class Tried:
 
 @record
 class Found:
-    """The edits that fix a problem and do equally well, what the first of them do, whether they are ``sure``, and whether a constant may as
-    well be wrong."""
+    """The edits that fix a problem and do equally well, what the first of them do, whether they are ``sure``, and
+    whether a constant may as well be wrong."""
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
@@ -268,7 +269,8 @@ def _at(found: tuple[int, Node]) -> int:
 
 
 def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Those of the changes that say something: not the many values of one attribute that all do, unless other nodes have one."""
+    """Those of the changes that say something: not the many values of one attribute that all do, unless other nodes
+    have one."""
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:

@@ -40,12 +40,13 @@ LONG = 120
 #: An input of so many axes is an image, whose spatial sizes go together.
 IMAGE = 4
 
-#: So many nodes are gone back through on the way to an input.
+#: The most nodes on the path back to an input.
 REACH = 600
 
 
 def leaves_sizes(requirement: Requirement) -> bool:
-    """Whether what a node demands of one size leaves more than a few; what is about several is taken to, but a product that is fixed."""
+    """Whether what a node demands of one size leaves more than a few; what is about several is taken to, but a product
+    that is fixed."""
     if len(requirement.condition) > LONG:
         return True
     relations = [simplified(each) for each in requirement.any_of]
@@ -59,8 +60,8 @@ def leaves_sizes(requirement: Requirement) -> bool:
 def resized(
     problem: Problem, clashing: Sequence[tuple[Value, int]], guesses: Guesses, trials: Trials
 ) -> Iterator[Guess]:
-    """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its axes in proportion, and each; then the
-    first axis of all that have it alike."""
+    """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its
+    axes in proportion, and each; then the first axis of all that have it alike."""
     known, makers, node = guesses.known, guesses.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
     near: set[Value] = set()
@@ -98,8 +99,8 @@ def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The axes to change at once, the likely ones first: those longer than 1, of an image also the others of the same length; then
-    the spatial ones, the first one, and of what is no image each."""
+    """The axes to change at once, the likely ones first: those longer than 1, of an image also the others of the same
+    length; then the spatial ones, the first one, and of what is no image each."""
     is_image = len(shape) >= IMAGE
     long = tuple(axis for axis in axes if shape[axis] != 1) or axes
     if is_image:
@@ -203,7 +204,8 @@ class Allowed:
 
 
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
-    """The sizes for which all of the demands hold that are about the wanted size alone; None where there are no such demands."""
+    """The sizes for which all of the demands hold that are about the wanted size alone; None where there are no such
+    demands."""
     of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(WANTED)]
     allowed = Allowed(ALL)
     for relations in of_one:

@@ -1,4 +1,5 @@
-"""Where the weights of an IR hold the entries that an edit wants: at another constant, or in bytes that belong to none."""
+"""Where the weights of an IR hold the entries that an edit wants: at another constant, or in bytes that belong to
+none."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 FINDINGS = 3
 SUGGESTED = 2
 
-#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at; so many bytes cost as much as a node.
+#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at; so many bytes
+#: cost as much as a node.
 FEWEST_CHECKS, MOST_CHECKS = 2, 200
 NODES_CHECKED = 6_000
 BYTES = 2_000
@@ -33,8 +34,8 @@ BYTES = 2_000
 
 @record
 class Suggestion:
-    """The ways to fix a problem that do equally well, each as its edits, and what the first of them does; ``help`` is what may be done
-    instead. What is not ``sure`` is no fix."""
+    """The ways to fix a problem that do equally well, each as its edits, and what the first of them does; ``help`` is
+    what may be done instead. What is not ``sure`` is no fix."""
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]
@@ -89,7 +90,8 @@ class Suggestions:
 
     @property
     def _in_order(self) -> Sequence[Problem]:
-        """The problems in the order in which fixes are looked for: of a document errors first, which may be all that warnings follow from."""
+        """The problems in the order in which fixes are looked for: of a document errors first, which may be all that
+        warnings follow from."""
         form = self.known.model.format
         by_document = form is not None and bool(form.intended)
         return sorted(self.problems, key=lambda each: -each.fault.severity.rank) if by_document else self.problems
@@ -116,7 +118,8 @@ class Suggestions:
         ]
 
     def of(self, problem: Problem) -> Suggestion | None:
-        """What fixes a problem; None where nothing does, too much does, enough was tried, or one that reads the same was looked at."""
+        """What fixes a problem; None where nothing does, too much does, enough was tried, or one that reads the same
+        was looked at."""
         if problem.because is not None or problem.fault.severity is Severity.NOTE:
             return None
         for found in self._found:
@@ -141,8 +144,8 @@ class Suggestions:
         return suggestion
 
     def _intended(self, problem: Problem) -> Suggestion | None:
-        """What a document was intended to state, by the rest of it: the first of several kinds of edits that removes an error, where it is
-        the only one of its kind that removes as many problems."""
+        """What a document was intended to state, by the rest of it: the first of several kinds of edits that removes an
+        error, where it is the only one of its kind that removes as many problems."""
         form = self.known.model.format
         if form is None or not form.intended:
             return None
@@ -210,7 +213,8 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _as_data(edit: Edit) -> Edit:
-    """An edit of which sizes that stay dynamic are those that are declared, and element types are those that the format names."""
+    """An edit of which sizes that stay dynamic are those that are declared, and element types are those that the format
+    names."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 

@@ -43,14 +43,16 @@ class Subject:
         return self.graphs[problem.graph]
 
     def is_writable(self, path: str) -> bool:
-        """Whether edits of a graph can be written: it is no function, and it and those around it are there once and in one piece."""
+        """Whether edits of a graph can be written: it is no function, and it and those around it are there once and in
+        one piece."""
         return not path.startswith("function:") and not any(
             path == each or not each or path.startswith(f"{each}/") for each in self.unwritable
         )
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether the operators may be at fault where a declaration differs: something is an error, or an output is declared wrongly."""
+        """Whether the operators may be at fault where a declaration differs: something is an error, or an output is
+        declared wrongly."""
         outputs = {path: {value.name for value in graph.outputs} for path, graph in self.graphs.items()}
         return any(
             each.is_error or (each.fault.rule is SHAPE_CONTRADICTED and each.value in outputs[each.graph])
@@ -79,7 +81,8 @@ class Subject:
 
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
-    """For each problem the edits with which it disappears while the model computes the same; () where there are none."""
+    """For each problem the edits with which it disappears while the model computes the same; () where there are
+    none."""
     if known.model.graph is None or known.model.trained:
         return [()] * len(found)
     subject = Subject(known, found)
@@ -124,7 +127,8 @@ def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
-    """The unused nodes that no value of a used node leads to: a runtime may fuse nodes otherwise once such a value has one user less."""
+    """The unused nodes that no value of a used node leads to: a runtime may fuse nodes otherwise once such a value has
+    one user less."""
     idle = set(unused)
     makers = {value: node for node in graph.nodes for value in node.outputs}
     linked: dict[Node, set[Node]] = {node: set() for node in unused}
@@ -152,7 +156,8 @@ def _stray(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _stale(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """What ``value_info`` declares of a value inside a graph, where nothing else says that the operators are at fault."""
+    """What ``value_info`` declares of a value inside a graph, where nothing else says that the operators are at
+    fault."""
     graph = subject.graph(problem)
     outer = {value.name for value in (*graph.inputs, *graph.outputs)}
     if not subject.is_doubtful and problem.value and problem.value not in outer:

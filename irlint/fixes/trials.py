@@ -33,8 +33,8 @@ DECLARED = "declarations"
 
 @record
 class Change:
-    """What edits come to: other calls of nodes, other inputs of them, and other types of values, or of what a node takes as an input
-    (``given``); with ``stale`` what the file declares behind them may be wrong then."""
+    """What edits come to: other calls of nodes, other inputs of them, and other types of values, or of what a node
+    takes as an input (``given``); with ``stale`` what the file declares behind them may be wrong then."""
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
@@ -116,7 +116,8 @@ class Trials:
         return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
 
     def behind(self, edit: Edit, known: Type | None) -> Type | None:
-        """What an inserted node gives for a type: one that arranges axes or converts, or one like a node of the graph."""
+        """What an inserted node gives for a type: one that arranges axes or converts, or one like a node of the
+        graph."""
         if not isinstance(known, Tensor):
             return None
         if edit.name in inserted.RESULTS:
@@ -128,7 +129,8 @@ class Trials:
         return answer.outputs[0] if answer is not None and answer.outputs else None
 
     def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one of these fails."""
+        """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one
+        of these fails."""
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
@@ -207,8 +209,8 @@ class Trials:
     def _step(
         self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
     ) -> list[Value] | None:
-        """The outputs of a node whose types change; None where a fault comes. What is gone is added to ``found``, what is then declared
-        wrongly to ``stale``, where that may be."""
+        """The outputs of a node whose types change; None where a fault comes. What is gone is added to ``found``, what
+        is then declared wrongly to ``stale``, where that may be."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
@@ -377,7 +379,8 @@ def is_demand(problem: Problem) -> bool:
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
-    """Whether asking the operator again tells if a problem is there: one that it found, or that of an input that is given now."""
+    """Whether asking the operator again shows if a problem is there: one that it found, or that of an input that is
+    given now."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule

@@ -1,4 +1,5 @@
-"""A message of protobuf's wire format as it is to be written: its fields as they stand in the file, changed, or left out."""
+"""A message of protobuf's wire format as it is to be written: its fields as they stand in the file, changed, or left
+out."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ class Field:
 
 
 class Message:
-    """A message in ``data[start:end]``, which was read before and is sound; ``is_new`` where ``data`` is not the file."""
+    """A message in ``data[start:end]``, which was read before and is sound; ``is_new`` where ``data`` is not the
+    file."""
 
     __slots__ = ("data", "fields", "is_new")
 

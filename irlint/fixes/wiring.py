@@ -1,4 +1,5 @@
-"""Where the edges of an IR were intended to lead: by the ports that declare what comes, the values that nothing uses, and the ids that edges name."""
+"""Where the edges of an IR were intended to lead: by the ports that declare what comes, the values that nothing uses,
+and the ids that edges name."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from functools import cached_property
 from itertools import combinations, islice, product
 
 from irlint.binding.calls import INPUT_COUNT
-from irlint.checks.meant import plain
+from irlint.checks.intended import plain
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires, number
@@ -64,7 +65,8 @@ class Wiring:
     # --- ids ----------------------------------------------------------------------------------------------------------
 
     def _ids(self) -> Stages:
-        """The ids that edges name and no layer has, for layers without an id of their own: first for those between whose neighbors they lie."""
+        """The ids that edges name and no layer has, for layers without an id of their own: first for those between
+        whose neighbors they lie."""
         nodes = self.graph.nodes
         ids = [number(node.id or "") for node in nodes]
         named = {id for wire in self.wires.every for id in (wire.ids[0], wire.ids[2]) if id is not None}
@@ -117,7 +119,8 @@ class Wiring:
                 yield edits
 
     def _led(self, wire: Wire) -> Iterator[Edits]:
-        """An edge from what it begins at to an input that nothing leads into, or from a value that fits to what it ends at."""
+        """An edge from what it begins at to an input that nothing leads into, or from a value that fits to what it ends
+        at."""
         value, target = self.wires.value(wire), self.wires.target(wire)
         if value is not None:
             for each in self._near(wire, self.wires.free):
@@ -154,7 +157,8 @@ class Wiring:
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
 
     def _as_elsewhere(self, target: Input) -> Iterator[Edits]:
-        """The last value that fits for an input and is made as what comes there at layers of the same name in other blocks."""
+        """The last value that fits for an input and is made as what comes there at layers of the same name in other
+        blocks."""
         node, at = target
         others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
         given = [each.inputs[at] for each in others if at < len(each.inputs)]
@@ -201,7 +205,8 @@ class Wiring:
                 yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
 
     def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
-        """A layer before the ports that declare alike what comes otherwise: one that converts, or one that takes a constant that nothing uses."""
+        """A layer before the ports that declare alike what comes otherwise: one that converts, or one that takes a
+        constant that nothing uses."""
         for value in dict.fromkeys(value for _, value in strays):
             given = self.known.types.get(value)
             targets = [target for target, each in strays if each is value]
@@ -317,7 +322,7 @@ class Wiring:
 
 
 def _kind(node: Node) -> tuple[str, str]:
-    """The type and the name of a layer without what tells blocks apart."""
+    """The type and the name of a layer without what distinguishes blocks."""
     return node.op, plain(node.name)
 
 

@@ -1,4 +1,5 @@
-"""Whether a shape that the file declares can hold beside the one that is inferred, axes together and under what must hold."""
+"""Whether a shape that the file declares can hold beside the one that is inferred, axes together and under what must
+hold."""
 
 from __future__ import annotations
 
@@ -29,9 +30,10 @@ class Least:
 class Terms:
     """What must hold in a model beside its declarations.
 
-    ``least`` are the least sizes of symbols, ``equal`` the sizes that an operator demands to be equal, perhaps among other
-    possibilities, and ``inputs`` the symbols in the shapes of the model's inputs. ``joined`` are the symbols of two axes of one input
-    that a node broadcasts together, where it takes few sizes of one of them only: the ranks of its inputs are not those that were meant.
+    ``least`` are the least sizes of symbols, ``equal`` the sizes that an operator demands to be equal, perhaps among
+    other possibilities, and ``inputs`` the symbols in the shapes of the model's inputs. ``joined`` are the symbols of
+    two axes of one input that a node broadcasts together, where it takes few sizes of one of them only: the ranks of
+    its inputs are not those that were meant.
     """
 
     least: Mapping[str, Least] = NOTHING
@@ -105,7 +107,8 @@ def clashes(
 ) -> list[str]:
     """Where the two shapes cannot both hold, or a size is declared as that of an input and is another; as texts.
 
-    Of what the model is declared to have ``returned``, a number is another size than that of an input, even if the two have to be equal.
+    Of what the model is declared to have ``returned``, a number is another size than that of an input, even if the two
+    have to be equal.
     """
     if inferred is None or declared is None or inferred == declared:
         return []
@@ -173,8 +176,8 @@ def _name(dim: Dim) -> str:
 
 
 def _of_another_input(a: Dim, b: Dim, terms: Terms, returned: bool) -> bool:
-    """Whether ``b`` is a size of an input, and ``a`` a number or a size of another one that nothing demands to be the same, or what
-    ``b`` and another axis of its input have been joined to."""
+    """Whether ``b`` is a size of an input, and ``a`` a number or a size of another one that nothing demands to be the
+    same, or what ``b`` and another axis of its input have been joined to."""
     if _name(b) not in terms.inputs or (frozenset((a, b)) in terms.equal and not (returned and isinstance(a, int))):
         return False
     if joins(a, b):

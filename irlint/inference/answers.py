@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from irlint.binding.calls import Call
 from irlint.dims import TooComplex
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import Requirement, reckoning, stated
+from irlint.findings.statements import Requirement, stated, wants_arithmetic
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, Operator
-from irlint.ops.kernels.type_variables import check_output_types, output_type, type_key, type_variables
+from irlint.ops.shared.type_variables import check_output_types, output_type, type_key, type_variables
 from irlint.ops.signatures import REQUIRED, Signature
 from irlint.parsers.weights import Weights
 from irlint.records import record, replaced
@@ -22,8 +22,9 @@ NOT_WORKED_OUT = Rule(
     "rule-failed",
     Severity.WARNING,
     "irlint's own rule for this operator failed; the node's outputs are taken as the file declares them.",
-    why="This is a defect of irlint, not of the model: nobody has judged this node, and the check is not to pass as if it had.",
-    mend="Report it with the node that the message names.",
+    why="This is a defect of irlint, not of the model: nobody has judged this node, and the check is not to pass as if "
+    "it had.",
+    fix="Report it with the node that the message names.",
 )
 
 #: So many answers are kept.
@@ -32,8 +33,8 @@ MAX_REMEMBERED = 10_000
 
 @record
 class Answer:
-    """``outputs`` are the types of a node's outputs, None where its rule cannot be asked or raised a fault; ``faults`` begin
-    with the one that it raised, and ``requirements`` are what it needs and could not prove.
+    """``outputs`` are the types of a node's outputs, None where its rule cannot be asked or raised a fault; ``faults``
+    begin with the one that it raised, and ``requirements`` are what it needs and could not prove.
     """
 
     outputs: tuple[Type | None, ...] | None
@@ -47,8 +48,8 @@ NO_ANSWER = Answer(None)
 def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context: Context | None = None) -> Answer:
     """What the operator of ``call`` says of its outputs for these inputs; None among them is one that is left out.
 
-    ``outputs`` is the number of outputs that the node has, for an operator of which only the schema is known. A rule that
-    asks about its node gets the ``context``; without one it is not asked.
+    ``outputs`` is the number of outputs that the node has, for an operator of which only the schema is known. A rule
+    that asks about its node gets the ``context``; without one it is not asked.
     """
     if call.broken or call.function is not None:
         return NO_ANSWER
@@ -73,7 +74,7 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
 
 
 def _lacks_attributes(call: Call) -> bool:
-    """Whether a rule cannot be asked for want of an attribute, which binding has told of."""
+    """Whether a rule cannot be asked for want of an attribute, which binding has reported."""
     if call.signature is None:
         return False
     given = call.attributes or {}
@@ -88,7 +89,7 @@ def _of_other_kinds(call: Call, inputs: Sequence[Type | None]) -> bool:
 def _outputs(
     call: Call, inputs: Sequence[Type | None], outputs: int, context: Context | None
 ) -> tuple[Type | None, ...] | None:
-    """What the rule gives, or the schema where there is no rule; None where neither can tell."""
+    """What the rule gives, or the schema where there is no rule; None where neither is known."""
     variables = type_variables(call.schema, inputs) if call.schema is not None else {}
     if call.operator is None or call.signature is None:
         given: tuple[Type | None, ...] | None = None if call.schema is None else (UNKNOWN,) * outputs
@@ -140,7 +141,8 @@ class Question:
 
 
 class Memory:
-    """Answers that have been given: a rule that asks nothing about its node is asked once for equal inputs and attributes."""
+    """Answers that have been given: a rule that asks nothing about its node is asked once for equal inputs and
+    attributes."""
 
     def __init__(self) -> None:
         #: Answers to equal questions; None where the answer depends on more, so that the rule is asked each time.
@@ -192,7 +194,7 @@ class Memory:
         if number is None:
             return None
         without = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in forms]
-        if reckoning() and tuple in map(type, without):
+        if wants_arithmetic() and tuple in map(type, without):
             return None
         asks_outputs = call.operator is None or question.context is not None
         return (number, question.outputs if asks_outputs else 0, *without)

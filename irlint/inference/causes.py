@@ -54,16 +54,18 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
             worst[at] = min(worst[at], worst[root], key=_rank)
         else:
             worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
-    told = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
+    explained = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
     following: dict[int, list[Problem]] = {}
     for at, root in roots.items():
         following.setdefault(root, []).append(problems[at])
     for at in following:
-        if told[at].fault.rule.family == DECLARED and (known.format.declared_shapes_hold or told[at].node is None):
-            told[at] = _with_proof(told[at], following[at], known.format)
+        if explained[at].fault.rule.family == DECLARED and (
+            known.format.declared_shapes_hold or explained[at].node is None
+        ):
+            explained[at] = _with_proof(explained[at], following[at], known.format)
     return [
-        replaced(each, fault=_of_severity(each.fault, worst[at]), because=told[roots[at]]) if at in roots else each
-        for at, each in enumerate(told)
+        replaced(each, fault=_of_severity(each.fault, worst[at]), because=explained[roots[at]]) if at in roots else each
+        for at, each in enumerate(explained)
     ]
 
 
@@ -76,7 +78,8 @@ def _of_severity(fault: Fault, severity: Severity) -> Fault:
 
 
 def _roots(causes: Mapping[int, int]) -> dict[int, int]:
-    """Where the chain of causes of each problem begins, without those that stand for themselves; of a circle, the first of it does."""
+    """Where the chain of causes of each problem begins, without those that stand for themselves; of a circle, the first
+    of it does."""
     found: dict[int, int] = {}
     for at in causes:
         chain: dict[int, int] = {}
@@ -219,7 +222,8 @@ class _Facts:
         return next(others, None) or self.unwired.get(problem.graph)
 
     def _of_a_name(self, problem: Problem) -> Problem | None:
-        """The problem that leaves values of the graph undefined, where it leaves as many as there are undefined names."""
+        """The problem that leaves values of the graph undefined, where it leaves as many as there are undefined
+        names."""
         losing = self.losing.get(problem.graph, [])
         return losing[0] if sum(each.fault.loses for each in losing) >= self.undefined[problem.graph] else None
 
@@ -240,7 +244,7 @@ class _Facts:
         """The error about the ports of a node in whose bodies the problem stands."""
         if not problem.graph:
             return None
-        from irlint.ops.kernels.port_maps import PORT_MAP_BROKEN
+        from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
 
         if self.unmapped is None:
             self.unmapped = [each for each in self.all if each.fault.rule is PORT_MAP_BROKEN and each.is_error]
@@ -329,7 +333,7 @@ class _Facts:
         """The error inside the bodies of a node that leaves its port map broken."""
         if not node.bodies:
             return None
-        from irlint.ops.kernels.port_maps import PORT_MAP_BROKEN
+        from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
 
         if problem.fault.rule is not PORT_MAP_BROKEN:
             return None
@@ -365,13 +369,14 @@ class _Facts:
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
         if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
-        # Of two declarations, the one that follows is told when they are compared with each other.
+        # Of two declarations, the one that follows is reported when they are compared with each other.
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:
             return None
         return doubt if self._is_sound_without_doubt(problem, node) else None
 
     def _of_other_axes(self, problem: Problem, node: Node) -> Problem | None:
-        """The declaration of an input that has another number of axes than its node gives, and with which the problem goes away."""
+        """The declaration of an input that has another number of axes than its node gives, and with which the problem
+        goes away."""
         if not problem.by_rule or not problem.is_error:
             return None
         for value in dict.fromkeys(value for value in node.inputs if value in self.ranks):
@@ -385,8 +390,8 @@ class _Facts:
         return None
 
     def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
-        """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared, where
-        that is the truth, and else with sizes that nobody knows."""
+        """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared,
+        where that is the truth, and else with sizes that nobody knows."""
         hold, types = self.known.format.declared_shapes_hold, self.known.types
         inputs: list[Type | None] = []
         for value in node.inputs:
@@ -419,7 +424,7 @@ def differ(found: Type | None, declared: Type | None, form: Format | None = None
         return True
     if found.shape is None or declared.shape is None:
         return False
-    if form is not None and form.no_dims_tell_nothing and not declared.shape:
+    if form is not None and form.no_dims_means_unknown and not declared.shape:
         return False
     return len(found.shape) != len(declared.shape) or any(
         same(a, b) is False for a, b in zip(found.shape, declared.shape)
@@ -440,7 +445,8 @@ def _of_open_sizes(known: Type | None) -> Type | None:
 
 
 def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Value, Problem]) -> None:
-    """Adds what the nodes with errors give, and what is worked out from that, as far as the file does not declare the same."""
+    """Adds what the nodes with errors give, and what is worked out from that, as far as the file does not declare the
+    same."""
     for graph in graphs(known.model):
         for node in ordered(graph).nodes:
             error = next((each for each in own.get(node, ()) if each.is_error), None) if node in known.faulted else None
@@ -454,8 +460,8 @@ def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Va
 
 
 def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:
-    """What makes an attribute unknown or missing: a layer that cannot be read, an attribute that is misspelled, or a layer
-    that has the inputs of another operation."""
+    """What makes an attribute unknown or missing: a layer that cannot be read, an attribute that is misspelled, or a
+    layer that has the inputs of another operation."""
     fault = problem.fault
     damage = next((each for each in others if _is_wiring(each)), None)
     if damage is not None:
@@ -483,7 +489,8 @@ def _has_too_many_inputs(problem: Problem) -> bool:
 
 
 def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
-    """Whether a problem is what an operator says, or a declaration against it, with another attribute than was meant."""
+    """Whether a problem is what an operator says, or a declaration against it, with another attribute than was
+    meant."""
     if problem.fault.rule.family == DECLARED:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
@@ -491,8 +498,8 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
 
 
 def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
-    """Whether another version of the domain would have another operator, or other inputs, types and attributes of it; where it
-    is known of which nodes, they are those whose outputs the wrong import disputes."""
+    """Whether another version of the domain would have another operator, or other inputs, types and attributes of it;
+    where it is known of which nodes, they are those whose outputs the wrong import disputes."""
     fault, node = problem.fault, problem.node
     if disputed and (node is None or disputed.isdisjoint(each for each in node.outputs if each is not None)):
         return False

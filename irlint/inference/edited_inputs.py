@@ -1,4 +1,5 @@
-"""Inputs whose shape was changed in an IR while its ports kept the old one: the error that this leads to is what counts."""
+"""Inputs whose shape was changed in an IR while its ports kept the old one: the error that this leads to is what
+counts."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from irlint.records import replaced
 def at_the_break(
     problems: Sequence[Problem], roots: Mapping[int, int], known: Known
 ) -> tuple[Sequence[Problem], Mapping[int, int]]:
-    """The problems and the roots of those that follow from others: of ports that contradict an input of the model, the first error of
-    an operator that follows stands for itself, and they follow from it."""
+    """The problems and the roots of those that follow from others: of ports that contradict an input of the model, the
+    first error of an operator that follows stands for itself, and they follow from it."""
     following: dict[int, list[int]] = {}
     for at, root in roots.items():
         following.setdefault(root, []).append(at)
@@ -23,7 +24,7 @@ def at_the_break(
     alike: dict[Value, list[int]] = {}
     for at, (_, value, _) in ports.items():
         alike.setdefault(value, []).append(at)
-    told, moved = list(problems), dict(roots)
+    explained, moved = list(problems), dict(roots)
     for at, (_, value, _) in ports.items():
         if at in moved:
             continue
@@ -35,8 +36,8 @@ def at_the_break(
         moved.update(dict.fromkeys(every, error))
         moved.update(dict.fromkeys(same, error))
         del moved[error]
-        told[error] = _with_note(problems[error], *ports[at], known)
-    return told, moved
+        explained[error] = _with_note(problems[error], *ports[at], known)
+    return explained, moved
 
 
 def _makers_of_inputs(graph: Graph | None) -> dict[Value, Node]:
@@ -47,7 +48,8 @@ def _makers_of_inputs(graph: Graph | None) -> dict[Value, Node]:
 
 
 def _port_of_an_input(problem: Problem, makers: Mapping[Value, Node]) -> tuple[Port, Value, Node] | None:
-    """The input port that a problem is about, the value of an input of the model that it gets, and the node that is this input."""
+    """The input port that a problem is about, the value of an input of the model that it gets, and the node that is
+    this input."""
     node = problem.node
     if node is None or problem.graph or problem.value is not None or problem.fault.role != "declaration":
         return None
@@ -67,7 +69,8 @@ def _with_note(problem: Problem, port: Port, value: Value, maker: Node, known: K
     if not isinstance(given, Tensor):
         return problem
     note = (
-        f"{maker.op} {maker.label!r} (layer {maker.id}) is {shape_text(given.shape)}, and the ports that it leads to declare "
-        f"{shape_text(port.type.shape)}: with that shape this is gone"
+        f"{maker.op} {maker.label!r} (layer {maker.id}) is {shape_text(given.shape)}, and the ports that it leads to "
+        "declare "
+        f"{shape_text(port.type.shape)}; that shape fixes this"
     )
     return replaced(problem, fault=problem.fault.changed(notes=(*problem.fault.notes, note)))

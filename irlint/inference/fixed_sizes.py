@@ -11,7 +11,8 @@ from irlint.model.tensor import Tensor
 
 
 def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Known) -> Problem | None:
-    """What fixes a size of an input that the file declares of an output where the node gives the fixed one, or one that others are part of.
+    """What fixes a size of an input that the file declares of an output where the node gives the fixed one, or one that
+    others are part of.
 
     ``fixed`` has the problems by the symbols of sizes.
     """

@@ -13,7 +13,7 @@ from irlint.model.order import Order, ordered
 from irlint.model.tensor import Type
 from irlint.records import NOTHING, record
 
-#: What gives shapes unless something else is said to.
+#: The default source of shapes.
 SHAPE_OPTION = "--shape"
 
 
@@ -35,12 +35,11 @@ class Known:
     """What was worked out of a model.
 
     ``types`` maps each value to its type; a value that is not in it is unknown, None stands for an optional input that
-    was left out. ``problems`` are the faults with their nodes, ``requires`` what the operators demand.
-    ``faulted`` are the nodes whose outputs are only what the file declares, and
-    ``calls`` what each node calls. ``symbols`` maps the names of sizes back to what the file calls them, and ``sizes`` a place
-    to the symbol of the size there that nothing tells. ``overridden`` are the inputs whose
-    shapes are not the file's, each with what gives them, and ``idle`` the paths of functions that nothing calls. ``orders`` are those
-    of the graphs that were gone through.
+    was left out. ``problems`` are the faults with their nodes, ``requires`` what the operators demand. ``faulted`` are
+    the nodes whose outputs are only what the file declares, and ``calls`` what each node calls. ``symbols`` maps the
+    names of sizes back to what the file calls them, and ``sizes`` a place to the symbol of the unknown size there.
+    ``overridden`` are the inputs whose shapes are not the file's, each with what gives them, and ``idle`` the paths of
+    functions that nothing calls. ``orders`` are those of the graphs that were gone through.
     """
 
     model: Model

@@ -10,8 +10,9 @@ from irlint.lazy_typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from irlint.model.formats import Format
 
-#: What keeps a place from running: a constant, a size or a size that --shape gives; or it is a layer that leads to no result, or
-#: only by its shape, a function that nothing calls, a constant that nothing uses. In a body ``as declared``, only what is refused there counts.
+#: What keeps a place from running: a constant, a size or a size that --shape gives; or it is a layer that leads to no
+#: result, or only by its shape, a function that nothing calls, a constant that nothing uses. In a body ``as declared``,
+#: only what is refused there counts.
 Reach = Literal[
     "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
 ]
@@ -40,9 +41,9 @@ def leveled(
 ) -> Fault | None:
     """The fault, as bad as it is in a place that each entry of ``place`` describes; None where it is none there.
 
-    ``late``: the runtime does not compare the sizes of this operator before it runs the node; ``inferred``: its shape inference
-    refuses such a breach at this operator; ``known``: it knows the sizes that
-    break the rule when it loads the model; ``given``: only shapes that --shape gives break it, in a body that may never run.
+    ``late``: the runtime does not compare the sizes of this operator before it runs the node; ``inferred``: its shape
+    inference refuses such a breach at this operator; ``known``: it knows the sizes that break the rule when it loads
+    the model; ``given``: only shapes that --shape gives break it, in a body that may never run.
     """
     most = Severity.WARNING if given else Severity.ERROR
     for reach in place:

@@ -16,9 +16,9 @@ SIZE_TOO_LARGE = Rule(
     "size-too-large",
     Severity.ERROR,
     "A size is larger than any that a tensor can have.",
-    why="""Both formats hold sizes in 64 bits, of which one is the sign: no runtime has a tensor with an axis of more than
-9223372036854775807 elements, and what is computed with such a size overflows.""",
-    mend="Look where the size comes from: a repeat, a pad or a scale that is too large, or garbage in its place.",
+    why="""Both formats hold sizes in 64 bits, of which one is the sign: no runtime has a tensor with an axis of more
+        than 9223372036854775807 elements, and what is computed with such a size overflows.""",
+    fix="Look where the size comes from: a repeat, a pad or a scale that is too large, or garbage in its place.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[n] y) <int64[1] r = {4611686018427387904}> { y = Tile (x, r) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -30,9 +30,10 @@ RANK_TOO_LARGE = Rule(
     "rank-too-large",
     Severity.WARNING,
     "A list that has an entry for each axis is so long that irlint does not work out the shape that it leads to.",
-    why="""irlint keeps lists of up to 256 entries. ONNX Runtime and many operators of OpenVINO take more axes than that, while NumPy has
-arrays of at most 64: a longer list is more likely a mistake, and no node behind it is judged by its shape.""",
-    mend="Look where the list comes from: its length is the number of axes.",
+    why="""irlint keeps lists of up to 256 entries. ONNX Runtime and many operators of OpenVINO take more axes than
+        that, while NumPy has arrays of at most 64: a longer list is more likely a mistake, and no node behind it is
+        judged by its shape.""",
+    fix="Look where the list comes from: its length is the number of axes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6] x, int64[300] s) => (float[m,n] y) { z = Reshape (x, s) y = Flatten <axis = 0> (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -50,9 +51,9 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
             continue
         for axis, dim in enumerate(known.shape):
             if isinstance(dim, int) and dim > LARGEST:
-                told = str(dim) if dim.bit_length() < 256 else f"about 2**{dim.bit_length() - 1}"
+                size = str(dim) if dim.bit_length() < 256 else f"about 2**{dim.bit_length() - 1}"
                 return SIZE_TOO_LARGE.fault(
-                    f"axis {axis} of output {index} is {told}; a size has to be at most {LARGEST}",
+                    f"axis {axis} of output {index} is {size}; a size has to be at most {LARGEST}",
                     help="look where the size comes from",
                 )
     return None

@@ -1,4 +1,5 @@
-"""What a second walk over a model tells of the faults in code that may never run: whether a runtime sees them when it loads the model."""
+"""A second walk over a model, for faults in code that may never run: whether a runtime sees them when it loads the
+model."""
 
 from __future__ import annotations
 
@@ -76,8 +77,8 @@ def refused_at_load(rule: Rule, call: Call | None, runtime: str) -> bool:
 
 
 def as_loaded(known: Type | None) -> Type | None:
-    """What the runtime knows of an output when it loads the model: numbers in its shape, none that symbols or the contents of most
-    nodes lead to."""
+    """What the runtime knows of an output when it loads the model: numbers in its shape, none that symbols or the
+    contents of most nodes lead to."""
     if not isinstance(known, Tensor) or known.shape is None:
         return Tensor(known.dtype) if isinstance(known, Tensor) else known
     return Tensor(known.dtype, tuple([dim if isinstance(dim, int) else None for dim in known.shape]))

@@ -18,7 +18,7 @@ from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Function, Graph, Model, Node, Problem
-from irlint.ops.kernels.broadcast import SHAPES_DIFFER
+from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.records import replaced
 from irlint.schemas import OFFICIAL_DOMAINS, latest_opset, official, official_versions
 
@@ -27,13 +27,16 @@ ANOTHER_OPSET = Rule(
     "nodes-of-another-opset",
     Severity.ERROR,
     "The nodes are written for another opset than the one that the model imports.",
-    why="""The opset version fixes which inputs and attributes each operator has. Several nodes that are wrong at the imported opset, and
-all nodes sound at another one, mean that the import is wrong and not the nodes: rewriting these would ruin a sound graph.""",
-    mend="Set the import to the opset that the message names.",
+    why="""The opset version fixes which inputs and attributes each operator has. Several nodes that are wrong at the
+        imported opset, and all nodes sound at another one, mean that the import is wrong and not the nodes: rewriting
+        these would ruin a sound graph.""",
+    fix="Set the import to the opset that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 11]>
-g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = Unsqueeze (w, axes) }""",
+g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = \
+Unsqueeze (w, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 13]>
-g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = Unsqueeze (w, axes) }""",
+g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = \
+Unsqueeze (w, axes) }""",
     role="opset",
 )
 
@@ -47,16 +50,16 @@ _RULES = (
     UNKNOWN_ATTRIBUTE,
 )
 
-#: So many nodes have to be wrong before the import is, another opset has to mend such a part of them, and so many groups of
-#: them are told.
+#: So many nodes have to be wrong before the import is, the part of them that another opset has to fix, and the most
+#: groups of them that a message lists.
 _FEWEST = 2
 _MOST = 0.9
 _SHOWN = 4
 
 
 def of_another_opset(known: Known) -> list[Problem]:
-    """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one; of the
-    nodes of the main graph and its bodies, and of those of each function."""
+    """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one; of
+    the nodes of the main graph and its bodies, and of those of each function."""
     wrong: dict[tuple[str, str], dict[Node, Problem]] = {}
     lacking: dict[tuple[str, str], dict[Node, Problem]] = {}
     for problem in known.problems:
@@ -77,22 +80,24 @@ def of_another_opset(known: Known) -> list[Problem]:
 
 
 def with_what_else(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of operators that begin with a later opset tell which other nodes are not written for it."""
-    asked, told = _Asked(known), dict[tuple[str, int], str]()
+    """The problems; those of operators that begin with a later opset name the other nodes that are not written for
+    it."""
+    asked, further = _Asked(known), dict[tuple[str, int], str]()
     found = []
     for problem in problems:
         node, key = problem.node, _begins(problem)
         if node is not None and key is not None and not problem.graph.startswith("function:"):
-            if key not in told:
-                told[key] = _what_else(*key, known, asked)
-            help = f"{problem.fault.help}{told[key]}"
-            problem = replaced(problem, fault=problem.fault.changed(help=help)) if told[key] else problem
+            if key not in further:
+                further[key] = _what_else(*key, known, asked)
+            help = f"{problem.fault.help}{further[key]}"
+            problem = replaced(problem, fault=problem.fault.changed(help=help)) if further[key] else problem
         found.append(problem)
     return found
 
 
 def _begins(problem: Problem) -> tuple[str, int] | None:
-    """The domain of the operator of a problem, and the opset with which it begins, where that is later than the node's."""
+    """The domain of the operator of a problem, and the opset with which it begins, where that is later than the
+    node's."""
     node = problem.node
     if node is None or problem.fault.rule is not OPSET_LACKS_OPERATOR or not isinstance(node.version, int):
         return None
@@ -187,7 +192,8 @@ def _refers(node: Node) -> bool:
 
 
 def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Node]:
-    """The nodes of a domain in a function, else in the main graph, and in its bodies, without calls of the model's own functions."""
+    """The nodes of a domain in a function, else in the main graph, and in its bodies, without calls of the model's own
+    functions."""
     whole = model.graph if function is None else function.graph
     waiting: list[Graph] = [] if whole is None else [whole]
     while waiting:
@@ -206,14 +212,15 @@ def _problem(
         text = f"{node.op}{_form(node, problem.fault, official(node.op, opset, domain))}"
         entry = counts.setdefault(text, [_begin(node, opset), 0])
         entry[1] += 1
-    told = [f"{text} ({begin}{f'; {count} nodes' * (count > 1)})" for text, (begin, count) in counts.items()]
-    more = f" and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    parts = [f"{text} ({begin}{f'; {count} nodes' * (count > 1)})" for text, (begin, count) in counts.items()]
+    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
     name = domain or "ai.onnx"
     both = function is not None and function.opsets.get(domain) == imported
     whose = "its nodes" if function is None else "the nodes of the function"
     fault = ANOTHER_OPSET.fault(
-        f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are written for opset "
-        f"{opset} or {'later' if opset > imported else 'earlier'}: {', '.join(told[:_SHOWN])}{more}",
+        f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are "
+        "written for opset "
+        f"{opset} or {'later' if opset > imported else 'earlier'}: {', '.join(parts[:_SHOWN])}{more}",
         help=f"import opset {opset} of {name}" + (" in the model and in the function" if both else ""),
         intended="" if function is not None else str(opset),
     )

@@ -1,7 +1,7 @@
 """Where a size comes from: back through the operators that keep it to the one that made it.
 
-Nothing here knows an operator: its rule is asked again with a symbol in the place of a size, and where the symbol comes out,
-the size came from there.
+Nothing here knows an operator: its rule is asked again with a symbol in the place of a size, and where the symbol comes
+out, the size came from there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, same, symbol
-from irlint.findings.statements import Reckoning, reckoned
+from irlint.findings.statements import Arithmetic, collected_arithmetic
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Value
@@ -41,8 +41,8 @@ class Maker:
 class Trail:
     """A size, and axis ``axis`` of ``value``, where it was made; ``kept`` are the nodes that handed it on, in order.
 
-    ``reckoning`` is how the rule of the node that made it reckons it, where it says so; ``left_open`` tells that the rule leaves
-    the size to what the file declares.
+    ``arithmetic`` is how the rule of the node that made it computes it, where it says so; ``left_open`` states that the
+    rule leaves the size to what the file declares.
     """
 
     dim: MaybeDim
@@ -50,13 +50,14 @@ class Trail:
     axis: int
     maker: Maker | None
     kept: tuple[Node, ...]
-    reckoning: Reckoning | None = None
+    arithmetic: Arithmetic | None = None
     left_open: bool = False
 
 
 @record
 class Position:
-    """Where a node has a size: on axis ``index`` of its input or output ``port``, or in entry ``index`` of what that holds."""
+    """Where a node has a size: on axis ``index`` of its input or output ``port``, or in entry ``index`` of what that
+    holds."""
 
     port: int
     index: int
@@ -66,14 +67,14 @@ class Position:
 class Makers:
     """What gives each value of a model, and where the nodes have their sizes from."""
 
-    __slots__ = ("known", "_makers", "_sources", "_answers", "_reckonings")
+    __slots__ = ("known", "_makers", "_sources", "_answers", "_arithmetic")
 
     def __init__(self, known: Known) -> None:
         self.known = known
         self._makers: dict[Value, Maker] | None = None
         self._sources: dict[tuple[Node, Position], Position | None] = {}
         self._answers: dict[tuple[Node, tuple[Position, ...]], tuple[Type | None, ...]] = {}
-        self._reckonings: dict[Node, tuple[Reckoning, ...]] = {}
+        self._arithmetic: dict[Node, tuple[Arithmetic, ...]] = {}
 
     def of(self, value: Value) -> Maker | None:
         """None for a value that nothing defines."""
@@ -82,7 +83,8 @@ class Makers:
         return self._makers.get(value)
 
     def source(self, node: Node, output: Position) -> Position | None:
-        """The position among the node's inputs that the size of an output comes from unchanged, the first of those that share it.
+        """The position among the node's inputs that the size of an output comes from unchanged, the first of those that
+        share it.
 
         None where the node makes the size itself.
         """
@@ -104,7 +106,8 @@ class Makers:
         return None
 
     def _groups(self, node: Node, output: Position, dim: Dim) -> Iterator[tuple[Position, ...]]:
-        """The positions of inputs that may give an output the size ``dim``: those that line up with its axis, each, and all.
+        """The positions of inputs that may give an output the size ``dim``: those that line up with its axis, each, and
+        all.
 
         Among those that line up are the sizes that may turn out to be equal to it.
         """
@@ -151,17 +154,17 @@ class Makers:
             return False
         return same(size, dim) is not True
 
-    def reckoning(self, value: Value, axis: int) -> Reckoning | None:
-        """How the rule of the node that makes a value says that it reckons the size of an axis."""
+    def arithmetic(self, value: Value, axis: int) -> Arithmetic | None:
+        """How the rule of the node that makes a value computes the size of an axis."""
         maker, dim = self.of(value), _size(self._type(value), Position(0, axis))
         node = maker.node if maker is not None else None
         if node is None or node in self.known.faulted or any(node.bodies):
             return None
-        if node not in self._reckonings:
-            with reckoned() as found:
+        if node not in self._arithmetic:
+            with collected_arithmetic() as found:
                 self._asked(node, ())
-            self._reckonings[node] = tuple(found)
-        fitting = (each for each in self._reckonings[node] if each.axis == axis)
+            self._arithmetic[node] = tuple(found)
+        fitting = (each for each in self._arithmetic[node] if each.axis == axis)
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
 
     def leaves_open(self, value: Value, axis: int) -> bool:
@@ -185,7 +188,8 @@ class Makers:
         return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
-        """Those of the positions without which the size does not come out, where they are few enough to be looked at."""
+        """Those of the positions without which the size does not come out, where they are few enough to be looked
+        at."""
         if len(positions) > MOST_POSITIONS:
             return positions
         for position in reversed(positions):
@@ -270,10 +274,11 @@ def _shape(known: Type | None) -> Shape | None:
 
 
 def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Trail | None:
-    """Where the size of an axis comes from; None where the shape is not known or has no such axis, and where that is behind more
-    than ``farthest`` operators.
+    """Where the size of an axis comes from; None where the shape is not known or has no such axis, and where that is
+    behind more than ``farthest`` operators.
 
-    A size may be handed on as contents, from Shape to Reshape; what ends there was made by the node that took it from them.
+    A size may be handed on as contents, from Shape to Reshape; what ends there was made by the node that took it from
+    them.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):
@@ -291,8 +296,8 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
             source = makers.source(node, Position(node.outputs.index(at), position.index, position.in_contents))
         given = node.inputs[source.port] if node is not None and source is not None else None
         if node is None or source is None or given is None:
-            reckoning, left_open = makers.reckoning(value, axis), makers.leaves_open(value, axis)
-            return Trail(dim, value, axis, makers.of(value), tuple(reversed(kept)), reckoning, left_open)
+            arithmetic, left_open = makers.arithmetic(value, axis), makers.leaves_open(value, axis)
+            return Trail(dim, value, axis, makers.of(value), tuple(reversed(kept)), arithmetic, left_open)
         passed.append(node)
         at, position = given, source
         if not source.in_contents:
@@ -303,8 +308,8 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def read_from(value: Value, position: Position, makers: Makers, farthest: int = FARTHEST) -> tuple[Value, Position]:
-    """Where a position in the contents of a value comes from unchanged: back to a constant or a node that makes the number, or to
-    the axis that a node such as Shape reads."""
+    """Where a position in the contents of a value comes from unchanged: back to a constant or a node that makes the
+    number, or to the axis that a node such as Shape reads."""
     at = value
     for _ in range(farthest):
         maker = makers.of(at)
@@ -371,8 +376,8 @@ def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
 
 
 def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Iterator[tuple[Node, Value, int]]:
-    """The nodes that the size of an axis has come through, the last one first, each with the axis of what it gave: those that kept
-    it, the one that made it, and so on before that where it was made from one size."""
+    """The nodes that the size of an axis has come through, the last one first, each with the axis of what it gave:
+    those that kept it, the one that made it, and so on before that where it was made from one size."""
     at, position = value, Position(0, axis)
     for _ in range(farthest):
         maker = makers.of(at)
@@ -394,7 +399,8 @@ def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[tuple[Value, int]]:
-    """The axes of what the graph is given and holds that the size of an axis follows from, as far as they are within reach."""
+    """The axes of what the graph is given and holds that the size of an axis follows from, as far as they are within
+    reach."""
     found: dict[tuple[Value, int], None] = {}
     seen: set[tuple[Value, int, bool]] = set()
     waiting = [(value, Position(0, axis))]

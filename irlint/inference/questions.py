@@ -15,8 +15,8 @@ from irlint.model.tensor import Type
 
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
-    """What the node's rule says for other inputs than those of the model, or as another ``call`` than the model's; None where it
-    cannot be asked."""
+    """What the node's rule says for other inputs than those of the model, or as another ``call`` than the model's; None
+    where it cannot be asked."""
     return questions(known)(node, inputs, call)
 
 

@@ -18,9 +18,9 @@ FAILING_CALL = Rule(
     "function-call-fails",
     Severity.ERROR,
     "A node of a function cannot work with what a call gives to the function.",
-    why="""The nodes of a function stand in the place of each call. What is wrong there may lie in the function or in the call:
-the finding at the node of the function says what, and this one which call led there.""",
-    mend="Give the call what the function takes, or mend the function.",
+    why="""The nodes of a function stand in the place of each call. What is wrong there may lie in the function or in
+        the call: the finding at the node of the function says what, and this one which call led there.""",
+    fix="Give the call what the function takes, or correct the function.",
 )
 
 
@@ -55,8 +55,8 @@ class Recorder:
 
 
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
-    """The problems that recorded faults are, each beside the fault at the level of its place: each once, as bad as the worst place
-    makes it, and what is a note everywhere once for all nodes of an operator.
+    """The problems that recorded faults are, each beside the fault at the level of its place: each once, as bad as the
+    worst place makes it, and what is a note everywhere once for all nodes of an operator.
     """
     mentioned: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}

@@ -1,5 +1,5 @@
-"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, or that is not what the file declares,
-and what layers of one id give."""
+"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, or that is not what the
+file declares, and what layers of one id give."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.inference.unknowns import filled
 from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED
 
 #: The family of rules about declarations.
 DECLARED = "declarations"
@@ -38,22 +38,24 @@ def _refused(problem: Problem) -> Value | None:
 
 def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Problem]:
     """What the layers give whose id another layer of the graph has, each with the problem that says so."""
-    told = {(each.graph, each.node.id): each for each in problems if each.fault.loses and each.node is not None}
+    losing = {(each.graph, each.node.id): each for each in problems if each.fault.loses and each.node is not None}
     return {
-        value: told[graph.path, node.id]
+        value: losing[graph.path, node.id]
         for graph in graphs(known.model)
         for node in graph.nodes
-        if (graph.path, node.id) in told
+        if (graph.path, node.id) in losing
         for value in node.outputs
         if value is not None
     }
 
 
 def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
-    """By their identities, the problems that go away where a stored constant is as the file declares it, each with its cause.
+    """By their identities, the problems that go away where a stored constant is as the file declares it, each with its
+    cause.
 
-    Where the declaration of the constant is an error, those of its users follow from it; else all of them follow from the error of the
-    first user. Declarations behind a user that works follow from that of the constant, and errors behind them as well.
+    Where the declaration of the constant is an error, those of its users follow from it; else all of them follow from
+    the error of the first user. Declarations behind a user that works follow from that of the constant, and errors
+    behind them as well.
     """
     stale = _stale(problems, known)
     if not stale:
@@ -82,8 +84,8 @@ def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Prob
 def _declared_behind(
     problems: Sequence[Problem], stale: Mapping[Value | None, Problem], known: Known
 ) -> dict[Value | None, tuple[Problem, Problem]]:
-    """The values that nodes make of ``stale`` constants and that would be as they are declared where the constants were, each with the
-    problem of its declaration and with that of the constant."""
+    """The values that nodes make of ``stale`` constants and that would be as they are declared where the constants
+    were, each with the problem of its declaration and with that of the constant."""
     found: dict[Value | None, tuple[Problem, Problem]] = {}
     heads: dict[int, Problem] = {}
     for problem in problems:

@@ -16,7 +16,8 @@ LONGEST = 200
 
 
 class Unknowns:
-    """The symbols of one model for sizes that nothing tells, each made once for its place, with a name that the file does not declare.
+    """The symbols of one model for unknown sizes, each made once for its place, with a name that the file does not
+    declare.
 
     ``sizes`` maps the places to them, and ``symbols`` their names to what the file calls the size.
     """
@@ -53,7 +54,7 @@ class Unknowns:
         return self.sizes[place]
 
     def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The size that nothing tells: one for each node and key, or for each key that is a value, in each call on ``path``."""
+        """The unknown size: one for each node and key, or for each key that is a value, in each call on ``path``."""
         place = place_of(node, path, key)
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
@@ -69,14 +70,15 @@ class Unknowns:
         node: Node,
         path: tuple[Node, ...],
         port: int,
-        no_dims_tell_nothing: bool,
+        no_dims_means_unknown: bool,
     ) -> Type | None:
-        """An output's type: what was inferred, its unknowns filled from the declarations, a symbol for each size that is left."""
+        """An output's type: what was inferred, its unknowns filled from the declarations, a symbol for each size that
+        is left."""
         known: Type = inferred if inferred is not None else UNKNOWN
         if is_whole(known):
             return known
         for declaration in declarations:
-            known = filled(known, _stated(declaration.type, no_dims_tell_nothing)) or known
+            known = filled(known, _stated(declaration.type, no_dims_means_unknown)) or known
         if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
             return known
         dims = tuple(
@@ -97,9 +99,9 @@ def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
     return node, key, path
 
 
-def _stated(declared: Type, no_dims_tell_nothing: bool) -> Type:
+def _stated(declared: Type, no_dims_means_unknown: bool) -> Type:
     """What a declaration states: a shape without dims may stand for an unknown one."""
-    if no_dims_tell_nothing and isinstance(declared, Tensor) and declared.shape == ():
+    if no_dims_means_unknown and isinstance(declared, Tensor) and declared.shape == ():
         return Tensor(declared.dtype)
     return declared
 

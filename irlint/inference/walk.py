@@ -62,10 +62,11 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
 
 @record
 class Frame:
-    """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called it.
+    """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called
+    it.
 
-    ``depth`` counts the bodies around, and ``place`` says what keeps them from running. ``when`` is the path of the innermost body
-    that may never run, and ``call`` the outermost call with its graph.
+    ``depth`` counts the bodies around, and ``place`` says what keeps them from running. ``when`` is the path of the
+    innermost body that may never run, and ``call`` the outermost call with its graph.
     """
 
     scope: Mapping[str, Attribute | None] = NOTHING
@@ -89,8 +90,8 @@ class Functions:
 
 
 class Walk:
-    """The walk over one model; ``before`` is what an earlier one inferred, of which nothing is changed. One that does not
-    ``fold`` follows numbers in shapes, and no contents that nodes compute."""
+    """The walk over one model; ``before`` is what an earlier one inferred, of which nothing is changed. One that does
+    not ``fold`` follows numbers in shapes, and no contents that nodes compute."""
 
     def __init__(
         self,
@@ -157,7 +158,8 @@ class Walk:
     def graph(
         self, graph: Graph, frame: Frame, recorder: Recorder, arguments: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
-        """The types of a graph's outputs for the given arguments; its inputs without one are as the file declares them."""
+        """The types of a graph's outputs for the given arguments; its inputs without one are as the file declares
+        them."""
         self._bind_inputs(graph, arguments)
         order = self.orders.get(graph)
         if order is None:
@@ -298,7 +300,8 @@ class Walk:
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs of a node, without what this walk does not fold, or what depends on weights that nobody can read."""
+        """The outputs of a node, without what this walk does not fold, or what depends on weights that nobody can
+        read."""
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
@@ -308,7 +311,8 @@ class Walk:
         return tuple(opened(each, names_in(inputs)) for each in outputs)
 
     def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
-        """Notes the types of a node's outputs; what is unknown of them, or of those behind, is taken as the file declares it."""
+        """Notes the types of a node's outputs; what is unknown of them, or of those behind, is taken as the file
+        declares it."""
         complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
@@ -317,7 +321,8 @@ class Walk:
                 self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
     def _parameter(self, graph: Graph, frame: Frame, node: Node, call: Call, recorder: Recorder) -> None:
-        """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open size."""
+        """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open
+        size."""
         value = node.outputs[0] if node.outputs else None
         if value is None:
             return
@@ -384,11 +389,11 @@ class Walk:
             node=node,
             path=frame.path,
             port=port,
-            no_dims_tell_nothing=self.format.no_dims_tell_nothing,
+            no_dims_means_unknown=self.format.no_dims_means_unknown,
         )
 
     def _size(self, frame: Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The size of a node that nothing tells."""
+        """The unknown size of a node."""
         known = self.before.get(place_of(node, frame.path, key)) if self.before else None
         return known if known is not None else self.unknowns.of_node(node, frame.path, key, upper, lower)
 

@@ -25,8 +25,9 @@ LAST_WITH_INPUTS = 3
 class Place:
     """Where something stands in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
 
-    Line, column and byte offset are worked out from it only for files that have findings. Places of attributes, of ports and of what
-    ports declare count from the start tag of their layer, as equal layers have the same ones; ``Node.located`` tells them in the document.
+    Line, column and byte offset are worked out from it only for files that have findings. Places of attributes, of
+    ports and of what ports declare count from the start tag of their layer, as equal layers have the same ones;
+    ``Node.located`` places them in the document.
     """
 
     element: int
@@ -41,7 +42,7 @@ class Place:
 class Declaration:
     """A type that the file states for a value, and by what: ``input``, ``output``, ``value_info`` or ``port``.
 
-    ``flaw`` tells what the type lacks, where it is none.
+    ``flaw`` is what an invalid type lacks.
     """
 
     by: str
@@ -73,9 +74,10 @@ class Value:
 class Stored:
     """Where the bytes of a constant lie: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
-    ``available`` is the number of bytes that the file really has from ``offset`` on, below 0 where it ends before; None for a
-    missing file. ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX checker refuses that.
-    ``coded`` is where in the model the elements lie as varints or strings, from the first byte to behind the last.
+    ``available`` is the number of bytes that the file really has from ``offset`` on, below 0 where it ends before; None
+    for a missing file. ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX
+    checker refuses that. ``coded`` is where in the model the elements lie as varints or strings, from the first byte to
+    behind the last.
     """
 
     size: int | None
@@ -91,8 +93,8 @@ class Stored:
 class Constant:
     """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small.
 
-    ``faults`` are those of the message that holds it: warnings where only the ONNX checker refuses it. ``parts`` are the values and
-    the indices of a sparse one.
+    ``faults`` are those of the message that holds it: warnings where only the ONNX checker refuses it. ``parts`` are
+    the values and the indices of a sparse one.
     """
 
     tensor: Tensor
@@ -108,8 +110,8 @@ class Attribute:
 
     ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …) with a Python value of that kind (a ``Constant``
     for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``), or ``TEXT`` for an IR attribute.
-    ``reference`` names the attribute of the enclosing ONNX function that this one stands for. ``cut`` is where in the model a text
-    lies of which ``value`` is only the beginning.
+    ``reference`` names the attribute of the enclosing ONNX function that this one stands for. ``cut`` is where in the
+    model a text lies of which ``value`` is only the beginning.
     """
 
     kind: str
@@ -185,9 +187,10 @@ class Graph:
     """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or that of a function.
 
     ``outputs`` are the values that leave the graph. Uses of a name that nothing defines point to a value that stands in
-    ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses. ``stray`` are names that
-    ``value_info`` declares and no value has. ``bodies`` are those of its nodes, in their order. ``pieces`` is the number of messages
-    that the file merges into it, and ``annotated`` tells that annotations of quantization name its values.
+    ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses. ``stray`` are
+    names that ``value_info`` declares and no value has. ``bodies`` are those of its nodes, in their order. ``pieces``
+    is the number of messages that the file merges into it, and ``annotated`` is True where annotations of quantization
+    name its values.
     """
 
     path: str
@@ -211,8 +214,8 @@ class Graph:
 class Function:
     """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none.
 
-    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``; ``imports`` are its opsets as they
-    are listed, of which the last of a domain counts.
+    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``; ``imports`` are its
+    opsets as they are listed, of which the last of a domain counts.
     """
 
     domain: str
@@ -229,11 +232,11 @@ class Function:
 class Problem:
     """A fault, and the place that it belongs to.
 
-    ``by_rule`` tells that the rule of the node's operator found it. ``disputes`` are the values whose types it puts in doubt, and
-    ``domain`` is the one whose import is wrong.
-    ``because`` is the problem that this one follows from, None for one that stands for itself, ``target`` the release of a
-    runtime that it is about, and ``sizes`` are the symbols of inputs that are fixed,
-    each with its size where that is one. ``count`` is the number of problems that it stands for.
+    ``by_rule`` is True where the rule of the node's operator found it. ``disputes`` are the values whose types it puts
+    in doubt, and ``domain`` is the one whose import is wrong. ``because`` is the problem that this one follows from,
+    None for one that stands for itself, ``target`` the release of a runtime that it is about, and ``sizes`` are the
+    symbols of inputs that are fixed, each with its size where that is one. ``count`` is the number of problems that it
+    stands for.
     """
 
     fault: Fault
@@ -251,7 +254,7 @@ class Problem:
 
     @property
     def is_error(self) -> bool:
-        """Whether it is told as an error."""
+        """Whether it is reported as an error."""
         return self.fault.severity is Severity.ERROR
 
 
@@ -259,10 +262,10 @@ class Problem:
 class Model:
     """A model file.
 
-    ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``imports`` are the operator sets as the
-    file lists them, and ``opsets`` the versions that count. ``symbols`` maps an identifier back to the name that the file gives to
-    the size, where they differ. ``producer`` is what wrote the file and its version, "" where it does not say. ``trained`` tells that
-    graphs that irlint does not read refer to names of this one.
+    ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``imports`` are the operator
+    sets as the file lists them, and ``opsets`` the versions that count. ``symbols`` maps an identifier back to the name
+    that the file gives to the size, where they differ. ``producer`` is what wrote the file and its version, "" where it
+    does not say. ``trained`` states that graphs that irlint does not read refer to names of this one.
     """
 
     path: str
@@ -280,7 +283,8 @@ class Model:
 
     @property
     def inputs_have_defaults(self) -> bool:
-        """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 of ONNX on."""
+        """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 of
+        ONNX on."""
         version = self.format_version or ""
         return not version.removeprefix("-").isdecimal() or int(version) > LAST_WITH_INPUTS
 

@@ -1,4 +1,5 @@
-"""What is known of contents that few models have: index tuples by their columns, and floating-point numbers between whole ones."""
+"""What is known of contents that few models have: index tuples by their columns, and floating-point numbers between
+whole ones."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from irlint.records import record
 
 @record
 class Columns:
-    """Contents of which none is kept, of a tensor whose last axis is short: what is known of the entries at each position of it,
-    and the ``ends`` of all."""
+    """Contents of which none is kept, of a tensor whose last axis is short: what is known of the entries at each
+    position of it, and the ``ends`` of all."""
 
     columns: tuple[Ramp | Ends | None, ...]
     ends: Ends | None = None
@@ -18,7 +19,8 @@ class Columns:
 
 @record
 class Ratio:
-    """The floating-point number next to ``numerator / divisor``, a whole number above 0; no whole number lies between the two."""
+    """The floating-point number next to ``numerator / divisor``, a whole number above 0; no whole number lies between
+    the two."""
 
     numerator: Dim
     divisor: int

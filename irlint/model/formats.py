@@ -11,27 +11,29 @@ from irlint.records import NOTHING, record
 class Format:
     """A file format.
 
-    ``name`` is that of its modules in ``parsers``, ``binding`` and ``pictures``, and what the machine-readable reports call it;
-    ``title`` is what people call it, and ``suffixes`` end the names of its files. ``checks`` are the modules of ``checks`` that
-    hold for it, and ``last_checks`` those that are asked where nothing is an error.
+    ``name`` is that of its modules in ``parsers``, ``binding`` and ``snippets``, and what the machine-readable reports
+    call it; ``title`` is what people call it, and ``suffixes`` end the names of its files. ``checks`` are the modules
+    of ``checks`` that hold for it, and ``last_checks`` those that are asked where nothing is an error.
 
-    ``input_node``, ``constant_node`` and ``output_node`` are the types of the nodes that stand for a graph's inputs, constants
-    and outputs; None where these are no nodes. ``keeps_alive`` are the types of nodes that other nodes exist for: a runtime
-    creates no other node than those that lead to one of them; () where it creates every node.
+    ``input_node``, ``constant_node`` and ``output_node`` are the types of the nodes that stand for a graph's inputs,
+    constants and outputs; None where these are no nodes. ``keeps_alive`` are the types of nodes that other nodes exist
+    for: a runtime creates no other node than those that lead to one of them; () where it creates every node.
 
-    ``declared_shapes_hold`` tells that declared shapes are the truth, else that runtimes recompute stale ones, and
-    ``declared_types_hold`` the same of element types. ``no_dims_tell_nothing``: a declaration without dims is that of a scalar
-    or of any rank. ``ports_declare``: nodes declare the types of what comes to their inputs, too. ``operators_count_outputs``:
-    an operator's rule says how many outputs a node has, where no schema does. ``lax_version`` is the version of the format
-    whose writers were less exact. ``unused_constants_are_read``: a constant that nothing uses has to be sound all the same.
-    ``lax_inputs`` and ``lax_outputs`` are the element types that the runtime gives to the inputs and outputs of a model of that
-    version, by those that the model has. ``dead_bodies_are_inferred``: the runtime works out types and shapes in bodies that never run,
-    too. ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which findings
-    have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module of ``targets`` that judges them;
-    ``restamps``: a model can be saved with another version of the format and of its opset.
-    ``weights`` ends the names of the files beside models that hold their constants, "" where any name may. ``writer`` is the module of
-    ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what changes nothing but what is stated, and ``intended``
-    the one that knows what its documents were intended to state; "" where none does.
+    ``declared_shapes_hold`` states that declared shapes are the truth, else that runtimes recompute stale ones, and
+    ``declared_types_hold`` the same of element types. ``no_dims_means_unknown``: a declaration without dims is that of
+    a scalar or of any rank. ``ports_declare``: nodes declare the types of what comes to their inputs, too.
+    ``operators_count_outputs``: an operator's rule says how many outputs a node has, where no schema does.
+    ``lax_version`` is the version of the format whose writers were less exact. ``unused_constants_are_read``: a
+    constant that nothing uses has to be sound all the same. ``lax_inputs`` and ``lax_outputs`` are the element types
+    that the runtime gives to the inputs and outputs of a model of that version, by those that the model has.
+    ``dead_bodies_are_inferred``: the runtime works out types and shapes in bodies that never run, too.
+    ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which
+    findings have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module
+    of ``targets`` that judges them; ``restamps``: a model can be saved with another version of the format and of its
+    opset. ``weights`` ends the names of the files beside models that hold their constants, "" where any name may.
+    ``writer`` is the module of ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what
+    changes nothing but what is stated, and ``intended`` the one that knows what its documents were intended to state;
+    "" where none does.
     """
 
     name: str
@@ -45,7 +47,7 @@ class Format:
     keeps_alive: tuple[str, ...] = ()
     declared_shapes_hold: bool = False
     declared_types_hold: bool = False
-    no_dims_tell_nothing: bool = False
+    no_dims_means_unknown: bool = False
     ports_declare: bool = False
     operators_count_outputs: bool = False
     lax_version: str | None = None
@@ -109,7 +111,7 @@ OPENVINO = Format(
     output_node="Result",
     keeps_alive=("Result", "Assign", "Parameter"),
     declared_shapes_hold=True,
-    no_dims_tell_nothing=True,
+    no_dims_means_unknown=True,
     ports_declare=True,
     operators_count_outputs=True,
     lax_version="10",

@@ -1,4 +1,5 @@
-"""Attributes that are lists of very many entries: counted, and made Python's numbers and texts only for whoever asks for them."""
+"""Attributes that are lists of very many entries: counted, and made Python's numbers and texts only for whoever asks
+for them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ _PIECE = 1 << 16
 class LongList:
     """A list that is equal to another of the same entries, as a tuple is.
 
-    ``numbers`` are its entries as an array of NumPy or, of texts, for each the index in ``texts``, where each stands once, in the order of the list.
+    ``numbers`` are its entries as an array of NumPy or, of texts, for each the index in ``texts``, where each stands
+    once, in the order of the list.
     """
 
     __slots__ = ("_load", "count", "texts")

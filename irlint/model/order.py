@@ -1,4 +1,5 @@
-"""In which order the nodes of a model come: its graphs, the nodes of one sorted, those on cycles, and those that are alive."""
+"""In which order the nodes of a model come: its graphs, the nodes of one sorted, those on cycles, and those that are
+alive."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ class Order:
     """The nodes of a graph so that each comes after those that it uses.
 
     ``nodes`` keeps the file's order where that is possible; ``cyclic`` are nodes that use their own results, directly
-    or through others; ``late`` tells, in ONNX, which nodes use a value that a later node makes.
+    or through others; ``late`` lists, in ONNX, the nodes that use a value of a later node.
     """
 
     nodes: tuple[Node, ...]
@@ -41,8 +42,8 @@ def used_values(graph: Graph) -> set[Value]:
 
 
 def has_only_constants(graph: Graph | None) -> bool:
-    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers, and those without inputs and outputs, which
-    it passes over."""
+    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers, and those without inputs
+    and outputs, which it passes over."""
     nodes = graph.nodes if graph is not None else ()
     return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
 
@@ -118,8 +119,8 @@ def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]
 
 
 def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
-    """The nodes that lead to one of a type of ``keeps_alive``, which no runtime that drops the others leaves out; all of
-    them where there is no such type."""
+    """The nodes that lead to one of a type of ``keeps_alive``, which no runtime that drops the others leaves out; all
+    of them where there is no such type."""
     if not keeps_alive:
         return set(graph.nodes)
     producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}

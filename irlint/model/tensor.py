@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 #: Contents are kept for at most so many elements.
 CONTENTS_LIMIT = 256
 
-#: Element types by NumPy's names, with their size in bits. ``string`` has none; nor have the floats of 6 bits, which ONNX
-#: stores packed in raw_data and a byte each in int32_data.
+#: Element types by NumPy's names, with their size in bits. ``string`` has none; nor have the floats of 6 bits, which
+#: ONNX stores packed in raw_data and a byte each in int32_data.
 BITS: dict[str, int] = {
     "bool": 8,
     "int2": 2,
@@ -89,8 +89,8 @@ Contents = tuple[Scalar, ...]
 
 @record
 class Extent:
-    """What numbers span of which none is kept: the least and the most of the finite ones, None where there are none, whether 0
-    is among them, and how many are not a number, or infinite.
+    """What numbers span of which none is kept: the least and the most of the finite ones, None where there are none,
+    whether 0 is among them, and how many are not a number, or infinite.
     """
 
     least: float | None = None
@@ -110,7 +110,8 @@ class Ramp:
 
 @record
 class Ends:
-    """Contents of which none is kept: where there are any, ``least`` and ``most`` are among them, and the others lie between."""
+    """Contents of which none is kept: where there are any, ``least`` and ``most`` are among them, and the others lie
+    between."""
 
     least: Dim
     most: Dim
@@ -119,10 +120,10 @@ class Ends:
 class Tensor:
     """A dense tensor, a record whose contents may be worked out when somebody asks for them.
 
-    ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an
-    ``Expr`` or None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT``
-    elements; an entry is None where it is not known. ``extent`` is what is known of more: of a constant's weights, where somebody
-    wants them to be read, or of whole numbers that follow from sizes.
+    ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an ``Expr`` or
+    None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT`` elements; an entry is
+    None where it is not known. ``extent`` is what is known of more: of a constant's weights, where somebody wants them
+    to be read, or of whole numbers that follow from sizes.
     """
 
     __slots__ = ("contents", "dtype", "extent", "shape")

@@ -1,16 +1,17 @@
 """The operators: how their rules are registered, and how one is found.
 
-A module of one of the subjects (``math``, ``layout`` …) registers its rules with the decorators ``onnx`` and ``openvino``. A
-rule is a function from what is known of the inputs to what is known of the outputs; its signature is the operator's schema:
-positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A keyword-only parameter ``context``
-receives a ``Context``, one with the name ``fold`` what the decorator says under that name, one that is annotated with a record
-of ``signatures.group`` the attributes that the record's fields are. Where the schemas of ONNX Runtime name the inputs, ``*others``
-stands for the last ones that a rule does not look at.
+A module of one of the subjects (``math``, ``layout`` …) registers its rules with the decorators ``onnx`` and
+``openvino``. A rule is a function from what is known of the inputs to what is known of the outputs; its signature is
+the operator's schema: positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A
+keyword-only parameter ``context`` receives a ``Context``, one with the name ``fold`` what the decorator says under that
+name, one that is annotated with a record of ``signatures.group`` the attributes that the record's fields are. Where the
+schemas of ONNX Runtime name the inputs, ``*others`` stands for the last ones that a rule does not look at.
 
-Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in which one,
-and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies, or in
-``onnxruntime``. A new version needs a rule only where the signature or the meaning changes, since the element types of ONNX
-are read from its own schemas. What a fault says stands beside the code that raises it, as a ``findings.faults.Rule``.
+Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in
+which one, and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies,
+or in ``onnxruntime``. A new version needs a rule only where the signature or the meaning changes, since the element
+types of ONNX are read from its own schemas. What a fault says stands beside the code that raises it, as a
+``findings.faults.Rule``.
 
 ``kernels`` holds what several modules share, the arithmetic of shapes: it knows no node and no format.
 """
@@ -36,13 +37,15 @@ OPENVINO = "openvino"
 LATER = "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
 
 
-#: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are dropped.
+#: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are
+#: dropped.
 Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
 
 @record
 class Operator:
-    """The rule of an operator from one opset version on, and every fact about it there that its signature does not hold.
+    """The rule of an operator from one opset version on, and every fact about it there that its signature does not
+    hold.
 
     ``onnx`` and ``openvino`` take these fields as keywords, beside those that have a default of their own there.
     """
@@ -73,11 +76,12 @@ class Operator:
     empty: tuple[str, ...] = ()
     #: Another kind that it takes an attribute as.
     kinds: Mapping[str, str] = NOTHING
-    #: The attributes that it uses where a node breaks the schema, and the fault where the schema alone has none; None where
-    #: it refuses the node.
+    #: The attributes that it uses where a node breaks the schema, and the fault where the schema alone has none; None
+    #: where it refuses the node.
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
-    #: Inputs whose contents decide a shape here, and are not read by ONNX's own inference: they may lie in external data. By
-    #: their names, with a function of the node's inputs and attributes that tells whether that is so, None for always.
+    #: Inputs whose contents decide a shape here, and are not read by ONNX's own inference: they may lie in external
+    #: data. By their names, with a function of the node's inputs and attributes that says whether that is so, None for
+    #: always.
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
 
     # Of the attributes of an OpenVINO operation, by parameter.
@@ -99,7 +103,7 @@ class Operator:
     unheeded: tuple[str, ...] = ()
 
     # Of an OpenVINO operation.
-    #: Its result tells the shape of its input, and nothing of the elements.
+    #: The shape of its input follows from its result, and nothing of the elements.
     of_shape: bool = False
     #: The library does not compute it where all inputs are constants.
     kept: bool = False
@@ -110,7 +114,7 @@ class Operator:
     #: The fault of a layer (``kernels.compiling.Layer``) that the library reads and refuses to compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
     #: Types that are written for it by mistake, and that it is written for, with the same ports and attributes.
-    kin: tuple[str, ...] = ()
+    confused_with: tuple[str, ...] = ()
 
     # Of an OpenVINO operation in all its versions, wherever one of them states it.
     #: The opset that is meant where a layer of this type has another label as its ``version``.
@@ -122,19 +126,20 @@ class Operator:
 
     @property
     def moves_data(self) -> bool:
-        """Whether it gives elements on without computing with them: specifications allow such operators any element type."""
+        """Whether it gives elements on without computing with them: specifications allow such operators any element
+        type."""
         return self.function.__module__.split(".")[2] in ("layout", "indexing")
 
 
 class Context:
-    """What a rule may ask about its node: ``op`` as the specification spells it, its domain, the opset ``version`` that counts and
-    the one that the file ``imported``, and ``outputs``, how many the node has. A rule that asks for no more than these gives
-    the same answer for all nodes of one call; ``particular`` tells that one did ask for the node, or for what follows.
+    """What a rule may ask about its node: ``op`` as the specification spells it, its domain, the opset ``version`` that
+    counts and the one that the file ``imported``, and ``outputs``, how many the node has. A rule that asks for no more
+    than these gives the same answer for all nodes of one call; ``particular`` states that one did ask for the node, or
+    for what follows.
 
-    ``run(graph, inputs, runs)`` infers the outputs of a body, of which ``runs`` says whether the inputs are ever given to it.
-    ``unknown(key, upper, lower)`` is the size that depends on data,
-    within its bounds: one per node and key. ``constant(index)`` asks whether an input is a constant of the model, and
-    not worked out from others.
+    ``run(graph, inputs, runs)`` infers the outputs of a body, of which ``runs`` says whether the inputs are ever given
+    to it. ``unknown(key, upper, lower)`` is the size that depends on data, within its bounds: one per node and key.
+    ``constant(index)`` asks whether an input is a constant of the model, and not worked out from others.
     """
 
     __slots__ = (
@@ -204,7 +209,8 @@ _openvino_modules = {name.lower(): module for name, module in index.OPENVINO.ite
 
 
 def onnx(*names: str, since: int = 1, domain: str = "", **facts: Any) -> Callable[[Rule], Rule]:
-    """Registers a rule for ONNX operators of ``domain`` from opset version ``since`` on; ``facts`` are fields of ``Operator``."""
+    """Registers a rule for ONNX operators of ``domain`` from opset version ``since`` on; ``facts`` are fields of
+    ``Operator``."""
 
     def register(function: Rule) -> Rule:
         for name in names:
@@ -216,7 +222,8 @@ def onnx(*names: str, since: int = 1, domain: str = "", **facts: Any) -> Callabl
 
 
 def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Callable[[Rule], Rule]:
-    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``; ``facts`` are fields of ``Operator``.
+    """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``; ``facts`` are fields of
+    ``Operator``.
 
     Raises ValueError where ``until`` is before ``since``.
     """
@@ -235,8 +242,8 @@ def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Call
 
 
 def without_rule(*names: str, domain: str = "", help: str = "") -> None:
-    """Names operators that were experimental in early ONNX, which no runtime has now, or types that no opset of OpenVINO has
-    (``domain="openvino"``); ``help`` says what to write for them.
+    """Names operators that were experimental in early ONNX, which no runtime has now, or types that no opset of
+    OpenVINO has (``domain="openvino"``); ``help`` says what to write for them.
     """
     for name in names:
         _without_rule[f"{domain}:{name}"] = help
@@ -303,7 +310,8 @@ def openvino_operator(name: str, version: int) -> Operator | None:
 
 
 def registered() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
-    """The operators of both formats whose modules have been imported, by domain and name and by the name in lower case."""
+    """The operators of both formats whose modules have been imported, by domain and name and by the name in lower
+    case."""
     return _onnx, _openvino
 
 

@@ -20,7 +20,8 @@ _groups: set[type] = set()
 
 
 def group(cls: Class) -> Class:
-    """Makes a record a group of attributes: a rule names it once, as a keyword-only parameter annotated with the record.
+    """Makes a record a group of attributes: a rule names it once, as a keyword-only parameter annotated with the
+    record.
 
     Its fields are attributes of the operator. The parameter's own default, where it has one, states theirs.
     """
@@ -28,8 +29,9 @@ def group(cls: Class) -> Class:
     return cls
 
 
-#: What another number may be looked for in, where it would mend a model: the sizes of the parts of an axis, a factor for each
-#: axis, attributes that are changed together, and those that are told only where other nodes of the model have them.
+#: What another number may be looked for in, where it would fix a model: the sizes of the parts of an axis, a factor for
+#: each axis, attributes that are changed together, and those that are suggested only where other nodes of the model
+#: have them.
 PARTS, FACTORS, TOGETHER, UNLIKELY = "parts", "factors", "together", "unlikely"
 
 Held = TypeVar("Held", bound=Callable[..., Any])
@@ -38,7 +40,8 @@ _roles: dict[object, Mapping[str, str]] = {}
 
 
 def holds(**roles: str) -> Callable[[Held], Held]:
-    """States what inputs and attributes of a rule, or of a group of attributes, hold: by parameter one of the words above."""
+    """States what inputs and attributes of a rule, or of a group of attributes, hold: by parameter one of the words
+    above."""
 
     def register(target: Held) -> Held:
         _roles[target] = roles
@@ -51,9 +54,9 @@ def holds(**roles: str) -> Callable[[Held], Held]:
 class Signature:
     """A rule's signature as a schema: inputs, of which the first ``required`` must be there, and attributes.
 
-    ``attributes`` maps each attribute to its annotation's text and its default (``REQUIRED`` where it has none); ``groups``
-    are the parameters that take several of them as a record, with the record's class and the default. ``context`` and
-    ``fold`` tell whether the rule has the parameters of these names.
+    ``attributes`` maps each attribute to its annotation's text and its default (``REQUIRED`` where it has none);
+    ``groups`` are the parameters that take several of them as a record, with the record's class and the default.
+    ``context`` and ``fold`` state whether the rule has the parameters of these names.
     """
 
     inputs: tuple[str, ...]
@@ -132,7 +135,8 @@ def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:
-    """What a name in the annotation of an attribute stands for: in the rule's module, or in that of one of its groups."""
+    """What a name in the annotation of an attribute stands for: in the rule's module, or in that of one of its
+    groups."""
     for scope in (
         function.__globals__,
         *(vars(sys.modules[cls.__module__]) for _, cls, _ in signature(function).groups),

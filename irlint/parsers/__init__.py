@@ -1,4 +1,4 @@
-"""Which format a file has, told by its first bytes, and the parser that reads it."""
+"""The format of a file by its first bytes, and the parser that reads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.model.formats import FORMATS, Format
 from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 from irlint.parsers.opening import opened, whole
 
-#: So many of a file's first bytes tell its kind.
+#: The number of a file's first bytes that decide its kind.
 HEAD = 4096
 
 Kind = Literal[
@@ -58,8 +58,8 @@ _HELP: dict[str, str] = {
     "empty": "export or download the model again",
     "unknown": "check the .onnx file or the .xml file of the model",
 }
-#: Formats that the contents of a file tell, whatever its name.
-_TOLD_BY_CONTENTS = ("onnx", "openvino")
+#: Formats that the bytes of a file decide, whatever its name.
+_KNOWN_BY_CONTENTS = ("onnx", "openvino")
 _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
     (0, b"\x1f\x8b", "gzip"),
@@ -89,12 +89,13 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
 
             measure(model, data)
         return model
-    fault = _pointer_fault(path, head) if found == "lfs-pointer" else _stranger_fault(found)
+    fault = _pointer_fault(path, head) if found == "lfs-pointer" else _non_model_fault(found)
     return Model(os.fspath(path), None, problems=(Problem(fault, place=Place(0) if found == "other-xml" else None),))
 
 
 def read_from(path: str, source: str) -> Model:
-    """The model whose bytes lie in the file ``source``, as if that were at ``path``. Raises OSError where it cannot be opened."""
+    """The model whose bytes lie in the file ``source``, as if that were at ``path``. Raises OSError where it cannot be
+    opened."""
     form = _format(kind(path, first_bytes(source)))
     bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
     if bytes_of is None:
@@ -108,8 +109,8 @@ def _format(found: str) -> Format | None:
 
 
 def parser(form: Format) -> Any:
-    """The module of this package that reads a format: it has ``read``, ``positions_in`` where the format is a text, and ``bytes_of`` where
-    of a large file less than the whole is wanted."""
+    """The module of this package that reads a format: it has ``read``, ``positions_in`` where the format is a text, and
+    ``bytes_of`` where of a large file less than the whole is wanted."""
     return import_module(f"{__name__}.{form.name}")
 
 
@@ -126,7 +127,7 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return "safetensors"
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     named = next((form.name for form in FORMATS if suffix in form.suffixes), None)
-    if named is not None and named not in _TOLD_BY_CONTENTS:
+    if named is not None and named not in _KNOWN_BY_CONTENTS:
         return named
     markup = _markup(head) if suffix != ".onnx" or head.lstrip()[:1] == b"<" else None
     if markup == "other-xml" and _has_layers(head):
@@ -237,7 +238,7 @@ def _pointer_fault(path: str | os.PathLike[str], head: bytes) -> Fault:
     )
 
 
-def _stranger_fault(found: str) -> Fault:
+def _non_model_fault(found: str) -> Fault:
     return NOT_A_MODEL.fault(f"the file is {_WHAT[found]}", help=_HELP[found])
 
 

@@ -14,7 +14,7 @@ from irlint.parsers.weights import byte_size, pieces
 if TYPE_CHECKING:
     from irlint.parsers.weights import Buffer
 
-#: So many hexadecimal digits tell two constants apart, and so many are shown.
+#: The hexadecimal digits that distinguish two constants, and those that are shown.
 DIGITS = 32
 SHOWN = 8
 
@@ -28,8 +28,8 @@ class Digests:
     def of(
         self, constant: Constant, model: str, data: Buffer | None = None, *, source: str | None = None
     ) -> str | None:
-        """The hash of a constant of the model at a path, whose bytes are ``data`` or lie in ``source`` where not there; None where
-        its contents cannot be had.
+        """The hash of a constant of the model at a path, whose bytes are ``data`` or lie in ``source`` where not there;
+        None where its contents cannot be had.
 
         Constants of one type and shape have the same hash if they have the same contents.
         """
@@ -71,12 +71,12 @@ class Digests:
             return stored.reason or ""
         size = Digests._size(constant)
         if size is None or (stored.file is None and not stored.offset):
-            return "it is not told where they lie"
+            return "their place is unknown"
         return f"{stored.file or 'the file'} ends before them" if size > (stored.available or 0) else ""
 
     @staticmethod
     def _size(constant: Constant) -> int | None:
-        """The bytes of a constant that are its elements; those that are stored where its type does not tell."""
+        """The bytes of a constant that are its elements; the stored ones where its type does not decide."""
         shape = constant.tensor.shape
         sizes = [dim for dim in shape or () if isinstance(dim, int) and dim >= 0]
         stored = constant.stored.size if constant.stored is not None else None
@@ -86,7 +86,7 @@ class Digests:
 
 
 def _identity(model: str, file: str | None) -> object:
-    """What tells a file from another; a model's own path where it is not on disk."""
+    """The identity of a file; a model's own path where it is not on disk."""
     path = model if file is None else os.path.join(os.path.dirname(model), file)
     try:
         status = os.stat(path)

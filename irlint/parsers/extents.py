@@ -1,4 +1,5 @@
-"""What large constants span: read from where they lie, a piece at a time; the only module that asks NumPy for numbers."""
+"""What large constants span: read from where they lie, a piece at a time; the only module that asks NumPy for
+numbers."""
 
 from __future__ import annotations
 
@@ -91,7 +92,8 @@ def _joined(dtype: str, pieces: Iterator[bytes]) -> Extent:
 
 
 def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
-    """The least and the most of the finite numbers, and how many are none and infinite; of most tensors all are finite."""
+    """The least and the most of the finite numbers, and how many are none and infinite; of most tensors all are
+    finite."""
     import numpy
 
     low, high = numbers.min().item(), numbers.max().item()

@@ -24,7 +24,7 @@ NOT_A_MODEL = Rule(
     Severity.ERROR,
     "The file holds something other than a model.",
     why="A download that failed leaves a web page, and an archive has to be unpacked first.",
-    mend="Fetch or export the model again, and check that the file is what its name says.",
+    fix="Fetch or export the model again, and check that the file is what its name says.",
     bad="<html><body>404: not found</body></html>\n",
     good=_SOUND,
 )
@@ -35,7 +35,7 @@ LFS_POINTER = Rule(
     Severity.ERROR,
     "The file is a Git LFS pointer: the model itself has not been fetched.",
     why="Git LFS keeps large files elsewhere. A clone without LFS has three lines of text instead.",
-    mend='Run `git lfs pull --include "PATH"`, and let the CI job check out with LFS.',
+    fix='Run `git lfs pull --include "PATH"`, and let the CI job check out with LFS.',
     bad="version https://git-lfs.github.com/spec/v1\n"
     "oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n"
     "size 102400123\n",
@@ -48,7 +48,7 @@ TRUNCATED_FILE = Rule(
     Severity.ERROR,
     "The file ends before the model does.",
     why="A copy or a download that was cut short leaves the first part of a file. No runtime loads it.",
-    mend="Copy, download or export the file again, and compare its size with the original's.",
+    fix="Copy, download or export the file again, and compare its size with the original's.",
     bad=_SOUND[: _SOUND.index("  </layers>")],
     good=_SOUND,
 )
@@ -59,7 +59,7 @@ MALFORMED_ONNX = Rule(
     Severity.ERROR,
     "The bytes of an ONNX file cannot be decoded.",
     why="An ONNX file is one protobuf message. Damaged bytes, or converted line ends, break it everywhere.",
-    mend="Export or copy the file again; in Git, mark *.onnx as binary.",
+    fix="Export or copy the file again; in Git, mark *.onnx as binary.",
 )
 
 DUPLICATE_ATTRIBUTE = Rule(
@@ -67,9 +67,9 @@ DUPLICATE_ATTRIBUTE = Rule(
     "duplicate-attribute",
     Severity.ERROR,
     "A node of an ONNX model has one attribute more than once.",
-    why="""Nobody can tell which of the two is meant. The ONNX checker and ONNX Runtime refuse the model, with "attribute
+    why="""Nobody knows which of the two is meant. The ONNX checker and ONNX Runtime refuse the model, with "attribute
 appeared multiple times". In a function, outside of bodies, ONNX Runtime takes the last one: there it is a warning.""",
-    mend="Keep the one that is meant.",
+    fix="Keep the one that is meant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -81,9 +81,9 @@ TYPE_MISSING = Rule(
     "element-type-missing",
     Severity.ERROR,
     "A graph input, or a declaration, has no element type.",
-    why="""A runtime cannot allocate an input whose element type it is not told; ONNX Runtime refuses the model, and also one
+    why="""A runtime cannot allocate an input of unknown element type; ONNX Runtime refuses the model, and also one
 that declares a value with the element type "undefined".""",
-    mend="Declare the element type.",
+    fix="Declare the element type.",
     refused=(refused("onnxruntime"),),
 )
 
@@ -92,9 +92,10 @@ DOMAIN_SPELLED_OUT = Rule(
     "domain-spelled-out",
     Severity.ERROR,
     'A node gives the domain of ONNX\'s own operators as "ai.onnx".',
-    why="""Its name in a model is the empty text. The ONNX checker finds no import for the long name, or no operator; ONNX Runtime
-refuses such nodes in bodies and functions, where it asks the checker, and takes them in the main graph: there it is a warning.""",
-    mend="Leave the domain of the node empty.",
+    why="""Its name in a model is the empty text. The ONNX checker finds no import for the long name, or no operator;
+        ONNX Runtime refuses such nodes in bodies and functions, where it asks the checker, and takes them in the main
+        graph: there it is a warning.""",
+    fix="Leave the domain of the node empty.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = ai.onnx.Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -107,9 +108,10 @@ DUPLICATE_FUNCTION = Rule(
     "duplicate-function",
     Severity.ERROR,
     "Two functions of the model, or two attributes of a function, have one name.",
-    why="""A call means the function of its domain, name and overload, and with two of them nobody can tell which: ONNX Runtime
-refuses the model. Of attributes with one name only the ONNX checker takes notice: there it is a warning.""",
-    mend="Remove one of them, or give it another name.",
+    why="""A call means the function of its domain, name and overload, and with two of them nobody knows which: ONNX
+        Runtime refuses the model. Of attributes with one name only the ONNX checker takes notice: there it is a
+        warning.""",
+    fix="Remove one of them, or give it another name.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -130,7 +132,7 @@ MALFORMED_XML = Rule(
     Severity.ERROR,
     "The document is broken XML.",
     why="Tags that do not match leave open which layer an element belongs to. OpenVINO refuses the file.",
-    mend="Mend the tags at the position given, or write the IR again with openvino.save_model.",
+    fix="Correct the tags at the position given, or write the IR again with openvino.save_model.",
     bad=_SOUND.replace("</layers>", "</layer>"),
     good=_SOUND,
 )
@@ -142,7 +144,7 @@ NOT_WELL_FORMED = Rule(
     "The document is not well-formed XML, though OpenVINO reads it.",
     why="OpenVINO's parser forgives a bare `&`, an attribute given twice and text after the root. "
     "Other XML tools stop there.",
-    mend="Write `&amp;` for `&`, give each attribute once, and end the file with `</net>`.",
+    fix="Write `&amp;` for `&`, give each attribute once, and end the file with `</net>`.",
     bad=_SOUND.replace('name="x"', 'name="x & y"'),
     good=_SOUND.replace('name="x"', 'name="x &amp; y"'),
 )
@@ -153,7 +155,7 @@ CHECK_CRASHED = Rule(
     Severity.ERROR,
     "The check of this file broke off: a defect of irlint, or a lack of memory.",
     why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same.",
-    mend="Report the defect with the message and, if you may, the model. To go on meanwhile, exclude the file.",
+    fix="Report the defect with the message and, if you may, the model. To go on meanwhile, exclude the file.",
 )
 
 CHECK_TIMED_OUT = Rule(
@@ -161,9 +163,11 @@ CHECK_TIMED_OUT = Rule(
     "check-timed-out",
     Severity.ERROR,
     "The check of this file took longer than it may.",
-    why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same. Where a file is no "
+    why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same. Where "
+    "a file is no "
     "model of many million nodes, it may have been made to stop whoever reads it.",
-    mend="Give the check more time with --timeout, or exclude the file. A sound model that takes long is worth a report.",
+    fix="Give the check more time with --timeout, or exclude the file. A sound "
+    "model that takes long is worth a report.",
 )
 
 UNREADABLE_FILE = Rule(
@@ -171,9 +175,11 @@ UNREADABLE_FILE = Rule(
     "unreadable-file",
     Severity.ERROR,
     "There is a model by its name, and it cannot be opened.",
-    why="A link that leads nowhere or to itself, a lack of permission, a pipe, a server that denies a file or fails: nothing is known of "
+    why="A link that leads nowhere or to itself, a lack of permission, a pipe, a server that denies a file or fails: "
+    "nothing is known of "
     "the model, so it must not pass.",
-    mend="Put back what the link leads to, allow reading the file, or exclude it; of a URL, see that the server has it and lets you read it.",
+    fix="Put back what the link leads to, allow reading the file, or exclude it; of a URL, see that the server has it "
+    "and lets you read it.",
 )
 
 LONG_NAME = Rule(
@@ -181,9 +187,10 @@ LONG_NAME = Rule(
     "name-too-long",
     Severity.WARNING,
     "A name in the model has more than 65,536 bytes.",
-    why="No exporter writes such names. Every tool that copies, logs or compares them takes as many times their size in memory: "
+    why="No exporter writes such names. Every tool that copies, logs or compares them takes as many times their size "
+    "in memory: "
     "the file may have been made for that.",
-    mend="Export the model again with shorter names.",
+    fix="Export the model again with shorter names.",
 )
 
 EQUAL_ENTRIES = Rule(
@@ -191,9 +198,10 @@ EQUAL_ENTRIES = Rule(
     "too-many-equal-entries",
     Severity.WARNING,
     "A list in the file has more than 1,000 equal entries of at most 16 bytes.",
-    why="No exporter writes such lists, of empty nodes or initializers: the file may have been made to keep its readers busy. The first 1,000 "
+    why="No exporter writes such lists, of empty nodes or initializers: the file may have been made to keep its "
+    "readers busy. The first 1,000 "
     "of the equal entries are checked and reported. What is wrong with them is wrong with the others too.",
-    mend="Remove the equal entries, and check where the file is from.",
+    fix="Remove the equal entries, and check where the file is from.",
 )
 
 UNSUPPORTED_IR_VERSION = Rule(
@@ -202,7 +210,7 @@ UNSUPPORTED_IR_VERSION = Rule(
     Severity.ERROR,
     "The IR is of a version that OpenVINO no longer reads, or does not read yet.",
     why="OpenVINO reads IR 10 and 11. Versions up to 7 have other layers and attributes; they went in 2022.",
-    mend="Convert the original model again with openvino.convert_model.",
+    fix="Convert the original model again with openvino.convert_model.",
     bad=_SOUND.replace('version="11"', 'version="7"'),
     good=_SOUND,
 )

@@ -35,7 +35,8 @@ def pointer_in(head: bytes) -> Pointer | None:
 
 
 def stored(pointer: Pointer, *folders: str) -> str | None:
-    """The file that a pointer stands for, in the store of the first repository around one of the folders that has it."""
+    """The file that a pointer stands for, in the store of the first repository around one of the folders that has
+    it."""
     for folder in folders:
         repository = _repository(os.path.abspath(folder))
         if repository is None:
@@ -61,10 +62,10 @@ def _repository(folder: str) -> str | None:
 
 def _shared(entry: str) -> str | None:
     """The folder that the file ``.git`` of another work tree or of a submodule leads to."""
-    told = _first_line(entry)
-    if not told.startswith("gitdir: "):
+    line = _first_line(entry)
+    if not line.startswith("gitdir: "):
         return None
-    own = os.path.join(os.path.dirname(entry), told.removeprefix("gitdir: "))
+    own = os.path.join(os.path.dirname(entry), line.removeprefix("gitdir: "))
     common = os.path.join(own, "commondir")
     return os.path.normpath(os.path.join(own, _first_line(common))) if os.path.isfile(common) else own
 

@@ -34,8 +34,8 @@ def is_url(path: str | os.PathLike[str]) -> bool:
 
 
 def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
-    """A regular file, to be read without a buffer, or a remote one of which parts are; raises OSError where it cannot be opened, and
-    with ``advice`` where it is a pipe or a device."""
+    """A regular file, to be read without a buffer, or a remote one of which parts are; raises OSError where it cannot
+    be opened, and with ``advice`` where it is a pipe or a device."""
     if is_url(path):
         from irlint.parsers.remote import session
 
@@ -57,7 +57,8 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
 
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a regular file, a key of MOST; of a document those up to a long run of zeros; raises OSError, also where it has more than are read of one."""
+    """All bytes of a regular file, a key of MOST; of a document those up to a long run of zeros; raises OSError, also
+    where it has more than are read of one."""
     with opened(path) as file:
         return whole_of(file, path, what)
 
@@ -77,7 +78,7 @@ def without_zeros(data: bytes) -> bytes:
 
 
 def size(file: BinaryIO) -> int:
-    """The bytes of a file that is open; raises OSError where that cannot be told of a remote one."""
+    """The bytes of a file that is open; raises OSError where a remote file does not state it."""
     known: int | None = getattr(file, "size", None)
     return os.fstat(file.fileno()).st_size if known is None else known
 
@@ -113,8 +114,8 @@ def lies_elsewhere(path: str) -> bool:
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a link to one that lies neither beside the model at ``path`` nor beside what that is a link to: such a file's
-    contents are not the model's to show."""
+    """Whether a file is a link to one that lies neither beside the model at ``path`` nor beside what that is a link to:
+    such a file's contents are not the model's to show."""
     if not os.path.islink(location):
         return False
     folder = os.path.dirname(os.path.realpath(location))

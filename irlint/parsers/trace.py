@@ -1,4 +1,4 @@
-"""What the check of a model has read, so that it can be told later whether it would read the same."""
+"""What the check of a model has read, so that a later run knows whether it would read the same."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Read:
 
 @record
 class Beside:
-    """What was told of a file that a model names, or that belongs to it."""
+    """The facts about a file that a model names, or that belongs to it."""
 
     name: str
-    told: tuple[Any, ...]
+    text: tuple[Any, ...]
 
 
 class Trace:
-    """A block in which whatever is read of files, and told of those beside a model, is noted."""
+    """A block that records what is read from files, and the facts about those beside a model."""
 
     def __init__(self) -> None:
         self.files: list[_Noted] = []
-        self.told: list[Beside] = []
+        self.text: list[Beside] = []
 
     def __enter__(self) -> Trace:
         opening.trace = self
@@ -51,9 +51,9 @@ class Trace:
         self.files.append(noted)
         return noted
 
-    def beside(self, name: str, told: tuple[Any, ...]) -> None:
-        """Notes what is told of a file beside the model."""
-        self.told.append(Beside(name, told))
+    def beside(self, name: str, text: tuple[Any, ...]) -> None:
+        """Records the facts about a file beside the model."""
+        self.text.append(Beside(name, text))
 
     def reads(self) -> tuple[Read, ...]:
         """What was read, file by file."""
@@ -119,12 +119,12 @@ def is_same(read: Read) -> bool:
     return bool(found.digest() == read.digest)
 
 
-def is_told(beside: Beside, model: str, form: str) -> bool:
-    """Whether the same is told of a file beside a model of a format."""
+def is_same_beside(beside: Beside, model: str, form: str) -> bool:
+    """Whether the facts about a file beside a model of a format are unchanged."""
     from importlib import import_module
 
     parser: Any = import_module(f"irlint.parsers.{form}")
-    return bool(parser.told_beside(model, beside.name) == beside.told)
+    return bool(parser.facts_beside(model, beside.name) == beside.text)
 
 
 def _hash() -> Any:

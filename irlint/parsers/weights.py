@@ -98,7 +98,7 @@ class Weights(Tensor):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the topmost bits of all numbers tell that none is infinite or not a number."""
+        """Whether the topmost bits of all numbers show that each is finite."""
         width, most = _EXPONENTS[self.dtype or ""]
         tops = self.raw[width - 1 :: width]
         if most == 0x7F:
@@ -118,7 +118,7 @@ def is_lfs_pointer(head: bytes) -> bool:
     return bytes(head[: len(_LFS_POINTER)]) == _LFS_POINTER
 
 
-def stranger(head: bytes) -> str:
+def other_kind(head: bytes) -> str:
     """What a weights file that begins with ``head`` is instead of one, "" where it may be one."""
     if is_lfs_pointer(head):
         return "a Git LFS pointer, not the weights"
@@ -131,7 +131,8 @@ def stranger(head: bytes) -> str:
 def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
     """What is wrong with the strings of an IR, "" for nothing: a number of them, their places, and their characters.
 
-    ``size`` is that of all their bytes, of which ``bytes_at`` reads a part, and ``count`` the number that the shape states.
+    ``size`` is that of all their bytes, of which ``bytes_at`` reads a part, and ``count`` the number that the shape
+    states.
     """
     if size < 4:
         return f"and {size} bytes are too few to state how many"
@@ -167,8 +168,8 @@ def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
 
 
 def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | None = None) -> Iterator[bytes]:
-    """``size`` bytes from ``offset`` in a file beside a model, or in the model itself, whose bytes are ``data`` if read; fewer where
-    it ends before. Raises OSError."""
+    """``size`` bytes from ``offset`` in a file beside a model, or in the model itself, whose bytes are ``data`` if
+    read; fewer where it ends before. Raises OSError."""
     if file is None and data is not None:
         for at in range(0, size, PIECE):
             yield data[offset + at : offset + min(at + PIECE, size)]

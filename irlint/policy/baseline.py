@@ -24,7 +24,7 @@ class BrokenBaseline(ValueError):
 
 @record
 class Change:
-    """The entries of a new baseline, and how many of them are new, were there before, and are gone."""
+    """The entries of a new baseline, and how many of them are added, kept and removed."""
 
     entries: Entries
     added: int
@@ -76,9 +76,9 @@ def text(entries: Entries) -> str:
 def stale(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries that hid nothing though their file was checked for their rule, and those of files that are gone.
+    """The entries that hid nothing though their file was checked for their rule, and those of deleted files.
 
-    ``report`` is of a run with the baseline, ``reports`` tells whether a rule was reported.
+    ``report`` is of a run with the baseline, ``reports`` states whether a rule was reported.
     """
     checked = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
     left: dict[str, dict[str, frozenset[str]]] = {}
@@ -118,8 +118,9 @@ def updated(
 
 
 def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
-    """The names that files with entries have now, by those that they had: a file that is gone is the same as one without entries
-    that has all of its findings, if these name a node or a value, or else if the names of the files are equal."""
+    """The names that files with entries have now, by those that they had: a file that is gone is the same as one
+    without entries that has all of its findings, if these name a node or a value, or else if the names of the files are
+    equal."""
     found: dict[str, dict[tuple[str, str], bool]] = {}
     for finding in report.findings:
         place = found.setdefault(relative(finding.path, root), {})

@@ -26,7 +26,8 @@ def complaint(
     length: int = 1,
     helps: Sequence[str] = (),
 ) -> ConfigError:
-    """The error about a place in a file: the line before it and its own with a caret, unless the ``text`` is unknown or lies elsewhere."""
+    """The error about a place in a file: the line before it and its own with a caret, unless the ``text`` is unknown or
+    lies elsewhere."""
     from textwrap import wrap
 
     result = [f"irlint: error: {safe(message)}", f"   --> {safe(file)}:{line}:{column}"]

@@ -1,7 +1,8 @@
 """Which files and folders git ignores: the patterns of ``.gitignore`` files and of ``.git/info/exclude``.
 
-https://git-scm.com/docs/gitignore: of the patterns that fit the last one counts, those of deeper folders after those above, and
-nothing in an ignored folder is looked at. Nothing is ignored outside of a repository, nor by what is set for a user alone.
+https://git-scm.com/docs/gitignore: of the patterns that fit the last one counts, those of deeper folders after those
+above, and nothing in an ignored folder is looked at. Nothing is ignored outside of a repository, nor by what is set for
+a user alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ FILE = ".gitignore"
 
 @record
 class Pattern:
-    """A line of a file of patterns: the ``parts`` of a path from its folder on that it fits, ``**`` being any folders."""
+    """A line of a file of patterns: the ``parts`` of a path from its folder on that it fits, ``**`` being any
+    folders."""
 
     parts: tuple[str, ...]
     line: str
@@ -124,7 +126,7 @@ def _patterns(file: str) -> Iterator[Pattern]:
             yield pattern
 
 
-def _pattern(line: str, told: str) -> Pattern | None:
+def _pattern(line: str, source: str) -> Pattern | None:
     text = line.rstrip(" ")
     text = f"{text} " if text.endswith("\\") and text != line else text
     if not text or text.startswith("#"):
@@ -136,11 +138,12 @@ def _pattern(line: str, told: str) -> Pattern | None:
     parts = [_glob(part) for part in text.split("/") if part]
     if not parts:
         return None
-    return Pattern(tuple(parts if anchored else ["**", *parts]), told, folders_only, negated)
+    return Pattern(tuple(parts if anchored else ["**", *parts]), source, folders_only, negated)
 
 
 def _glob(part: str) -> str:
-    """A part of a pattern as ``fnmatch`` reads it: ``[^a]`` is ``[!a]``, and a backslash makes a letter stand for itself."""
+    """A part of a pattern as ``fnmatch`` reads it: ``[^a]`` is ``[!a]``, and a backslash makes a letter stand for
+    itself."""
     pieces = part.replace("[^", "[!").split("\\")
     return pieces[0] + "".join(f"[{piece[:1]}]{piece[1:]}" if piece else "" for piece in pieces[1:])
 

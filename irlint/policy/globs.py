@@ -27,8 +27,8 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries that are each for the files that a glob names, as ``matches`` reads it from ``root``. Those of globs without wildcards
-    are found by the parts of a path, so that they cost nothing where a file is none of theirs."""
+    """Entries that are each for the files that a glob names, as ``matches`` reads it from ``root``. Those of globs
+    without wildcards are found by the parts of a path, so that they cost nothing where a file is none of theirs."""
 
     __slots__ = ("_named", "_others", "entries", "globs", "root")
     __match_args__ = ("globs", "entries", "root")
@@ -82,7 +82,8 @@ def _names(parts: Sequence[str], path: str) -> Iterator[str]:
 
 
 def relative(path: str, root: str) -> str:
-    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive, and a URL as it is."""
+    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive, and a URL as it
+    is."""
     if is_url(path):
         return path
     try:
@@ -123,8 +124,8 @@ def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """How many of the first parts of a path a pattern may stand for; ``**`` at its end stands for one or more, of which the fewest
-    counts."""
+    """How many of the first parts of a path a pattern may stand for; ``**`` at its end stands for one or more, of which
+    the fewest counts."""
     count = len(parts)
     found: Collection[int] = (0,)
     for at, wanted in enumerate(pattern):

@@ -1,5 +1,5 @@
-"""The keys of the configuration: a row for each, from which the reader, the options of the command, the JSON schema, the file
-that ``irlint init`` writes and the README's table are made."""
+"""The keys of the configuration: a row for each, from which the reader, the options of the command, the JSON schema,
+the file that ``irlint init`` writes and the README's table are made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LEVELS = ("error", "warning", "note")
 class Option:
     """An option of the command line; its value is called as its first spelling is, without the dashes.
 
-    ``kind`` is one of those in ``command.options``, "" being that of the key to which the option belongs. In the help it stands
-    behind ``after``, the option of a key, or else at the end, in the ``section`` that it is in.
+    ``kind`` is one of those in ``command.options``, "" being that of the key to which the option belongs. In the help
+    it stands behind ``after``, the option of a key, or else at the end, in the ``section`` that it is in.
     """
 
     flag: str
@@ -48,11 +48,11 @@ class Option:
 class Key:
     """A key of the configuration, or of the entries that one holds.
 
-    ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a choice, and
-    ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that ``irlint init`` writes,
-    or the lines of the table. ``parts`` are the keys of each entry, of which it has those that are ``needed``, and at least one
-    of those in ``one_of``. A list that is ``filled`` has entries. A ``switch`` is true or
-    false; its option has a twin, ``--no-…``, that undoes it.
+    ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a
+    choice, and ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that
+    ``irlint init`` writes, or the lines of the table. ``parts`` are the keys of each entry, of which it has those that
+    are ``needed``, and at least one of those in ``one_of``. A list that is ``filled`` has entries. A ``switch`` is true
+    or false; its option has a twin, ``--no-…``, that undoes it.
     """
 
     name: str
@@ -148,7 +148,8 @@ KEYS = (
     Key(
         "suppress",
         "suppressions",
-        "Findings to hide, and why: `reason`, and at least one of `file`, `rule` and `node`, each of which may be a glob. "
+        "Findings to hide, and why: `reason`, and at least one of `file`, `rule` and `node`, each of which may be a "
+        "glob. "
         "From the day after `expires` on they are reported again.",
         'file = "models/detector.onnx"\nrule = "IRL201"\nnode = "/neck/Add_*"\n'
         'reason = "replaced when the graph is loaded"\nexpires = 2030-01-31',
@@ -181,7 +182,8 @@ KEYS = (
     Key(
         "baseline",
         "file",
-        "Findings that are known already, in a file below the folder of the configuration; `irlint --update-baseline PATH...` writes it.",
+        "Findings that are known already, in a file below the folder of the configuration; `irlint --update-baseline "
+        "PATH...` writes it.",
         '"irlint-baseline.json"',
         option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
     ),

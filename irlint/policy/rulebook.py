@@ -41,7 +41,8 @@ def in_order(code: str) -> tuple[str, int, str]:
 
 
 def named(rule: Rule, name: str) -> bool:
-    """Whether ``name`` is the code of a rule, the rule's name, or the first letters of its code and no other rule's whole code."""
+    """Whether ``name`` is the code of a rule, the rule's name, or the first letters of its code and no other rule's
+    whole code."""
     from irlint.policy.rule_index import RULES as MODULES
 
     if not name or rule.name == name or rule.code == name.upper():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
-#: Of the rules that a model lists in vain so many are told.
+#: The most unused rules of a model that a note lists.
 IDLE_SHOWN = 5
 
 #: How specific the code or the name of one rule is; a prefix of codes is as specific as it is long.
@@ -65,7 +65,8 @@ class Suppression:
     def expiry(self) -> str:
         """The notice of an entry whose last day is over."""
         return (
-            f"{self.described()} expired on {self.expires} and no longer hides anything: mend what it hid, or give a later "
+            f"{self.described()} expired on {self.expires} and no longer hides anything: fix what it hid, or give a "
+            "later "
             f"date; its reason was: {self.reason}"
         )
 
@@ -101,7 +102,8 @@ class _Entries:
 
 
 def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
-    """The entries whose last day, if they have one, is not over; ``today`` is the day that it is, unless it is given."""
+    """The entries whose last day, if they have one, is not over; ``today`` is the day that it is, unless it is
+    given."""
     if today is None:
         from datetime import date
 
@@ -142,7 +144,8 @@ def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Itera
 
 
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Levels by the codes of rules, from pairs of a rule and its level; the more specific entry counts, else the later one."""
+    """Levels by the codes of rules, from pairs of a rule and its level; the more specific entry counts, else the later
+    one."""
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
     for name, level in entries:
@@ -168,9 +171,9 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 class Policy:
     """What a run reports; ``selections`` act one after the other.
 
-    ``suppress`` holds the entries that are in force. ``baseline`` holds, by file and rule, the fingerprints of findings to
-    hide, with files as seen from ``baseline_root``. ``pointers`` tells that LFS pointers are no fault. ``source`` is the configuration
-    that this comes from, and ``without`` what there would be without it.
+    ``suppress`` holds the entries that are in force. ``baseline`` holds, by file and rule, the fingerprints of findings
+    to hide, with files as seen from ``baseline_root``. ``pointers`` is True where LFS pointers are no fault. ``source``
+    is the configuration that this comes from, and ``without`` what there would be without it.
     """
 
     selections: tuple[Selection, ...] = ()
@@ -195,9 +198,9 @@ class Policy:
 class Remaining:
     """The findings that are left, by their indices and as they are to be reported, and how the others went.
 
-    ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in the
-    baseline, ``silenced`` all that either hid. ``errors_hidden`` counts the errors that the configuration, not the baseline and no
-    option, hides or lowers; those that follow from another error count with that.
+    ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in
+    the baseline, ``silenced`` all that either hid. ``errors_hidden`` counts the errors that the configuration, not the
+    baseline and no option, hides or lowers; those that follow from another error count with that.
     """
 
     kept: tuple[tuple[int, Finding], ...]
@@ -312,8 +315,8 @@ def stale(
 ) -> Iterator[str]:
     """Notices of suppressions that hide nothing.
 
-    ``checked`` are the files of the run. An entry that names files by a wildcard is judged only where the run took in the
-    ``whole`` folder of the configuration, and one whose rules are not reported not at all.
+    ``checked`` are the files of the run. An entry that names files by a wildcard is judged only where the run took in
+    the ``whole`` folder of the configuration, and one whose rules are not reported not at all.
     """
     if len(used) == len(entries):
         return

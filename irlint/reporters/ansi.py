@@ -24,7 +24,8 @@ ROLES = {
 #: The code that ends what is painted.
 RESET = "0"
 
-#: In a pipe or a file a line has so many columns; on a terminal as many as that has, sentences that stand alone within these bounds.
+#: In a pipe or a file a line has so many columns; on a terminal as many as that has, sentences that stand alone within
+#: these bounds.
 PIPE_WIDTH = 100
 NARROWEST = 60
 WIDEST = 120
@@ -37,7 +38,8 @@ class Stream(Protocol):
 
 
 def colored(option: str, stream: Stream | None) -> bool:
-    """Whether to paint: ``--color``, then NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, and whether it is a terminal."""
+    """Whether to paint: ``--color``, then NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, and whether it is a
+    terminal."""
     if not _wanted(option, stream):
         return False
     if not is_terminal(stream):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from irlint.lazy_typing import Any
-from irlint.pictures.drawing import Row, Table
 from irlint.reporters.ansi import PIPE_WIDTH
 from irlint.reporters.canvas import Canvas, wrapped
 from irlint.reporters.plain import spelled
 from irlint.reporters.tables import table
+from irlint.snippets.drawing import Row, Table
 
 #: What stands beside the clashing sizes.
 REMARK = "do not fit"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH, color: bool = False) -> str:
-    """The rules that answer alike above one table of the shapes and what becomes of them; what ``encoding`` does not have is
-    escaped."""
+    """The rules that answer alike above one table of the shapes and what becomes of them; what ``encoding`` does not
+    have is escaped."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for each in found["rules"]:
         groups.setdefault(str([each[key] for key in ("holds", "shape", "requires", "message", "offsets")]), []).append(
@@ -31,16 +31,16 @@ def _block(rules: list[dict[str, Any]], shapes: list[Any], columns: int, color: 
     for each in rules:
         canvas.lines.append(f"{canvas.painted(each['rule'].ljust(wide), 'head')}  {each['where']}")
     for sentence in dict.fromkeys(each["sentence"] for each in rules):
-        _told(canvas, f"{sentence[0].upper()}{sentence[1:]}.")
+        _write(canvas, f"{sentence[0].upper()}{sentence[1:]}.")
     answer = rules[0]
     if answer["holds"] is not None:
         table(_table(answer, shapes), canvas)
     for lead, text in _notes(answer):
-        _told(canvas, f"{lead}{text}")
+        _write(canvas, f"{lead}{text}")
     return canvas.text
 
 
-def _told(canvas: Canvas, text: str) -> None:
+def _write(canvas: Canvas, text: str) -> None:
     lines = wrapped(text, canvas.columns - 2, canvas.columns - 4)
     canvas.lines += [f"  {line}" if not at else f"    {line}" for at, line in enumerate(lines)]
 
@@ -65,5 +65,5 @@ def _notes(answer: dict[str, Any]) -> list[tuple[str, str]]:
         return [("not asked: ", answer["message"])]
     if not answer["holds"]:
         return [("refused: ", answer["message"]), *([("help: ", answer["help"])] if answer["help"] else [])]
-    told = [("as long as ", condition) for condition in answer["requires"]]
-    return [*told, ("warning: ", answer["message"])] if answer["message"] else told
+    rows = [("as long as ", condition) for condition in answer["requires"]]
+    return [*rows, ("warning: ", answer["message"])] if answer["message"] else rows

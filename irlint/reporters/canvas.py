@@ -30,10 +30,11 @@ Run = tuple[str, str]
 
 
 class Canvas:
-    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to break.
+    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to
+    break.
 
-    On a ``whole`` one sentences are wrapped, and nothing else has to fit; of long lists, what a finding is not about is left
-    out but on one that is ``complete``, too.
+    On a ``whole`` one sentences are wrapped, and nothing else has to fit; of long lists, what a finding is not about is
+    left out but on one that is ``complete``, too.
     """
 
     __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "whole")
@@ -138,8 +139,8 @@ class Canvas:
 def wrapped(text: str, room: int, later: int | None = None, intact: str = "") -> list[str]:
     """The text in lines of at most ``room`` columns, those behind the first of ``later``.
 
-    Short `quoted parts` and short parts in brackets are not broken up, and words are only where they are longer than a line;
-    one that has ``intact`` in it never is.
+    Short `quoted parts` and short parts in brackets are not broken up, and words are only where they are longer than a
+    line; one that has ``intact`` in it never is.
     """
     later = room if later is None else later
     if len(text) <= room and display(text) <= room:

@@ -1,4 +1,5 @@
-"""What the console of Windows has to be asked for: colours by escape sequences, and no interruptions for new processes."""
+"""What the console of Windows has to be asked for: colours by escape sequences, and no interruptions for new
+processes."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ ESCAPES = 0x0004
 
 
 def obeys_escapes(stream: Any) -> bool:
-    """Whether a terminal takes colours from escape sequences; the console of Windows is asked to, which old ones refuse."""
+    """Whether a terminal takes colours from escape sequences; the console of Windows is asked to, which old ones
+    refuse."""
     if not WINDOWS:
         return True
     import ctypes

@@ -16,12 +16,13 @@ def of_all(report: Report) -> str:
     return text.rendered(report, quiet=True).rstrip("\n")
 
 
-def within(told: str, room: int) -> str:
-    """So many whole findings from the beginning of a text report as have room in so many bytes, and that there are more."""
-    if len(told.encode("utf-8", "backslashreplace")) <= room:
-        return told
+def within(text: str, room: int) -> str:
+    """So many whole findings from the beginning of a text report as have room in so many bytes, and that there are
+    more."""
+    if len(text.encode("utf-8", "backslashreplace")) <= room:
+        return text
     kept: list[str] = []
-    for block in told.split("\n\n"):
+    for block in text.split("\n\n"):
         room -= len(block.encode("utf-8", "backslashreplace")) + 2
         if room < len(MORE):
             break

@@ -1,7 +1,9 @@
-"""The sizes that a model takes as ``torch.export`` wants them: a tuple by position, with a Dim for each size that can change.
+"""The sizes that a model takes as ``torch.export`` wants them: a tuple by position, with a Dim for each size that can
+change.
 
-Torch takes a size of an example input that is 0 or 1, or is made from such a root, for fixed, and refuses a Dim where a size inside
-the model can be 0 or 1. It reads the names of Dims from which others follow with sympy, where "N" and "sequence" are functions.
+Torch takes a size of an example input that is 0 or 1, or is made from such a root, for fixed, and refuses a Dim where a
+size inside the model can be 0 or 1. It reads the names of Dims from which others follow with sympy, where "N" and
+"sequence" are functions.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ def lines(profile: Profile) -> Iterator[str]:
     yield "dynamic_shapes = ("
     for name, shape in profile.inputs:
         if shape is None:
-            yield f"    None,  {comment(f'{name}: nothing tells how many axes it has')}"
+            yield f"    None,  {comment(f'{name}: its number of axes is unknown')}"
             continue
         axes = ", ".join(f"{axis}: {text}" for axis, text in _dynamic(shape, profile, names, sizes))
         yield f"    {{{axes}}},  {comment(name)}"
@@ -125,15 +127,16 @@ def _written(profile: Profile) -> tuple[set[str], set[str]]:
 
 
 def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
-    """A size from which others may follow; None where all that torch can tell from a fixed one are too few."""
+    """A size from which others may follow; None where torch would take each possible value for a fixed size."""
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step
-    note = "" if found.whole else f"  {comment(f'of {_said(free)}')}"
+    note = "" if found.whole else f"  {comment(f'of {_conditions(free)}')}"
     if found.step == 1 and free.ones >= LEAST_EXAMPLE and free.ones >= low:
         low = free.ones + 1
         note = (
-            f"  {comment(f'of {_said(free)}; where it is {free.ones}, a size inside is 0 or 1, which torch refuses')}"
+            "  "
+            f"{comment(f'of {_conditions(free)}; where it is {free.ones}, a size inside is 0 or 1, which torch refuses')}"
         )
     if high is not None and high < max(low, LEAST_EXAMPLE):
         return None
@@ -174,11 +177,11 @@ def _fixed(free: Free, names: _Names) -> str:
     variable = names.variables[free.name]
     if free.fixed is not None:
         return f"{variable} is {free.fixed}"
-    return f"{variable} is what it is in the example: of {_said(free)}, torch can tell no range"
+    return f"{variable} is what it is in the example: of {_conditions(free)}, torch can express no range"
 
 
-def _said(free: Free) -> str:
-    return " and ".join(free.said) or "any size"
+def _conditions(free: Free) -> str:
+    return " and ".join(free.conditions) or "any size"
 
 
 def _together(profile: Profile, names: _Names) -> Iterator[str]:

@@ -11,14 +11,16 @@ from irlint.records import record
 class Form:
     """One form of a report, made by ``rendered`` of the module in this folder that has the form's name.
 
-    ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the text goes,
-    ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a finding for what follows
-    from others, too, and what their nodes are given; the rest get the roots, with what follows from each. A ``document`` is for other
-    programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows what findings carry of the model, one that is not and
-    ``mends`` tells what was tried to mend them, as each ``whole`` one does, one with ``silenced`` shows what is not reported, and one with ``facts`` what is known of the models. ``page`` is an environment variable with a file to
-    which the ``page`` of the module is added as well. ``suffixes`` end the names of files that have the form. ``notation`` is how names
-    in it are kept from steering a log, one of ``ESCAPED`` in ``plain``; "" where the module sees to that. Of a ``streamed`` one on
-    standard output each file's part is written as soon as that is checked, and no report is kept.
+    ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the
+    text goes, ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a
+    finding for what follows from others, too, and what their nodes are given; the rest get the roots, with what follows
+    from each. A ``document`` is for other programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows
+    what findings carry of the model, one that is not and ``has_fixes`` adds the fixes that were tried, as each
+    ``whole`` one does, one with ``silenced`` shows what is not reported, and one with ``facts`` what is known of the
+    models. ``page`` is an environment variable with a file to which the ``page`` of the module is added as well.
+    ``suffixes`` end the names of files that have the form. ``notation`` is how names in it are kept from steering a
+    log, one of ``ESCAPED`` in ``plain``; "" where the module sees to that. Of a ``streamed`` one on standard output
+    each file's part is written as soon as that is checked, and no report is kept.
     """
 
     name: str
@@ -27,7 +29,7 @@ class Form:
     document: bool = False
     whole: bool = False
     drawn: bool = False
-    mends: bool = False
+    has_fixes: bool = False
     silenced: bool = False
     facts: bool = False
     page: str = ""
@@ -37,8 +39,8 @@ class Form:
 
     def rendered(self, report: Report, **settings: Any) -> str:
         """The text of a report; of ``settings`` the function that makes it gets those that the form ``takes``."""
-        told = report if self.whole else report.folded()
-        text: str = self._module().rendered(told, **{name: settings[name] for name in self.takes})
+        shown = report if self.whole else report.folded()
+        text: str = self._module().rendered(shown, **{name: settings[name] for name in self.takes})
         return text
 
     def paged(self, report: Report, before: int) -> str:
@@ -83,7 +85,7 @@ ROWS = (
         "sarif",
         "code scanning: SARIF 2.1.0",
         document=True,
-        mends=True,
+        has_fixes=True,
         notation="json",
         silenced=True,
         suffixes=(".sarif", ".sarif.json"),
@@ -136,6 +138,6 @@ FORMS = {form.name: form for form in ROWS}
 
 
 def by_name(file: str) -> Form | None:
-    """The form that the name of a file tells, None where it tells none."""
+    """The form that the suffix of a file names, None where it names none."""
     fitting = [(len(end), form) for form in ROWS for end in form.suffixes if file.lower().endswith(end)]
     return max(fitting, key=lambda each: each[0])[1] if fitting else None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.pictures.drawing import Line, Piece
 from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
+from irlint.snippets.drawing import Line, Piece
 
 #: In a line without room, what is longer than so many columns and no name is cut.
 LONG = 48
@@ -43,7 +43,8 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
 
 
 def crowding(lines: Sequence[Line], room: int, spare: int) -> set[str]:
-    """The names in the lines that do not fit without what is spare from so much on, and with their names as they are."""
+    """The names in the lines that do not fit without what is spare from so much on, and with their names as they
+    are."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
@@ -201,8 +202,8 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
-    """A bar for each mark, and behind them the label of the last one, in several lines where it takes that; a long label begins
-    further to the left."""
+    """A bar for each mark, and behind them the label of the last one, in several lines where it takes that; a long
+    label begins further to the left."""
     label = labelled.piece.label if labelled is not None else ""
     wide = min(display(label), canvas.room)
     if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, wide):

@@ -25,8 +25,8 @@ LOG = 1_000_000
 
 
 def rendered(report: Report) -> str:
-    """At most ten commands of each severity, the errors first, each time from as many files as there are; then, as folded parts
-    of the log, the rest of the findings and the text report; and the summary."""
+    """At most ten commands of each severity, the errors first, each time from as many files as there are; then, as
+    folded parts of the log, the rest of the findings and the text report; and the summary."""
     places = repository_paths(report)
     commands: list[str] = []
     rest: list[Finding] = []

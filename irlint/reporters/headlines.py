@@ -30,8 +30,8 @@ def place_in_graph(graph: str, name: str | None) -> str:
 def repository_paths(report: Report) -> dict[str, str]:
     """For each path of a report its path from the repository's root, with forward slashes.
 
-    The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself. The path of
-    a file outside of it is absolute.
+    The root is the nearest folder with ``.git`` from the working directory upwards, or that directory itself. The path
+    of a file outside of it is absolute.
     """
     root = _root(os.getcwd())
     paths = [file.path for file in report.files] + [finding.path for finding in report.findings]

@@ -27,11 +27,11 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file: a failed case with its text report for a finding of severity ``fail_on`` or worse, a passed one with it
-    for any other, and a passed one for a model without findings.
+    """A suite for each file: a failed case with its text report for a finding of severity ``fail_on`` or worse, a
+    passed one with it for any other, and a passed one for a model without findings.
 
-    What is found in a file that could not be read is an error. A file that is no model is skipped, and so is one that could
-    not be read where no finding is left.
+    What is found in a file that could not be read is an error. A file that is no model is skipped, and so is one that
+    could not be read where no finding is left.
     """
     least = Severity.ERROR.rank if fail_on == "never" else Severity(fail_on).rank
     found: dict[str, list[Finding]] = {}

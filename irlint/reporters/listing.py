@@ -16,8 +16,8 @@ SHOWN = 48
 #: The columns of the table are at most so wide; a longer text pushes what is behind it to the right.
 WIDEST = (48, 24, 40)
 
-#: On a page of some width names are cut, down to so many columns, where types of so many have no room; contents are not shown in
-#: fewer than the last.
+#: On a page of some width names are cut, down to so many columns, where types of so many have no room; contents are not
+#: shown in fewer than the last.
 LEAST_NAME = 24
 LEAST_TYPE = 32
 LEAST_CONTENTS = 12
@@ -34,8 +34,8 @@ def rendered(
     """One line for each value under a heading for each graph, then what the model requires; what ``encoding`` does not
     have is escaped.
 
-    A page of so many ``columns`` gets names that are cut and lines that go on below. Constants are left out unless ``every`` value
-    is shown, or there are only constants.
+    A page of so many ``columns`` gets names that are cut and lines that go on below. Constants are left out unless
+    ``every`` value is shown, or there are only constants.
     """
     return spelled(_rendered(listing, encoding, columns, every), encoding)
 

@@ -79,10 +79,10 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
     for path, findings in by_path.items():
         title = f"<code>{safe(places[path]).translate(HTML)}</code>: {counted(len(findings), 'finding')}"
         left = room - len(title.encode()) - LEAST
-        told = excerpt.within(excerpt.of_all(replaced(report, findings=tuple(findings))), left) if left > 0 else ""
-        part = f"<details>\n<summary>{title}</summary>\n\n{fenced(told)}\n\n</details>\n\n"
+        details = excerpt.within(excerpt.of_all(replaced(report, findings=tuple(findings))), left) if left > 0 else ""
+        part = f"<details>\n<summary>{title}</summary>\n\n{fenced(details)}\n\n</details>\n\n"
         room -= len(part.encode())
-        if not told or room < 0:
+        if not details or room < 0:
             parts.append(f"There is no room for the report on {counted(len(by_path) - len(parts), 'more model')}.\n\n")
             break
         parts.append(part)

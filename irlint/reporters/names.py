@@ -1,13 +1,13 @@
-"""The names in one finding: the scope that they share, which is said once, and short names of which no two look alike."""
+"""The names in one finding: the scope that they share, stated once; long names are shortened, never ambiguously."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
 from irlint.records import replaced
 from irlint.reporters.canvas import cut, display, ending
 from irlint.reporters.plain import safe
+from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
 
 #: What stands for the scope.
 SCOPE = "~"
@@ -20,9 +20,9 @@ _WITHIN = frozenset("_.-:/~")
 
 
 def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
-    """The scope that it pays most to say once: ``/layers.0/attn`` of names such as ``/layers.0/attn/q_proj/MatMul``; "" where it
-    pays not, or where names begin with the sign for it. Names in no scope of folders have one of their parts between full stops.
-    Where the node that the finding is about, ``own``, stands in folders, it is one of these.
+    """The scope that it pays most to say once: ``/layers.0/attn`` of names such as ``/layers.0/attn/q_proj/MatMul``; ""
+    where it pays not, or where names begin with the sign for it. Names in no scope of folders have one of their parts
+    between full stops. Where the node that the finding is about, ``own``, stands in folders, it is one of these.
     """
     every = set(names)
     inside = own if "/" in own else ""
@@ -77,9 +77,9 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
 
 
 def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawing:
-    """A picture in which the ``wide`` ones of its names take at most ``limit`` columns, the same name the same way throughout, and
-    no two names the same."""
-    texts = told_apart(drawing.names, limit, wide)
+    """A picture in which the ``wide`` ones of its names take at most ``limit`` columns, the same name the same way
+    throughout, and no two names the same."""
+    texts = distinct_texts(drawing.names, limit, wide)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
         return drawing
@@ -111,9 +111,9 @@ def _cut_within(text: str, cuts: dict[str, str]) -> str:
     return text
 
 
-def told_apart(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
-    """For each name a text of at most ``limit`` columns, where that is enough to tell it from the others; those that are not
-    ``wide``, where that is said, are whole."""
+def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
+    """For each name a text of at most ``limit`` columns, where that distinguishes it from the others; names that are
+    not in ``wide`` stay uncut."""
     texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
     for ending_alike in _alike({name: _without_head(text) for name, text in texts.items()}):
         for name in ending_alike:
@@ -137,7 +137,8 @@ def _without_head(text: str) -> str:
 
 
 def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
-    """The name, cut, with the last of its parts in which it differs from others that end as it does; "" where there is no room."""
+    """The name, cut, with the last of its parts in which it differs from others that end as it does; "" where there is
+    no room."""
     parts = name.split("/")
     same = 0
     for other in others:
@@ -168,9 +169,9 @@ def _common_folder(names: list[str]) -> int:
 
 
 def _numbered(text: str, number: int, taken: Collection[str]) -> str:
-    while (told := f"{text}#{number}") in taken:
+    while (numbered := f"{text}#{number}") in taken:
         number += 1
-    return told
+    return numbered
 
 
 def tail(name: str, limit: int) -> str:

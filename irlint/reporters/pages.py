@@ -16,7 +16,8 @@ BESIDE = 40
 
 #: How the rules of a family can be tried.
 TRIED = {
-    "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` shows what each broadcast rule makes of these shapes, or of others."
+    "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` shows what each broadcast rule makes of these shapes, or of "
+    "others."
 }
 
 #: Of an example with so many lines, only what differs from the other one is repeated.
@@ -24,14 +25,14 @@ LONG = 8
 
 
 def page(rule: Rule, columns: int = WIDTH, *, color: bool = False) -> str:
-    """What a rule is about, why, an example that breaks it, one that keeps it, and how to mend it."""
+    """What a rule is about, why, an example that breaks it, one that keeps it, and how to fix it."""
     severity = rule.severity.value
     head = f"{painted(f'{rule.code} {rule.name}', 'head', color)} ({painted(severity, severity, color)})"
     sections = (
         ("Why", _text(rule.why, columns)),
         ("Bad", _example(rule.bad)),
         ("Good", _good(rule)),
-        ("How to fix it", _text(rule.mend, columns)),
+        ("How to fix it", _text(rule.fix, columns)),
         ("Try it", _text(TRIED.get(rule.family, ""), columns)),
     )
     parts = [f"{painted(title, 'head', color)}\n{text}" for title, text in sections if text]
@@ -78,7 +79,10 @@ def document(rules: Iterable[Rule]) -> str:
     import json
 
     keys = ("code", "name", "severity", "family", "summary", "why", "mend", "bad", "good")
-    rows = [{**{key: getattr(rule, key) for key in keys}, "severity": rule.severity.value} for rule in rules]
+    rows = [
+        {**{key: getattr(rule, "fix" if key == "mend" else key) for key in keys}, "severity": rule.severity.value}
+        for rule in rules
+    ]
     return json.dumps({"schema": "irlint-rules-1", "rules": rows}, indent=2, ensure_ascii=False) + "\n"
 
 

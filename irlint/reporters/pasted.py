@@ -1,4 +1,5 @@
-"""Texts of a model in what users paste: one literal of Python, one word of a shell, or a comment, whatever characters they have."""
+"""Texts of a model in what users paste: one literal of Python, one word of a shell, or a comment, whatever characters
+they have."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ def literal(text: str) -> str:
 
 
 def word(text: str) -> str:
-    """A text as one word of a shell's line; with what is not printable it is in ``$'...'``, which bash, ksh and zsh read."""
+    """A text as one word of a shell's line; with what is not printable it is in ``$'...'``, which bash, ksh and zsh
+    read."""
     from shlex import quote
 
     if not text.isprintable() or "##[" in text:

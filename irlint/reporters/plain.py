@@ -33,8 +33,8 @@ def inert(text: str) -> str:
     return unheard("\n".join(map(safe, text.split("\n"))))
 
 
-#: What stands in a text of each notation in place of what continuous integration takes for a command: ``::`` at the beginning of a
-#: line, and ``##[`` anywhere. In JSON no line begins so.
+#: What stands in a text of each notation in place of what continuous integration takes for a command: ``::`` at the
+#: beginning of a line, and ``##[`` anywhere. In JSON no line begins so.
 ESCAPED = {
     "text": ("\\x3a:", "#\\x23["),
     "json": ("::", "#\\u0023["),
@@ -44,8 +44,8 @@ ESCAPED = {
 
 
 def visible(text: str, notation: str = "text") -> str:
-    """The lines of a text without control characters but those that paint it: whatever reaches a terminal or a file passes through
-    here, so that no name does unescaped. JSON and what is in no notation stay as they are."""
+    """The lines of a text without control characters but those that paint it: whatever reaches a terminal or a file
+    passes through here, so that no name does unescaped. JSON and what is in no notation stay as they are."""
     if notation == "xml":
         return text.translate(CONTROLS)
     if notation not in ("text", "markdown"):
@@ -64,8 +64,8 @@ def _unpainted(line: str) -> str:
 
 
 def unheard(text: str, notation: str = "text") -> str:
-    """A text, ``visible`` in its ``notation``, of which continuous integration takes no line for a command, and a JSON document without
-    control characters; what it means stays the same."""
+    """A text, ``visible`` in its ``notation``, of which continuous integration takes no line for a command, and a JSON
+    document without control characters; what it means stays the same."""
     text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
@@ -87,14 +87,15 @@ def _json_escaped(line: str) -> str:
 
 
 def spelled(text: str, encoding: str) -> str:
-    """A text with escapes for the characters that an encoding does not have, so that what is under them can be counted."""
+    """A text with escapes for the characters that an encoding does not have, so that what is under them can be
+    counted."""
     if text.isascii() or encoding.lower() in UTF_8:
         return text
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def headed(found: Mapping[str, Any]) -> str:
-    """The notes on what is told of a model, each in a line, then its path and format."""
+    """The notes on a model, each in a line, then its path and format."""
     notes = "".join(f"note: {safe(each)}\n" for each in found.get("notes", ()))
     return f"{notes}{safe(found['path'])} ({found['format']})"
 
@@ -151,7 +152,8 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """How many findings `irlint fix` can fix, those that follow from others among them, and how many more it can with --unsafe-fixes."""
+    """How many findings `irlint fix` can fix, those that follow from others among them, and how many more it can with
+    --unsafe-fixes."""
     safe_ones = sum(each.fix is not None and each.fix.applicability == "safe" for each in report.findings)
     count = sum(each.fix is not None for each in report.findings) - safe_ones
     if not count:

@@ -11,7 +11,8 @@ from irlint.reporters.pasted import comment, literal, pasted, word
 
 
 def rendered(profile: Profile, tool: str) -> str:
-    """The text for a tool of ``FORMS``; lines that no condition needs are left out, and comments say what it cannot express."""
+    """The text for a tool of ``FORMS``; lines that no condition needs are left out, and comments say what it cannot
+    express."""
     return pasted([*map(comment, profile.notes), *FORMS[tool](profile)])
 
 
@@ -30,7 +31,7 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
         yield comment("an override fixes a size, and each of these takes others too:")
     for free in frees:
         if free.fixed is None and free.label:
-            of = " and ".join(free.said) or "any size"
+            of = " and ".join(free.conditions) or "any size"
             yield comment(
                 f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.least})  # of {of}"
             )
@@ -92,7 +93,8 @@ def _trtexec(profile: Profile) -> Iterator[str]:
     for free in leaders(profile):
         if free.is_open:
             yield comment(
-                f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times the least:"
+                f"{free.name} has no upper end of its own; {free.greatest} is a guess of at most {OPEN_RANGE} times "
+                "the least:"
                 f" --assume '{free.name} <= {free.greatest}' says it"
             )
     yield from _gaps(profile)
@@ -143,7 +145,7 @@ def _gaps(profile: Profile) -> Iterator[str]:
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.whole or found.step > 1:
-            yield comment(f"{' and '.join(free.said)} has to hold, and a range takes more")
+            yield comment(f"{' and '.join(free.conditions)} has to hold, and a range takes more")
 
 
 def notes(profile: Profile, tool: str) -> Iterator[str]:

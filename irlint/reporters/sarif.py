@@ -40,8 +40,8 @@ def rendered(report: Report) -> str:
     findings = _worst(report.findings)
     silenced = [each for file in report.files for each in file.silenced][: RESULTS - len(findings)]
     uris = {path: _uri(place) for path, place in repository_paths(report).items()}
-    told = [*findings, *(each.finding for each in silenced)]
-    rules = sorted({finding.rule.code: finding.rule for finding in told}.values(), key=lambda rule: rule.code)
+    every = [*findings, *(each.finding for each in silenced)]
+    rules = sorted({finding.rule.code: finding.rule for finding in every}.values(), key=lambda rule: rule.code)
     indices = {rule.code: index for index, rule in enumerate(rules)}
     driver = {"name": "irlint", "version": report.version, "semanticVersion": report.version, "informationUri": ABOUT}
     results = [_result(finding, indices, uris) for finding in findings]
@@ -114,8 +114,8 @@ def _markdown(rule: Rule) -> str:
     if rule.why:
         parts.append(f"## Why\n\n{rule.why}")
     parts += [f"## {title}\n\n{_fenced(text)}" for title, text in (("Bad", rule.bad), ("Good", rule.good)) if text]
-    if rule.mend:
-        parts.append(f"## How to fix it\n\n{rule.mend}")
+    if rule.fix:
+        parts.append(f"## How to fix it\n\n{rule.fix}")
     return "\n\n".join(parts) + "\n"
 
 
@@ -166,11 +166,12 @@ def _fix(fix: Fix, uri: str) -> Json:
 
 
 def _message(finding: Finding) -> str:
-    """The headline, the helps, and links to the related places, without which these are not shown; each ended by a period."""
+    """The headline, the helps, and links to the related places, without which these are not shown; each ended by a
+    period."""
     texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
-    told = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
+    every = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
     links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
-    return f"{told} See {links}." if links else told
+    return f"{every} See {links}." if links else every
 
 
 def _link(name: str) -> str:
@@ -197,9 +198,13 @@ def _region(finding: Finding) -> Json:
 
 def _suppression(each: Silenced) -> Json:
     """Why a finding is not reported: the model itself says so, or what lies beside it."""
-    said = {"model": "irlint.ignore of the model lists the rule", "baseline": "it is in the baseline"}
+    reasons = {"model": "irlint.ignore of the model lists the rule", "baseline": "it is in the baseline"}
     kind = "inSource" if each.by == "model" else "external"
-    return {"kind": kind, "status": "accepted", "justification": safe(each.reason) or said.get(each.by, "suppressed")}
+    return {
+        "kind": kind,
+        "status": "accepted",
+        "justification": safe(each.reason) or reasons.get(each.by, "suppressed"),
+    }
 
 
 def _location(uri: str, region: Json, logical: Json | None) -> Json:

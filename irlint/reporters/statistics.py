@@ -18,15 +18,16 @@ def rendered(tally: Tally) -> str:
 
 
 def headline(tally: Tally, configuration: str = "") -> str:
-    """The closing lines of a run that has not kept its findings: what was found, in how many models, and what the configuration hid."""
+    """The closing lines of a run that has not kept its findings: what was found, in how many models, and what the
+    configuration hid."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = f"Found {', '.join(counts)} in {tally.hit} of {counted(models, 'model')}." if counts else "No findings."
     more = [(tally.unreadable, "could not be read"), (tally.skipped, "skipped"), (tally.suppressed, "suppressed")]
     more += [(tally.hidden, "in the baseline"), (tally.following, "more follow from others")]
-    told = "".join(f"; {count:,} {what}" for count, what in more if count)
-    told += f"; {errors_hidden(tally.errors_hidden, configuration)}" if tally.errors_hidden else ""
-    return f"{found}\nChecked {counted(models, 'model')}{told}.\n"
+    parts_text = "".join(f"; {count:,} {what}" for count, what in more if count)
+    parts_text += f"; {errors_hidden(tally.errors_hidden, configuration)}" if tally.errors_hidden else ""
+    return f"{found}\nChecked {counted(models, 'model')}{parts_text}.\n"
 
 
 def document(tally: Tally) -> str:
@@ -52,7 +53,10 @@ def page(tally: Tally, title: str) -> str:
             [(*(f"{n:,}" for n in counts), name) for name, counts in most_models_first(tally.exporters)],
         ),
     ]
-    head = f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n{_STYLE}</head>\n'
+    head = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta '
+        f'charset="utf-8">\n<title>{escape(title)}</title>\n{_STYLE}</head>\n'
+    )
     return f"{head}<body>\n<h1>{escape(title)}</h1>\n{''.join(tables)}</body>\n</html>\n"
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irlint.pictures.drawing import Row, Table
 from irlint.records import record
 from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrapped
 from irlint.reporters.plain import safe
+from irlint.snippets.drawing import Row, Table
 
-#: A table shows so many axes; of more, or where the page is too narrow, only the first, the last and those around the clash.
+#: A table shows so many axes; of more, or where the page is too narrow, only the first, the last and those around the
+#: clash.
 AXES = 12
 
 #: The last column of a table is at least so wide, or left out.
@@ -24,7 +25,8 @@ INSTEAD = 40
 
 @record
 class _Limits:
-    """How wide dims may be, the clashing ones and the others, what is left for the last column, and whether all axes are shown."""
+    """How wide dims may be, the clashing ones and the others, what is left for the last column, and whether all axes
+    are shown."""
 
     dim: int
     clashing: int
@@ -176,8 +178,8 @@ class _Grid:
         if row.dims is None:
             return [(_instead(row) + " " * (self.body - display(_instead(row))), "dim")]
         if not row.dims:
-            told = _scalar(row)
-            return [(told.ljust(self.body) if self.body >= display(told) else "[ ]".ljust(self.body), "")]
+            scalar = _scalar(row)
+            return [(scalar.ljust(self.body) if self.body >= display(scalar) else "[ ]".ljust(self.body), "")]
         runs: list[Run] = []
         there = [column for column in self.shown if column >= 0 and self._cell(index, column) is not None]
         first, last = there[0], there[-1]

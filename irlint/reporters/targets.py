@@ -11,13 +11,13 @@ from irlint.reporters.plain import safe, spelled
 #: The runtime whose releases were not asked.
 LISTED = "tensorrt"
 
-#: Of the reasons for which a release refuses a model so many are told.
+#: The most reasons of a release for refusing a model that a report lists.
 SHOWN = 6
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
-    """A block for each runtime, a line for releases that do the same, and what keeps the model from them; what ``encoding``
-    does not have is escaped."""
+    """A block for each runtime, a line for releases that do the same, and what keeps the model from them; what
+    ``encoding`` does not have is escaped."""
     lines = [f"{safe(found['path'])} ({found['format']})"]
     for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
         lines += ["", *_runtime(name, list(entries))]
@@ -31,8 +31,8 @@ def _advice(stamp: dict[str, Any]) -> str:
     first: dict[str, str] = {}
     for each in stamp["runs"]:
         first.setdefault(each["name"], each["release"])
-    told = ", ".join(f"{name} from {release} on" for name, release in first.items())
-    return f"save with opset {stamp['opset']} and IR version {stamp['ir_version']}: runs on {told}"
+    runtimes = ", ".join(f"{name} from {release} on" for name, release in first.items())
+    return f"save with opset {stamp['opset']} and IR version {stamp['ir_version']}: runs on {runtimes}"
 
 
 def _runtime(name: str, entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -43,8 +43,8 @@ def _runtime(name: str, entries: list[dict[str, Any]]) -> Iterator[str]:
     spans = [_span(group, entries) for group in groups]
     width = max(map(len, spans))
     for span, group in zip(spans, groups):
-        said = "not known" if group[0]["verdict"] == "unknown" else group[0]["verdict"]
-        yield f"  {span:{width}}  {said}"
+        verdict = "not known" if group[0]["verdict"] == "unknown" else group[0]["verdict"]
+        yield f"  {span:{width}}  {verdict}"
         yield from _reasons(group[0].get("reasons", ()), width + 4)
 
 

@@ -9,12 +9,12 @@ from itertools import pairwise
 from irlint.findings.report import Finding, Report
 from irlint.findings.wording import bounded
 from irlint.lazy_typing import Any
-from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
 from irlint.records import record, replaced
 from irlint.reporters import frames, names, tables
 from irlint.reporters.ansi import PIPE_WIDTH, colored, terminal_width
 from irlint.reporters.canvas import UNBOUNDED, Canvas, wrapped
 from irlint.reporters.plain import UTF_8, brief, place, safe, spelled, summary
+from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
 
 __all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 
@@ -24,7 +24,8 @@ SHOWN = 10
 #: A note has at most so many characters.
 NOTE = 800
 
-#: How far names are cut, what is spare left out for them, and whether dims have room, by turns: at first little is lost.
+#: How far names are cut, what is spare left out for them, and whether dims have room, by turns: at first little is
+#: lost.
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
@@ -53,11 +54,12 @@ def rendered(
     columns: int | None = None,
     encoding: str = "utf-8",
 ) -> str:
-    """The findings of each file, errors first, else in document order, stale declarations behind the errors that they go with, a blank line behind
-    each, then the summary unless ``quiet``.
+    """The findings of each file, errors first, else in document order, stale declarations behind the errors that they
+    go with, a blank line behind each, then the summary unless ``quiet``.
 
-    ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``. What ``encoding``
-    does not have is escaped.
+    ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are
+    wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``.
+    What ``encoding`` does not have is escaped.
     """
     canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
     blocks: list[str] = []
@@ -74,8 +76,8 @@ def rendered(
 
 
 def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings in document order, the errors of a file before its warnings and these before its notes, a stale declaration behind
-    the error that tells more of the same mistake."""
+    """The findings in document order, the errors of a file before its warnings and these before its notes, a stale
+    declaration behind the error that explains the same mistake."""
     files: dict[str, int] = {}
     for each in findings:
         files.setdefault(each.path, len(files))
@@ -87,8 +89,8 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
         fingerprint = each.detail.behind if isinstance(each.detail, Drawing) else ""
         behind = each.path, fingerprint
         (later.setdefault(behind, []) if fingerprint and behind in listed else result).append(each)
-    told = [one for each in result for one in (each, *later.pop((each.path, each.fingerprint), ()))]
-    return [*told, *(each for left in later.values() for each in left)]
+    ordered = [one for each in result for one in (each, *later.pop((each.path, each.fingerprint), ()))]
+    return [*ordered, *(each for left in later.values() for each in left)]
 
 
 def _spelled(entry: Any, encoding: str) -> Any:
@@ -153,7 +155,7 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
 
     def spelled_out(text: str) -> str:
         if words:
-            from irlint.pictures.letters import lettered
+            from irlint.snippets.letters import lettered
 
             text = lettered(text, words)
         return text
@@ -181,15 +183,16 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     following = [each for root in (finding, *others) for each in root.following]
     if following:
         page.remark("note", short(_consequences(following, finding)), "tag")
-    for told in finding.helps:
-        page.remark("help", short(safe(told)), "help")
+    for ordered in finding.helps:
+        page.remark("help", short(safe(ordered)), "help")
     code = finding.rule.code
     page.remark("rule", f"{code} {finding.rule.name}, explained by `irlint explain {code}`", "tag")
     return page.text
 
 
 def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
-    """Where the finding stands; a name that is long, or has no room beside that, in a line of its own, as what stands for a scope."""
+    """Where the finding stands; a name that is long, or has no room beside that, in a line of its own, as what stands
+    for a scope."""
     whole = brief(drawing.place)
     if not drawing.name or (page.fits(at, whole) and not scope and len(drawing.name) <= BESIDE):
         page.at(at, whole)

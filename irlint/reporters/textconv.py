@@ -1,7 +1,8 @@
-"""A model as lines of text that change as little as the model does: no names but those of inputs and outputs, no places in the file.
+"""A model as lines of text that change as little as the model does: no names but those of inputs and outputs, no places
+in the file.
 
-Nodes come in the order in which the outputs need them, and refer to others by operator: ``Relu`` is the last Relu above, ``Relu^2``
-the one before.
+Nodes come in the order in which the outputs need them, and refer to others by operator: ``Relu`` is the last Relu
+above, ``Relu^2`` the one before.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def _conditions(known: Known) -> Iterator[str]:
 
 
 class _Scope:
-    """What a graph has made so far: ``made`` says of a value which one of its operator's nodes makes it, as which output."""
+    """What a graph has made so far: ``made`` says of a value which one of its operator's nodes makes it, as which
+    output."""
 
     def __init__(self, names: Mapping[Value, str]) -> None:
         self.names = dict(names)
@@ -99,8 +101,8 @@ class _Writer:
         for node in _needed(nodes, [value for _, value in kept]):
             if node.op != self.format.output_node:
                 yield from self._node(node, scope, indent)
-        for told, value in kept:
-            yield f"{indent}{told} = {self._reference(value)}"
+        for name, value in kept:
+            yield f"{indent}{name} = {self._reference(value)}"
         self.scopes.pop()
 
     def function(self, function: Function) -> Iterator[str]:
@@ -141,7 +143,8 @@ class _Writer:
 
 
 def _needed(nodes: list[Node], results: Iterable[Value]) -> Iterator[Node]:
-    """The nodes in the order in which the results need them, each behind what it uses; then those that nothing needs."""
+    """The nodes in the order in which the results need them, each behind what it uses; then those that nothing
+    needs."""
     makers = {value: node for node in nodes for value in node.outputs if value is not None}
     seen: set[Node] = set()
     wanted = [*(makers[value] for value in results if value in makers), *nodes]

@@ -13,8 +13,8 @@ MORE = 4
 
 
 def rendered(why: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH) -> str:
-    """The value, then for each axis a sentence for each place that its size goes through; what ``encoding`` does not have is
-    escaped."""
+    """The value, then for each axis a sentence for each place that its size goes through; what ``encoding`` does not
+    have is escaped."""
     value = wrapped(spelled(_value(why), encoding), columns, columns - MORE)
     parts = [f"{headed(why)}\n", *(f"{line}\n{' ' * MORE}" for line in value[:-1])]
     parts.append(f"{value[-1]}\n")

@@ -8,10 +8,10 @@ from irlint.dims import Shape
 from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.lazy_typing import Any
-from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
-from irlint.ops.kernels.broadcast import broadcast, merged, stretched
 from irlint.ops.layout.expanding import expanded, mapped, repeated
 from irlint.ops.math.elementwise import legacy_broadcast
+from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.shared.broadcast import broadcast, merged, stretched
 from irlint.records import record
 from irlint.run.listing import dim_entry
 
@@ -22,8 +22,8 @@ Shapes = Sequence[Shape]
 class BroadcastRule:
     """A rule by its name: the format and the operators that have it, what it says, and the shape that it gives.
 
-    ``takes`` is how many shapes it takes, None for any number from two on; ``needs_axis`` says that it asks nothing without one.
-    ``laid`` is the index of the shape that begins at the axis, if one does.
+    ``takes`` is how many shapes it takes, None for any number from two on; ``needs_axis`` says that it asks nothing
+    without one. ``laid`` is the index of the shape that begins at the axis, if one does.
     """
 
     name: str
@@ -50,7 +50,7 @@ def _mapped(shapes: Shapes, axis: int | None) -> Shape | None:
     return mapped(shapes[0], shapes[1], range(axis, axis + len(shapes[0])))
 
 
-#: In the order in which they are told. Sources: ONNX "Broadcasting in ONNX", Add-6 and Expand-8; OpenVINO "Broadcast Rules For
+#: In the order of reports. Sources: ONNX "Broadcasting in ONNX", Add-6 and Expand-8; OpenVINO "Broadcast Rules For
 #: Elementwise Operations" and Broadcast-3.
 RULES = (
     BroadcastRule(
@@ -122,7 +122,8 @@ RULES = (
 def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
     """What ``irlint broadcast --format json`` prints: an entry for each rule, or for the one of that name.
 
-    Raises ValueError for fewer than two shapes, and where the rule that is asked for takes another number or needs an axis.
+    Raises ValueError for fewer than two shapes, and where the rule that is asked for takes another number or needs an
+    axis.
     """
     if len(shapes) < 2:
         raise ValueError("give two shapes at least, such as 1,64,56,56 64,1,1")
@@ -160,7 +161,7 @@ def _entry(shape: Shape | None) -> list[object] | None:
 
 def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
     """``holds`` is None where the rule does not go with what is asked, which ``message`` then says."""
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "rule": rule.name,
         "where": rule.where,
         "sentence": rule.sentence,
@@ -172,14 +173,14 @@ def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, 
         "offsets": _offsets(rule, shapes, axis),
         "marks": [],
     }
-    if told["message"]:
-        return told
+    if answer["message"]:
+        return answer
     with stated() as statements:
         try:
             result = rule.result(shapes, axis)
         except Fault as fault:
             marks = [list(mark) for mark in fault.marks]
-            return {**told, "holds": False, "message": fault.message, "help": fault.help, "marks": marks}
+            return {**answer, "holds": False, "message": fault.message, "help": fault.help, "marks": marks}
     requires = list(dict.fromkeys(each.condition for each in statements.requirements))
     message = "; ".join(fault.message for fault in statements.faults)
-    return {**told, "holds": True, "shape": _entry(result), "requires": requires, "message": message}
+    return {**answer, "holds": True, "shape": _entry(result), "requires": requires, "message": message}

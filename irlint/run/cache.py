@@ -1,4 +1,5 @@
-"""Verdicts that are kept: of a model of which all that its check has read is as it was, the outcome need not be worked out again."""
+"""Verdicts that are kept: of a model of which all that its check has read is as it was, the outcome need not be worked
+out again."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from irlint.inference.answers import NOT_WORKED_OUT
 from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
 from irlint.parsers.opening import whole
-from irlint.parsers.trace import Beside, Read, Trace, is_same, is_told
+from irlint.parsers.trace import Beside, Read, Trace, is_same, is_same_beside
 from irlint.records import record, replaced
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.plain_data import made, plain
@@ -26,13 +27,14 @@ _known: list[tuple[Settings, bytes]] = []
 
 @record
 class Entry:
-    """What was found of the model at a path as it is named from a folder, by whom and how it was asked, and what was read for that."""
+    """What was found of the model at a path as it is named from a folder, by whom and how it was asked, and what was
+    read for that."""
 
     path: str
     folder: str
     asked: bytes
     reads: tuple[Read, ...]
-    told: tuple[Beside, ...]
+    text: tuple[Beside, ...]
     outcome: Outcome
 
 
@@ -45,7 +47,7 @@ def remembered(settings: Settings, path: str) -> Outcome:
     with Trace() as trace:
         found = outcome(replaced(settings, cache="", stamped=False), path)
     if found.file.status == "checked" and found.error is None and _is_lasting(found) and _is_plain(trace):
-        _write(file, Entry(path, os.getcwd(), asked, trace.reads(), tuple(trace.told), found))
+        _write(file, Entry(path, os.getcwd(), asked, trace.reads(), tuple(trace.text), found))
     return found
 
 
@@ -59,10 +61,10 @@ def _is_about(entry: Entry, path: str) -> bool:
 
 def _is_true(entry: Entry, path: str) -> bool:
     form = entry.outcome.file.format
-    if entry.told and form not in [each.name for each in FORMATS]:
+    if entry.text and form not in [each.name for each in FORMATS]:
         return False
     try:
-        return all(map(is_same, entry.reads)) and all(is_told(each, path, form or "") for each in entry.told)
+        return all(map(is_same, entry.reads)) and all(is_same_beside(each, path, form or "") for each in entry.text)
     except (ValueError, OverflowError):
         return False
 
@@ -72,8 +74,9 @@ def _is_lasting(found: Outcome) -> bool:
 
 
 def _is_plain(trace: Trace) -> bool:
-    """Whether nothing beside the model is missing or odd: what is said then depends on what else lies there."""
-    return all(each.told[1] is None for each in trace.told)
+    """Whether every file beside the model is present and sound; otherwise the report depends on what else lies
+    there."""
+    return all(each.text[1] is None for each in trace.text)
 
 
 def _file(folder: str, path: str) -> str:
@@ -83,7 +86,8 @@ def _file(folder: str, path: str) -> str:
 
 
 def _asked(settings: Settings) -> bytes:
-    """A hash of all that an outcome depends on beside the model: settings, this program, and what it reads schemas with."""
+    """A hash of all that an outcome depends on beside the model: settings, this program, and what it reads schemas
+    with."""
     if not _known or _known[0][0] is not settings:
         lasting = replaced(settings, cache="", timeout=None, stamped=False)
         text = repr((_canonical(lasting), sys.version, *_program()))
@@ -106,7 +110,7 @@ def _canonical(value: Any) -> Any:
 
 
 def _program() -> Iterator[tuple[str, int, int]]:
-    """The files of this program, and what tells the packages that it reads with: their sizes and when they were written."""
+    """The files of irlint and of the packages that it reads with: their sizes and times."""
     from importlib.util import find_spec
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

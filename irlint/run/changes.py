@@ -1,4 +1,5 @@
-"""Which models of a git repository differ from a revision: by their own file, by their weights, or by their external data."""
+"""Which models of a git repository differ from a revision: by their own file, by their weights, or by their external
+data."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from irlint.run.search import SUFFIXES, WEIGHTS
 
 @record
 class Differences:
-    """The files of a repository that differ from a revision or are gone, and those that the revision has; from its root on."""
+    """The changed and deleted files of a repository since a revision, and those of the revision; relative to its
+    root."""
 
     root: str
     changed: frozenset[str]
@@ -42,8 +44,9 @@ NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", 
 
 
 class Changes:
-    """Chooses the models that differ from a revision ``ref``, or from where the work on it and on this branched; ``deciding`` are files which
-    change what is found in every model. Counts in ``unchanged`` those that it does not choose."""
+    """Chooses the models that differ from a revision ``ref``, or from where the work on it and on this branched;
+    ``deciding`` are files which change what is found in every model. Counts in ``unchanged`` those that it does not
+    choose."""
 
     def __init__(self, ref: str, deciding: Collection[str] = ()) -> None:
         self.ref = ref

@@ -30,7 +30,7 @@ CHANCES = 2
 CONNECT = 10
 WORKERS = 60
 
-#: Workers on this machine set up their logs by it before they can be told otherwise.
+#: Workers on this machine set up their logs by it at start.
 LOGGING = "DASK_LOGGING__DISTRIBUTED"
 
 #: The scheme of a scheduler's address as it is given.
@@ -43,8 +43,8 @@ class NoCluster(ValueError):
 
 @record
 class Batch:
-    """Items with their indices, which are worked on together; ``chances`` are the workers that an item may end which is alone in the
-    cluster, and ``left`` tells how often results may still get lost on the way."""
+    """Items with their indices, which are worked on together; ``chances`` are the workers that an item may end which is
+    alone in the cluster, and ``left`` counts how often results may still get lost."""
 
     items: tuple[tuple[int, Any], ...]
     chances: int = 0
@@ -61,11 +61,11 @@ def results(
     address: str = "",
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item with the item's index, as the workers of the cluster at an ``address`` have worked it out, or ``jobs``
-    workers on this machine; as ``processes.results`` gives it.
+    """``function`` of every item with the item's index, as the workers of the cluster at an ``address`` have worked it
+    out, or ``jobs`` workers on this machine; as ``processes.results`` gives it.
 
-    Items that weigh little are sent together. Where a worker ends over items, each is tried again alone, and ``died`` makes the result
-    of one that ends a second one. Raises NoCluster.
+    Items that weigh little are sent together. Where a worker ends over items, each is tried again alone, and ``died``
+    makes the result of one that ends a second one. Raises NoCluster.
     """
     waiting = _batches(enumerate(items), weight)
     under_way: dict[Any, Batch] = {}
@@ -80,7 +80,8 @@ def results(
             under_way[future.key] = batch
             done.add(future)
 
-        # Whoever is queued at a worker that ends is suspected: so each item of theirs is tried again while nothing else is under way.
+        # Whoever is queued at a worker that ends is suspected: so each item of theirs is tried again while nothing else
+        # is under way.
         suspects: list[Batch] = []
         while following is not None or under_way or suspects:
             if suspects and not under_way:
@@ -118,8 +119,8 @@ def _batches(items: Iterator[tuple[int, Item]], weight: Callable[[Item], int]) -
 
 
 def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, Any]], list[Batch]]:
-    """The results of a batch, or what of it is to be tried again; neither where it has ended workers twice. Raises NoCluster where
-    something else went wrong."""
+    """The results of a batch, or what of it is to be tried again; neither where it has ended workers twice. Raises
+    NoCluster where something else went wrong."""
     try:
         return future.result(), []
     except Exception as error:
@@ -155,7 +156,8 @@ def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int
 
 
 def dask_setup(worker: Any) -> None:
-    """What Dask calls in a worker on this machine: what becomes of the worker is told by findings, so it writes nothing itself."""
+    """What Dask calls in a worker on this machine: findings report what becomes of the worker, so it writes nothing
+    itself."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     os.close(nothing)
@@ -175,7 +177,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
 
     place = address.removeprefix(SCHEME)
     with ExitStack() as stack:
-        # What becomes of workers is told by findings.
+        # Findings report what becomes of workers.
         for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.core"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         settings = {

@@ -78,7 +78,8 @@ def _constants(model: Opened) -> Iterator[Constant]:
 
 
 def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
-    """How the constants of a model are hashed; with ``by_type`` only those whose contents are known without their bytes."""
+    """How the constants of a model are hashed; with ``by_type`` only those whose contents are known without their
+    bytes."""
 
     found: dict[int, str | None] = {}
 

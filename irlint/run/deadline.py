@@ -104,8 +104,8 @@ class _ByThread:
 
 
 class _InThread:
-    """In a thread that is not the main one, as workers of a cluster have it: another one raises TimedOut there, between two steps of
-    Python."""
+    """In a thread that is not the main one, as workers of a cluster have it: another one raises TimedOut there, between
+    two steps of Python."""
 
     def __init__(self, seconds: float) -> None:
         import ctypes

@@ -34,22 +34,22 @@ PROCESSES = "processes"
 class Settings:
     """How files are checked: plain data that every process gets.
 
-    ``models`` are globs with shapes of their own; ``shapes`` override these. ``policy`` says what is reported, None for everything.
-    With ``skip_pointers`` Git LFS pointers are skipped, with ``skip_strangers`` files that are known to be no models.
-    With ``weights`` large constants are read; ``targets`` are releases of runtimes that have to load the models.
-    ``timeout`` is in seconds for each file, None for no limit. Without ``ignores`` the rules that models list under
-    ``irlint.ignore`` are reported as well. ``cache`` is a folder for results, "" for none. With ``stamped`` the entries of
-    files hold their size and time of modification.
+    ``models`` are globs with shapes of their own; ``shapes`` override these. ``policy`` says what is reported, None for
+    everything. With ``skip_pointers`` Git LFS pointers are skipped, with ``skip_non_models`` files that are known to be
+    no models. With ``weights`` large constants are read; ``targets`` are releases of runtimes that have to load the
+    models. ``timeout`` is in seconds for each file, None for no limit. Without ``ignores`` the rules that models list
+    under ``irlint.ignore`` are reported as well. ``cache`` is a folder for results, "" for none. With ``stamped`` the
+    entries of files hold their size and time of modification.
 
-    The last five say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``,
-    ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule.
+    The last five say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in
+    ``Form``, ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule.
     """
 
     shapes: Mapping[str, Shape] = NOTHING
     models: ByGlob[ModelShapes] | None = None
     policy: Policy | None = None
     skip_pointers: bool = False
-    skip_strangers: bool = False
+    skip_non_models: bool = False
     weights: bool = False
     targets: tuple[str, ...] = ()
     timeout: float | None = None
@@ -90,10 +90,10 @@ def checked(
 ) -> Report:
     """The report on every model among ``paths``, and on those that are ``in_memory``.
 
-    ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance`` gets the number
-    of files, and the name of one that is the only one; what it returns hears how many are done. Raises MissingPaths, OSError where a
-    file that is named cannot be opened (one that was found in a folder gets a finding) or too many are open, and ValueError where a shape is for an input
-    that no model has.
+    ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance``
+    gets the number of files, and the name of one that is the only one; what it returns hears how many are done. Raises
+    MissingPaths, OSError where a file that is named cannot be opened (one that was found in a folder gets a finding) or
+    too many are open, and ValueError where a shape is for an input that no model has.
     """
     from irlint import __version__
 
@@ -124,7 +124,7 @@ def apart(paths: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def found_there(urls: Sequence[str], excluded: Excluded | None, force_exclude: bool) -> Iterator[Located]:
-    """The models behind URLs. Raises MissingPaths, and ValueError where it cannot be told which there are."""
+    """The models behind URLs. Raises MissingPaths, and ValueError where a store does not list them."""
     if not urls:
         return iter(())
     from irlint.run.remote import listed
@@ -167,7 +167,8 @@ def outcomes(
     ordered: bool = False,
     executor: str = PROCESSES,
 ) -> Iterator[Outcome]:
-    """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun first.
+    """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun
+    first.
 
     ``executor`` is PROCESSES, or a cluster as ``sharing.shared`` takes it; raises ValueError where that cannot be had.
     """
@@ -223,7 +224,7 @@ def outcome(settings: Settings, path: str | Located, data: bytes | None = None) 
 def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
     opening.exhausted = None
     try:
-        passed = skipped(path, data, settings.skip_pointers, settings.skip_strangers)
+        passed = skipped(path, data, settings.skip_pointers, settings.skip_non_models)
         found = Outcome(passed) if passed is not None else _inspected(settings, path, data)
         if opening.exhausted is not None:
             raise opening.exhausted
@@ -246,7 +247,8 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
-    """The shapes for a file's inputs, of the configuration's entries the last one counting, and where that states them."""
+    """The shapes for a file's inputs, of the configuration's entries the last one counting, and where that states
+    them."""
     shapes: dict[str, Shape] = {}
     places: dict[str, str] = {}
     for entry in settings.models.of(path) if settings.models else ():
@@ -294,7 +296,8 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named`` or no file could be opened."""
+    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named`` or no file
+    could be opened."""
     error, path = found.error, found.file.path
     if error is None:
         return found

@@ -51,8 +51,9 @@ class Version:
 
 @record(eq=False)
 class Fixed:
-    """A model before and after ``fixes``, and after what was ``asked`` for beside them; ``after`` is ``before`` where there are none.
-    ``refused`` says what was asked for and could not be had. ``state`` tells the file that was read from any other one; it is None of a model in memory."""
+    """A model before and after ``fixes``, and after what was ``asked`` for beside them; ``after`` is ``before`` where
+    there are none. ``refused`` says what was asked for and could not be had. ``state`` identifies the file that was
+    read; it is None of a model in memory."""
 
     path: str
     before: Version
@@ -79,8 +80,8 @@ class Fixed:
         return (*dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits), *self.asked)
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """The lines of a document before and after; of a model that is none what ``irlint diff --textconv`` prints, without hashes of
-        weights."""
+        """The lines of a document before and after; of a model that is none what ``irlint diff --textconv`` prints,
+        without hashes of weights."""
         if _has_lines(self.after.outcome.file.format):
             before, after = [
                 version.data.decode("utf-8", "replace").splitlines() for version in (self.before, self.after)
@@ -106,8 +107,9 @@ Wish = Literal["target", "freeze", "annotate"]
 def fixed(
     path: str, settings: Settings, data: bytes | None = None, wishes: Sequence[Wish] = (), *, unsafe: bool = False
 ) -> Fixed:
-    """A model at a path, or in ``data``, with the safe fixes of its findings, with ``unsafe`` also those that are suggested alone, and with versions that the targets take, the sizes of
-    ``settings`` or annotations, as ``wishes`` say, all of which leave it without a finding that is new.
+    """A model at a path, or in ``data``, with the safe fixes of its findings, with ``unsafe`` also those that are
+    suggested alone, and with versions that the targets take, the sizes of ``settings`` or annotations, as ``wishes``
+    say, all of which leave it without a finding that is new.
 
     Raises OSError where it cannot be opened.
     """
@@ -175,7 +177,8 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 
 
 def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) -> tuple[Version, Applied]:
-    """A model with its unsafe fixes, one after another, of which each leaves nothing new that a safe fix does not take away."""
+    """A model with its unsafe fixes, one after another, of which each leaves nothing new that a safe fix does not take
+    away."""
     after, applied = before, list(fixes)
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
@@ -259,7 +262,8 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
 
 
 def _is_worse(after: Outcome, before: Outcome) -> bool:
-    """Whether a model has more findings of some rule than it had; what is unused is only looked for where there is no error."""
+    """Whether a model has more findings of some rule than it had; what is unused is only looked for where there is no
+    error."""
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     counts = Counter(each.rule for each in after.findings if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)

@@ -1,4 +1,5 @@
-"""What git says of a repository, of which nothing is executed: no hook, filter, monitor or transport that its own configuration names."""
+"""What git says of a repository, of which nothing is executed: no hook, filter, monitor or transport that its own
+configuration names."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterator
 
 from irlint.run.deadline import USUAL
 
-#: What tells a hook of the repository that it belongs to, which need not be the one that is asked.
+#: The variables that name the repository of a hook, which need not be the one that is asked.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
 
 #: Keys in place of those that make git start programs.
@@ -44,7 +45,8 @@ class Git:
             self.keys.append((f"{name}.required", "false"))
 
     def __call__(self, *arguments: str, root: str = "") -> list[str] | None:
-        """What git prints, at its NULs; None where it ends with another status than 0. Raises NoRevision where git cannot be run."""
+        """What git prints, at its NULs; None where it ends with another status than 0. Raises NoRevision where git
+        cannot be run."""
         import subprocess
 
         try:
@@ -67,8 +69,8 @@ class Git:
         return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
 
     def _filters(self, root: str, seen: set[str]) -> Iterator[str]:
-        """``filter.NAME`` of the filters that the configurations of a work tree and its submodules define; all filters where one extends
-        Git LFS, which would run that."""
+        """``filter.NAME`` of the filters that the configurations of a work tree and its submodules define; all filters
+        where one extends Git LFS, which would run that."""
         seen.add(os.path.realpath(root))
         pattern = r"^(filter\..*\.(clean|smudge|process)|lfs\.extension\..*)$"
         listed = self("config", "--show-scope", "--name-only", "-z", "--get-regexp", pattern, root=root) or []

@@ -27,7 +27,7 @@ class Block:
 
     @property
     def key(self) -> int | None:
-        """What tells the file, as it was when it was checked, from others; None where that is not known."""
+        """The identity of the file as it was checked; None where it is unknown."""
         size, stamp = self.file.get("size"), self.file.get("stamp")
         return None if size is None else key(str(self.file.get("path")), size, stamp or "")
 

@@ -10,7 +10,8 @@ Key = tuple[str, str, bool]
 
 
 def limited(problems: list[Problem], most: int) -> list[Problem]:
-    """The problems; one that stands for those of a rule and severity past ``most``, at the place of the first of them, has their number."""
+    """The problems; one that stands for those of a rule and severity past ``most``, at the place of the first of them,
+    has their number."""
     counts: dict[Key, int] = {}
     kept: list[Problem] = []
     left_out: dict[Key, list[Problem]] = {}
@@ -35,7 +36,8 @@ def _stand_in(left_out: list[Problem], count: int, stand_ins: dict[int, Problem]
     first, rule = left_out[0], left_out[0].fault.rule
     severity, number = first.fault.severity, sum(each.count for each in left_out)
     fault = rule.fault(
-        f"{count:,} {severity.value}s of this file are of this rule, and {number:,} of them are not listed: this one and those after it",
+        f"{count:,} {severity.value}s of this file are of this rule, and {number:,} of them are not listed: this one "
+        "and those after it",
         help="fix what is listed, and check again",
         severity=severity,
         role="",

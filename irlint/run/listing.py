@@ -37,8 +37,9 @@ def listed(
 ) -> dict[str, Any]:
     """What ``irlint shapes --format json`` prints, of the values that ``selection`` names where it is given.
 
-    With ``marked`` each value says in ``marks`` whether it is an ``input``, a ``constant`` or an ``output`` of its graph. Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or where
-    ``shapes`` names an input that the model does not have.
+    With ``marked`` each value says in ``marks`` whether it is an ``input``, a ``constant`` or an ``output`` of its
+    graph. Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or
+    where ``shapes`` names an input that the model does not have.
     """
     return listed_of(worked_out(path, data, shapes, given_by), path, selection=selection, marked=marked)
 
@@ -75,8 +76,8 @@ def worked_out(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Known:
-    """What is known of the model in a file; of the shapes that ``given_by`` knows, those of inputs that it does not have do not
-    count. Raises as ``listed`` does."""
+    """What is known of the model in a file; of the shapes that ``given_by`` knows, those of inputs that it does not
+    have do not count. Raises as ``listed`` does."""
     model = parsers.read(path, data)
     if model.graph is None:
         raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")

@@ -43,8 +43,9 @@ class Meant:
 def meant(name: str, model: Model) -> Meant:
     """The value that a name stands for; of a node, its first output.
 
-    In this order, and in the main graph first: the name of a value; the name or id of a node, or a name of its port; with the path
-    of its graph before it; the end of such a name, preferably behind a ``/``, ``.`` or ``:``; the operator of one node. Raises NotOneValue.
+    In this order, and in the main graph first: the name of a value; the name or id of a node, or a name of its port;
+    with the path of its graph before it; the end of such a name, preferably behind a ``/``, ``.`` or ``:``; the
+    operator of one node. Raises NotOneValue.
     """
     values, nodes, every = _by_value(model), _by_node(model), names_of(model)
 
@@ -104,8 +105,8 @@ def _by_value(model: Model) -> list[tuple[str, Meant]]:
 
 
 def _by_node(model: Model) -> list[tuple[str, Meant]]:
-    """The first output of each node, or the input of one without outputs, with each name of the node; and values with further
-    names of their ports."""
+    """The first output of each node, or the input of one without outputs, with each name of the node; and values with
+    further names of their ports."""
     found: list[tuple[str, Meant]] = []
     for graph in graphs(model):
         for node in graph.nodes:

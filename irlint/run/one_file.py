@@ -61,7 +61,7 @@ def inspected(
             suggestions.again()
         findings = [_suggested(suggestions, *pair) for pair in zip(found, findings)]
     if findings and settings.drawn:
-        from irlint.pictures.finding import drawn
+        from irlint.snippets.finding import drawn
 
         limit = None if settings.every else DRAWN
         findings = drawn(model, known, found, findings, data, limit, around=settings.facts)
@@ -69,7 +69,8 @@ def inspected(
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """A file's entry with what is known of its model, and with its suppressed findings, where ``settings`` ask for these."""
+    """A file's entry with what is known of its model, and with its suppressed findings, where ``settings`` ask for
+    these."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:
@@ -113,7 +114,7 @@ def _may_be_fixed(problem: Problem) -> bool:
 def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
     """A finding with what fixes it, where that was found."""
     found = suggestions.of(problem)
-    return finding if found is None else replaced(finding, lever=found.text, fix=finding.fix or found.fix)
+    return finding if found is None else replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
 
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
@@ -220,14 +221,14 @@ def _findings(
 ) -> list[Finding]:
     if not found:
         return []
-    told = _related(known, found)
-    places = [*(problem.place for problem in found), *(place for pairs in told for _, place in pairs)]
+    related = _related(known, found)
+    places = [*(problem.place for problem in found), *(place for pairs in related for _, place in pairs)]
     positions = positions_of(model, places, data)
     given = _operands(model, known, found, data) if with_operands else [()] * len(found)
     counts: dict[str, int] = {}
     fingerprints = {id(problem): _fingerprint(problem, counts) for problem in found}
     result = []
-    for problem, pairs, operands in zip(found, told, given):
+    for problem, pairs, operands in zip(found, related, given):
         fault, node = problem.fault, problem.node
         line, column, end_line, end_column = positions.get(problem.place, NOWHERE)
         result.append(
@@ -263,8 +264,8 @@ def _findings(
 
 def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
     """What the node of each problem is given."""
-    from irlint.pictures.finding import Pictures
     from irlint.run.operands import operands
+    from irlint.snippets.finding import Pictures
 
     pictures = Pictures(model, known, data)
     return [operands(pictures, problem) for problem in found]
@@ -280,7 +281,7 @@ def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
 def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
     """For each problem the nodes that its message speaks of, and where they stand."""
     from irlint.inference.origins import Makers
-    from irlint.pictures.finding import related
+    from irlint.snippets.finding import related
 
     makers = Makers(known)
     return [related(makers, problem) for problem in found]
@@ -307,7 +308,8 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 
 
 def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
-    """The lines and columns of places in a file that is a text, from 1: those where they begin, then those behind them."""
+    """The lines and columns of places in a file that is a text, from 1: those where they begin, then those behind
+    them."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}

@@ -14,7 +14,8 @@ from irlint.records import record
 
 @record(eq=False)
 class Opened:
-    """What is known of a model, and the file in which its bytes lie where that is not the one at its path; ``data`` are the bytes of one in memory."""
+    """What is known of a model, and the file in which its bytes lie where that is not the one at its path; ``data`` are
+    the bytes of one in memory."""
 
     known: Known
     source: str | None = None
@@ -31,8 +32,8 @@ class Unreadable(ValueError):
 
 
 def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Opened:
-    """The model in a file, or in that which a Git LFS pointer stands for, or in ``data``, its bytes; ``alone`` looks at no file
-    beside it.
+    """The model in a file, or in that which a Git LFS pointer stands for, or in ``data``, its bytes; ``alone`` looks at
+    no file beside it.
 
     Raises OSError where it cannot be opened, and Unreadable where it is no model that can be read.
     """

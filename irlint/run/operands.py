@@ -8,23 +8,24 @@ from collections.abc import Iterable, Sequence
 from irlint.findings.report import Operand
 from irlint.findings.wording import bounded
 from irlint.model import Node, Problem
-from irlint.pictures.finding import Pictures
-from irlint.pictures.tables import marked_axes
 from irlint.run.listing import typed
+from irlint.snippets.finding import Pictures
+from irlint.snippets.tables import marked_axes
 
-#: Of a node with more inputs so many are told, those at fault among them.
+#: The most inputs of a node that are listed, those at fault among them.
 MOST = 8
 
 
 def operands(pictures: Pictures, problem: Problem) -> tuple[Operand, ...]:
-    """The inputs of a problem's node that are not left out; without types where those that are known are not those of the fault."""
+    """The inputs of a problem's node that are not left out; without types where those that are known are not those of
+    the fault."""
     node, fault = problem.node, problem.fault
     if node is None or not node.inputs:
         return ()
     current = pictures.current(problem)
     marks = marked_axes(fault, node, pictures.known) if fault.marks and current else {}
-    told = _told(pictures.inputs_of(node), (*marks, fault.input))
-    return tuple(_operand(pictures, node, index, marks.get(index, ()), current) for index in told)
+    indices = _shown(pictures.inputs_of(node), (*marks, fault.input))
+    return tuple(_operand(pictures, node, index, marks.get(index, ()), current) for index in indices)
 
 
 def _operand(pictures: Pictures, node: Node, index: int, axes: tuple[int, ...], current: bool) -> Operand:
@@ -37,8 +38,8 @@ def _operand(pictures: Pictures, node: Node, index: int, axes: tuple[int, ...], 
     return Operand(index, bounded(value.name), known["dtype"], shape, producer, axes)
 
 
-def _told(there: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]:
-    """The indices of the inputs to tell, in order."""
+def _shown(there: Sequence[int], at_fault: Iterable[int | None]) -> Sequence[int]:
+    """The indices of the inputs to list, in order."""
     if len(there) <= MOST:
         return there
     first = [index for index in dict.fromkeys(at_fault) if index is not None and _is_among(there, index)][:MOST]

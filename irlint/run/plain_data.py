@@ -1,4 +1,5 @@
-"""Records as plain data of JSON, and back: nothing is made but records of known classes, whose fields have the types that these declare."""
+"""Records as plain data of JSON, and back: nothing is made but records of known classes, whose fields have the types
+that these declare."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from irlint.findings import edits, report
 from irlint.findings.faults import SEVERITIES, Rule, Severity
 from irlint.lazy_typing import Any
 from irlint.parsers import trace
-from irlint.pictures import drawing
 from irlint.run import files
+from irlint.snippets import drawing
 
 Reader = Callable[[Any], Any]
 

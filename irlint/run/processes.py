@@ -40,33 +40,33 @@ def results(
     seconds: float | None = None,
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item with the item's index, as ``jobs`` processes have worked it out; items are begun in the order given,
-    and none so many as ``ahead`` before the first that is not done.
+    """``function`` of every item with the item's index, as ``jobs`` processes have worked it out; items are begun in
+    the order given, and none so many as ``ahead`` before the first that is not done.
 
-    ``function``, items and results have to be such that they can be pickled, and ``function`` raises nothing. Where a process
-    ends before it has answered, ``died`` makes the result from the item and a text that says how the process ended. With
-    ``seconds`` one that takes longer over an item is ended, and ``late`` makes the result.
+    ``function``, items and results have to be such that they can be pickled, and ``function`` raises nothing. Where a
+    process ends before it has answered, ``died`` makes the result from the item and a text that says how the process
+    ended. With ``seconds`` one that takes longer over an item is ended, and ``late`` makes the result.
     """
     waiting = enumerate(items)
     given: dict[int, Item] = {}
     following = next(waiting, None)
-    with _crew(function) as crew:
-        while following is not None or crew.busy:
-            while following is not None and len(crew.busy) < min(jobs, MOST):
+    with _pool(function) as pool:
+        while following is not None or pool.busy:
+            while following is not None and len(pool.busy) < min(jobs, MOST):
                 if following[0] - min(given, default=following[0]) >= ahead:
                     break
                 index, item = following
                 given[index] = item
-                crew.give(index, item)
+                pool.give(index, item)
                 following = next(waiting, None)
-            for index, answered, answer in crew.answers():
+            for index, answered, answer in pool.answers():
                 item = given.pop(index)
                 yield index, answer if answered else died(item, answer)
             if late is not None and seconds is not None:
-                yield from ((index, late(given.pop(index))) for index in crew.overdue(seconds))
+                yield from ((index, late(given.pop(index))) for index in pool.overdue(seconds))
 
 
-class _Crew:
+class _Pool:
     """The processes: those at work, by their connections with the index of the item, and those that wait for some."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -79,11 +79,11 @@ class _Crew:
 
     def give(self, index: int, item: Any) -> None:
         while True:
-            connection = self.idle.pop() if self.idle else self._hired()
+            connection = self.idle.pop() if self.idle else self._started()
             try:
                 connection.send(item)
             except OSError:
-                self._dismissed(connection)
+                self._stopped(connection)
                 continue
             self.busy[connection] = index
             self.since[connection] = monotonic()
@@ -97,7 +97,7 @@ class _Crew:
             try:
                 answer = connection.recv()
             except (EOFError, OSError):
-                yield index, False, self._dismissed(connection)
+                yield index, False, self._stopped(connection)
                 continue
             self.idle.append(connection)
             yield index, True, answer
@@ -108,10 +108,10 @@ class _Crew:
         slow = [each for each in self.busy if now - self.since[each] > seconds]
         for connection in slow:
             self.processes[connection].kill()
-            self._dismissed(connection)
+            self._stopped(connection)
         return [self.busy.pop(connection) for connection in slow]
 
-    def _hired(self) -> Connection:
+    def _started(self) -> Connection:
         ours, theirs = self.context.Pipe()
         process: BaseProcess = self.context.Process(target=_serve, args=(theirs, self.function), daemon=True)  # type: ignore[attr-defined]
         try:
@@ -125,7 +125,7 @@ class _Crew:
         self.processes[ours] = process
         return ours
 
-    def _dismissed(self, connection: Connection) -> str:
+    def _stopped(self, connection: Connection) -> str:
         process = self.processes.pop(connection)
         connection.close()
         process.join(5)
@@ -133,27 +133,29 @@ class _Crew:
 
 
 def _context() -> BaseContext:
-    """How processes begin: as somebody has set it, else by a fork on Linux, where it is quick and nothing here has threads."""
+    """How processes begin: as somebody has set it, else by a fork on Linux, where it is quick and nothing here has
+    threads."""
     chosen = multiprocessing.get_start_method(allow_none=True)
     return multiprocessing.get_context(chosen or ("fork" if sys.platform == "linux" else None))
 
 
 @contextmanager
-def _crew(function: Callable[[Any], Any]) -> Iterator[_Crew]:
-    crew = _Crew(function)
+def _pool(function: Callable[[Any], Any]) -> Iterator[_Pool]:
+    pool = _Pool(function)
     try:
-        yield crew
+        yield pool
     finally:
-        for process in crew.processes.values():
+        for process in pool.processes.values():
             process.terminate()
-        for connection, process in crew.processes.items():
+        for connection, process in pool.processes.items():
             process.join()
             connection.close()
 
 
 @contextmanager
 def interruptions_wait() -> Iterator[None]:
-    """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it, and from threads that do and what these start."""
+    """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it, and from threads that do and
+    what these start."""
     if not hasattr(signal, "pthread_sigmask"):
         with Uninterrupted():
             yield
@@ -166,8 +168,8 @@ def interruptions_wait() -> Iterator[None]:
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """A process: it ends with its connection, or with the one that started it, whatever it is at work on; interruptions are the
-    latter's affair."""
+    """A process: it ends with its connection, or with the one that started it, whatever it is at work on; interruptions
+    are the latter's affair."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -10,7 +10,7 @@ from typing import Any
 from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
-from irlint.parsers.remote.stores import Store, denied, judged, patiently, stamp
+from irlint.parsers.remote.stores import Store, denied, judged, stamp, with_retries
 from irlint.records import record, replaced
 from irlint.run.deadline import USUAL
 from irlint.run.files import Outcome, Settings, outcome
@@ -21,7 +21,7 @@ AT_ONCE = 16
 
 
 class NotListed(ValueError):
-    """A folder or a glob of a store of which it cannot be told what is in it."""
+    """A folder or a glob of a store that cannot be listed."""
 
 
 def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
@@ -131,7 +131,7 @@ def _asked(url: str, ask: Any) -> Any:
             raise
 
     try:
-        return patiently(asked if is_web(url) else ask, url)
+        return with_retries(asked if is_web(url) else ask, url)
     except FileNotFoundError:
         raise MissingPaths([shown(url)]) from None
     except OSError as error:
@@ -141,7 +141,8 @@ def _asked(url: str, ask: Any) -> Any:
 
 
 def outcome_of(settings: Settings, file: Located) -> Outcome:
-    """One remote file, checked, as one on this machine is, but never for any number of seconds: a server may be as slow as it likes."""
+    """One remote file, checked, as one on this machine is, but never for any number of seconds: a server may be as slow
+    as it likes."""
     timeout = USUAL if settings.timeout is None else settings.timeout
     with Session(file) as session:
         found = outcome(replaced(settings, stamped=False, timeout=timeout), str(file))

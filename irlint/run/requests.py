@@ -30,8 +30,8 @@ def answered(
 ) -> Report:
     """The report on models, whose findings carry what its text draws of them.
 
-    Raises as ``files.checked`` does, OSError where the configuration or its baseline cannot be opened, and ValueError for one that
-    cannot be used, and for a rule or a target that there is not.
+    Raises as ``files.checked`` does, OSError where the configuration or its baseline cannot be opened, and ValueError
+    for one that cannot be used, and for a rule or a target that there is not.
     """
     given = None if config is None else configuration(os.fspath(config))
     settings = Settings(
@@ -51,7 +51,8 @@ def answered(
 
 
 def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
-    """A model with its safe fixes, and with ``unsafe`` also those that are suggested alone, their edits, and the report on what is left. Raises OSError where it cannot be opened."""
+    """A model with its safe fixes, and with ``unsafe`` also those that are suggested alone, their edits, and the report
+    on what is left. Raises OSError where it cannot be opened."""
     from irlint.findings.edits import Fixed
     from irlint.run import fixing
 
@@ -80,7 +81,8 @@ def configuration(file: str) -> Config:
 def _policy(
     select: str | Iterable[str] | None, ignore: str | Iterable[str] | None, config: Config | None
 ) -> Policy | None:
-    """What is reported; None where that is everything. ``select`` and ``ignore`` act on what the configuration leaves."""
+    """What is reported; None where that is everything. ``select`` and ``ignore`` act on what the configuration
+    leaves."""
     if config is None and select is None and not ignore:
         return None
     from irlint.policy.suppressions import Policy, selection

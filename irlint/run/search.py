@@ -1,4 +1,5 @@
-"""Which files a run checks: those that are named, those that folders hold, and not those that are known to be no models."""
+"""Which files a run checks: those that are named, those that folders hold, and not those that are known to be no
+models."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 #: How the names of weights end, with those of the models that they belong to.
 WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
 
-#: Names of what lies beside models and is none: with the suffixes of documents, of settings, of programs, of pictures and
-#: sounds, and of data, or whole names.
-STRANGERS = (
+#: Names of what lies beside models and is none: with the suffixes of documents, of settings, of programs, of pictures
+#: and sounds, and of data, or whole names.
+NON_MODELS = (
     *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
     *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
     *(".py", ".ipynb", ".sh", ".bat", ".js", ".ts", ".c", ".h", ".cc", ".cpp", ".hpp", ".jinja"),
@@ -49,8 +50,9 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """Globs of what not to check: some from the working folder on, and some from ``root`` on; what git ignores, if given; and
-    what ``since`` a revision has not changed. ``links`` collects the links to folders that are not followed, if given."""
+    """Globs of what not to check: some from the working folder on, and some from ``root`` on; what git ignores, if
+    given; and what ``since`` a revision has not changed. ``links`` collects the links to folders that are not followed,
+    if given."""
 
     here: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
@@ -91,11 +93,12 @@ class Excluded:
 
 
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
-    """The files to check, sorted, each once: files as named, weights for their models, folders searched for files of the suffixes.
+    """The files to check, sorted, each once: files as named, weights for their models, folders searched for files of
+    the suffixes.
 
-    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the same. Links to
-    folders are followed where these lie below a folder that is named.
-    Raises MissingPaths, OSError for a folder that is named and cannot be read, and ValueError where it cannot be told what has changed.
+    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the
+    same. Links to folders are followed where these lie below a folder that is named. Raises MissingPaths, OSError for a
+    folder that is named and cannot be read, and ValueError where the changes are unknown.
     """
     excluded, paths = excluded or Excluded(), list(paths)
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
@@ -147,8 +150,9 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
 
 
 def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str, str]:
-    """The models in a folder and those below it, and the folders that cannot be read, with their real paths; of links to folders only
-    those that lead below one of ``roots`` are followed, after all other folders. Raises OSError for the folder itself."""
+    """The models in a folder and those below it, and the folders that cannot be read, with their real paths; of links
+    to folders only those that lead below one of ``roots`` are followed, after all other folders. Raises OSError for the
+    folder itself."""
     found: dict[str, str] = {}
     seen: set[tuple[int, int]] = set()
     waiting, links = [(folder, os.path.realpath(folder))], list[tuple[str, str]]()
@@ -182,7 +186,8 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
 
 
 def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
-    """Whether the search of a folder passes over an entry: it is hidden, excluded, ignored by git, or a file that is no model."""
+    """Whether the search of a folder passes over an entry: it is hidden, excluded, ignored by git, or a file that is no
+    model."""
     if name.startswith(".") or not (is_folder or name.lower().endswith(SUFFIXES)) or excluded(path):
         return True
     return excluded.git is not None and excluded.git.ignores(path, is_folder)
@@ -194,11 +199,11 @@ def _is_link(entry: os.DirEntry[str]) -> bool:
     return entry.is_symlink() or bool(is_junction is not None and is_junction())
 
 
-def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_strangers: bool) -> CheckedFile | None:
-    """The entry of a ``.xml`` file that is no IR, of an LFS pointer where these are skipped, and with ``skip_strangers`` of a file
-    whose name and contents are those of no model; None for any other file."""
+def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models: bool) -> CheckedFile | None:
+    """The entry of a ``.xml`` file that is no IR, of an LFS pointer where these are skipped, and with
+    ``skip_non_models`` of a file whose name and contents are those of no model; None for any other file."""
     lowered = path.lower()
-    strange = skip_strangers and data is None and _is_strange(lowered)
+    strange = skip_non_models and data is None and _is_strange(lowered)
     if not lowered.endswith(".xml") and not skip_pointers and not strange:
         return None
     from irlint.parsers import HEAD, first_bytes, kind
@@ -219,7 +224,7 @@ def _is_strange(path: str) -> bool:
     if path.endswith(SUFFIXES):
         return False
     weights = tuple(suffix for suffix, _ in WEIGHTS)
-    return path.endswith((*STRANGERS, *weights)) or os.path.basename(path) in NAMES or ".onnx_data" in path
+    return path.endswith((*NON_MODELS, *weights)) or os.path.basename(path) in NAMES or ".onnx_data" in path
 
 
 def _reason(path: str) -> str:

@@ -12,8 +12,9 @@ from irlint.run.names import NotOneValue, meant, names_of, proposals
 
 @record
 class Selection:
-    """The values that all of this holds for: the name of the value or of its node fits one of the globs ``nodes``; its node is at most
-    ``depth`` nodes from what ``around`` names; it is an input or an output of the model where ``ends`` says so."""
+    """The values that all of this holds for: the name of the value or of its node fits one of the globs ``nodes``; its
+    node is at most ``depth`` nodes from what ``around`` names; it is an input or an output of the model where ``ends``
+    says so."""
 
     nodes: tuple[str, ...] = ()
     around: str = ""
@@ -22,7 +23,8 @@ class Selection:
 
 
 def selected(model: Model, selection: Selection) -> Set[Value] | None:
-    """The values, None for all of them. Raises NotOneValue where a glob fits none, or ``around`` names no node or several."""
+    """The values, None for all of them. Raises NotOneValue where a glob fits none, or ``around`` names no node or
+    several."""
     parts: list[Set[Value]] = []
     if selection.nodes:
         parts.append(_fitting(model, selection.nodes))
@@ -53,7 +55,8 @@ def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
 
 
 def _around(model: Model, name: str, depth: int) -> Set[Value]:
-    """The results of the nodes that are at most ``depth`` edges away, and what the nearer ones use; nothing leads on from a constant."""
+    """The results of the nodes that are at most ``depth`` edges away, and what the nearer ones use; nothing leads on
+    from a constant."""
     centre = meant(name, model)
     makers, users = _edges(model)
     constant = model.format.constant_node if model.format is not None else None

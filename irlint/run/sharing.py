@@ -21,10 +21,11 @@ AHEAD = 1000
 def shared(
     files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool, executor: str = PROCESSES
 ) -> Iterator[Outcome]:
-    """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are begun first.
+    """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are
+    begun first.
 
-    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError where a cluster
-    cannot be had.
+    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError
+    where a cluster cannot be had.
     """
     if not ordered:
         files = sorted(files, key=_size, reverse=True)
@@ -40,7 +41,8 @@ def _answers(
     files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
 ) -> Iterator[tuple[int, Outcome]]:
     """The outcomes with the indices of the files, from whoever checks them."""
-    # What a forked process finds loaded it need not load, and what reports a failure can be loaded no longer without a handle.
+    # What a forked process finds loaded it need not load, and what reports a failure can be loaded no longer without a
+    # handle.
     from irlint.reporters import plain  # noqa: F401
     from irlint.run import one_file as inspection  # noqa: F401
 

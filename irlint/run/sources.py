@@ -15,7 +15,8 @@ NOWHERE = "<memory>"
 
 @record
 class Source:
-    """The path of a model, or its name and its bytes; what is kept in other files is not known of one that is ``alone``."""
+    """The path of a model, or its name and its bytes; what is kept in other files is not known of one that is
+    ``alone``."""
 
     path: str
     data: bytes | None = None
@@ -23,10 +24,12 @@ class Source:
 
 
 def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
-    """Where a model is: a path, bytes, a binary file object, an ``onnx.ModelProto``, or what has one as ``model_proto``.
+    """Where a model is: a path, bytes, a binary file object, an ``onnx.ModelProto``, or what has one as
+    ``model_proto``.
 
-    ``name`` is what a model in memory is called, and beside that lies what it keeps in other files; without one it is called by
-    ``stem``. Raises TypeError for anything else, ValueError for a name of a path, and for a ModelProto that has no bytes.
+    ``name`` is what a model in memory is called, and beside that lies what it keeps in other files; without one it is
+    called by ``stem``. Raises TypeError for anything else, ValueError for a name of a path, and for a ModelProto that
+    has no bytes.
     """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:

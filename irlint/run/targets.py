@@ -20,11 +20,11 @@ from irlint.targets.verdicts import (
     UNKNOWN,
     Reason,
     grouped,
+    message,
     passes,
     reasons,
     refuses,
     short,
-    told,
     verdict,
 )
 
@@ -79,26 +79,30 @@ def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
-    told_of = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
+    of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
     broken = any(refuses(known, runtime, each) for each in wrong)
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
-        said = verdict(mine)
-        unsound = [entry for entry, passing in told_of if not passing >> column & 1]
+        outcome = verdict(mine)
+        unsound = [entry for entry, passing in of_each if not passing >> column & 1]
         if broken:
-            said = REFUSED
-        elif unsound and said == RUNS:
-            said = UNKNOWN
-        entry = {"name": runtime, "release": short(release), "verdict": said}
+            outcome = REFUSED
+        elif unsound and outcome == RUNS:
+            outcome = UNKNOWN
+        entry = {"name": runtime, "release": short(release), "verdict": outcome}
         yield (
             entry
-            if said == RUNS
+            if outcome == RUNS
             else {**entry, "reasons": [*map(_reason, *zip(*grouped(mine))), *unsound] if mine else unsound}
         )
 
 
 def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
-    entry: dict[str, Any] = {"rule": reason.objection.rule.name, "message": told(reason), "help": reason.objection.help}
+    entry: dict[str, Any] = {
+        "rule": reason.objection.rule.name,
+        "message": message(reason),
+        "help": reason.objection.help,
+    }
     if reason.use is not None:
         entry |= {"op": reason.use.node.op, "node": reason.use.node.label, "nodes": nodes}
     return entry

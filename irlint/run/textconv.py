@@ -17,18 +17,18 @@ from irlint.run.opened import Unreadable, opened
 def text_of(path: str) -> str:
     """What ``irlint diff --textconv`` prints: the same for the same bytes, wherever they lie.
 
-    No file beside the model is looked at: git hands out copies that have none. What is no model is described in a line, since git
-    gives up at an exit status. Raises OSError where the file cannot be opened.
+    No file beside the model is looked at: git hands out copies that have none. What is no model is described in a line,
+    since git gives up at an exit status. Raises OSError where the file cannot be opened.
     """
     try:
         model = opened(path, alone=True)
     except Unreadable as error:
-        return f"{_stranger(path, error.reason)}\n"
+        return f"{_unreadable(path, error.reason)}\n"
     digests, place = Digests(), model.known.model.path
     return rendered(model.known, lambda constant: digests.of(constant, place, source=model.source))
 
 
-def _stranger(path: str, reason: str) -> str:
+def _unreadable(path: str, reason: str) -> str:
     pointer = lfs.pointer_in(parsers.first_bytes(path))
     if pointer is not None:
         where = "which is not in this repository's store"

@@ -12,12 +12,12 @@ from irlint.lazy_typing import Any
 from irlint.model import Node
 from irlint.model.tensor import Tensor
 from irlint.parsers.opening import whole
-from irlint.pictures.finding import Pictures
-from irlint.pictures.reasons import NAMED, cause, told
 from irlint.records import NOTHING, replaced
 from irlint.run.listing import dim_entry, entry_of, notes_on, worked_out
 from irlint.run.names import Meant, meant
 from irlint.run.one_file import NOWHERE, positions_of
+from irlint.snippets.finding import Pictures
+from irlint.snippets.reasons import NAMED, cause, text
 
 #: The lines of nodes, in files that have lines.
 Lines = Callable[[Node], int | None]
@@ -35,8 +35,9 @@ def traced(
 ) -> dict[str, Any]:
     """What ``irlint why --format json`` prints of the value that ``name`` stands for, of one axis or of each.
 
-    Of the nodes that kept a size, a sentence names ``limit``, or all with None. Raises as ``listing.listed`` does, NotOneValue (a
-    ValueError) where ``name`` stands for no value or for several, and ValueError for an axis that the value does not have.
+    Of the nodes that kept a size, a sentence names ``limit``, or all with None. Raises as ``listing.listed`` does,
+    NotOneValue (a ValueError) where ``name`` stands for no value or for several, and ValueError for an axis that the
+    value does not have.
     """
     known = worked_out(path, data, shapes, given_by)
     wanted = meant(name, known.model)
@@ -84,7 +85,7 @@ def _lines(known: Known, steps: list[Trail], data: bytes | None) -> Lines:
 
 def _step(step: Trail, pictures: Pictures, lines: Lines, limit: int | None) -> dict[str, Any]:
     node = step.maker.node if step.maker is not None else None
-    reckoning = step.reckoning
+    arithmetic = step.arithmetic
     return {
         "size": dim_entry(step.dim),
         "from": cause(step, pictures.known),
@@ -92,10 +93,10 @@ def _step(step: Trail, pictures: Pictures, lines: Lines, limit: int | None) -> d
         **_node(node, lines),
         "value": step.value.name,
         "axis": step.axis,
-        "formula": reckoning.formula or None if reckoning is not None else None,
-        "details": reckoning.details or None if reckoning is not None else None,
+        "formula": arithmetic.formula or None if arithmetic is not None else None,
+        "details": arithmetic.details or None if arithmetic is not None else None,
         "kept": [_node(each, lines) for each in step.kept],
-        "text": told(step, pictures.painter, limit),
+        "text": text(step, pictures.painter, limit),
     }
 
 

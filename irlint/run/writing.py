@@ -16,8 +16,8 @@ ENDING = ("SIGTERM", "SIGHUP")
 
 
 def put(file: str, blocks: Iterable[bytes], mode: int) -> None:
-    """Puts a file of these bytes and permissions in the place of ``file``, or leaves everything as it was, also where a signal ends the
-    process. Raises OSError."""
+    """Puts a file of these bytes and permissions in the place of ``file``, or leaves everything as it was, also where a
+    signal ends the process. Raises OSError."""
     from tempfile import mkstemp
 
     name = ""

@@ -1,9 +1,9 @@
 """What the schemas of ONNX and of ONNX Runtime say of an operator at its version.
 
-ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few lines of
-it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer than the table
-is the installed package asked. ``onnxruntime.txt`` has those of ONNX Runtime's own operators, and the opsets with which its
-kernels begin.
+ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few
+lines of it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer
+than the table is the installed package asked. ``onnxruntime.txt`` has those of ONNX Runtime's own operators, and the
+opsets with which its kernels begin.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ MICROSOFT = "com.microsoft"
 NHWC = "com.ms.internal.nhwc"
 NCHWC = "com.microsoft.nchwc"
 
-#: The domains that ``onnxruntime.txt`` is asked about; the operators that ONNX Runtime alone has in ONNX's own stand there as of ai.onnx.
+#: The domains that ``onnxruntime.txt`` is asked about; the operators that ONNX Runtime alone has in ONNX's own stand
+#: there as of ai.onnx.
 RUNTIME_DOMAINS = (MICROSOFT, NCHWC, "ai.onnx")
 
 
@@ -127,13 +128,15 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 @cache
 def of_runtime(name: str, domain: str) -> OfficialSchema | None:
-    """ONNX Runtime's own schema of an operator, None where it has none: of ONNX's domain, only what ONNX does not have."""
+    """ONNX Runtime's own schema of an operator, None where it has none: of ONNX's domain, only what ONNX does not
+    have."""
     own = domain or "ai.onnx"
     return next(iter(_versions(name, own)), None) if own in RUNTIME_DOMAINS else None
 
 
 def is_experimental(schema: OfficialSchema) -> bool:
-    """Whether a schema of ONNX Runtime's is that of an operator of early ONNX, of which it checks the types and nothing else."""
+    """Whether a schema of ONNX Runtime's is that of an operator of early ONNX, of which it checks the types and nothing
+    else."""
     return schema.domain == "ai.onnx" and len(_versions(schema.name, "ai.onnx")) > 1
 
 
@@ -238,7 +241,8 @@ def late_kernels() -> dict[str, int]:
 
 
 def ended_kernels() -> dict[str, int]:
-    """The operators of ai.onnx that are newer than ONNX Runtime's last kernel of them, with the first opset that has none."""
+    """The operators of ai.onnx that are newer than ONNX Runtime's last kernel of them, with the first opset that has
+    none."""
     return _opsets("ended ")
 
 

@@ -1,4 +1,5 @@
-"""Which element types OpenVINO reads at an input and its CPU plugin refuses to compile, as ``openvino_cpu.txt`` has them."""
+"""Which element types OpenVINO reads at an input and its CPU plugin refuses to compile, as ``openvino_cpu.txt`` has
+them."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from irlint.schemas import table_text
 
 @record
 class Refusal:
-    """The element types that an operation of the opsets ``first`` to ``last`` has refused at the inputs ``indices``, ``always`` or
-    only where all sizes are known."""
+    """The element types that an operation of the opsets ``first`` to ``last`` has refused at the inputs ``indices``,
+    ``always`` or only where all sizes are known."""
 
     first: int
     last: int
@@ -35,8 +36,8 @@ def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
 
 
 def is_refused(name: str, opset: int, index: int, dtype: str, *, sized: bool) -> bool:
-    """Whether the CPU plugin refuses what is of ``dtype`` at an input, where it is no constant; ``sized`` says that all sizes of the
-    inputs are known."""
+    """Whether the CPU plugin refuses what is of ``dtype`` at an input, where it is no constant; ``sized`` says that all
+    sizes of the inputs are known."""
     return any(
         dtype in each.types and index in each.indices and each.first <= opset <= each.last and (sized or each.always)
         for each in _refusals().get(name, ())

@@ -1,7 +1,7 @@
 """Which releases of which runtimes take a model.
 
-The folder has the name of the public function ``irlint.targets``, and can be called as that: importing it puts the folder in the
-place of the function.
+The folder has the name of the public function ``irlint.targets``, and can be called as that: importing it puts the
+folder in the place of the function.
 """
 
 from __future__ import annotations

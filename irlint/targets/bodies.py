@@ -1,11 +1,12 @@
-"""The functions that stand for operators of ONNX, as the installed ``onnx`` package has them, with the types of their values."""
+"""The functions that stand for operators of ONNX, as the installed ``onnx`` package has them, with the types of their
+values."""
 
 from __future__ import annotations
 
 from irlint.lazy_typing import Any
 from irlint.model import Graph
 from irlint.model.tensor import Type
-from irlint.ops.kernels.type_variables import type_key
+from irlint.ops.shared.type_variables import type_key
 from irlint.schemas import official
 from irlint.targets.uses import LEFT_OUT, Use, uses
 
@@ -16,8 +17,9 @@ _OWN = "irlint.body"
 def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
     """What the function that stands for an operator at a version asks of a runtime; None where there is none.
 
-    It is that of the opset that the model imports, and called with the types and attributes of the node; unless ``lax``, it has no
-    operator that changed between the opset that it is written for and that one. One that is not sound for these types is none.
+    It is that of the opset that the model imports, and called with the types and attributes of the node; unless
+    ``lax``, it has no operator that changed between the opset that it is written for and that one. One that is not
+    sound for these types is none.
     """
     import onnx.defs
 
@@ -38,7 +40,8 @@ def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
 
 
 def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
-    """The FunctionProto, None where there is none for this node; built for an opset where its nodes depend on the types."""
+    """The FunctionProto, None where there is none for this node; built for an opset where its nodes depend on the
+    types."""
     import onnx
 
     versions = schema.context_dependent_function_opset_versions or schema.function_opset_versions
@@ -69,7 +72,8 @@ def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
 
 
 def _means_the_same(function: Any, written: int, opset: int) -> bool:
-    """Whether the operators of a function that is written for one opset are the same at another: else it stands for nothing."""
+    """Whether the operators of a function that is written for one opset are the same at another: else it stands for
+    nothing."""
     names = {node.op_type for node in function.node if node.domain in ("", "ai.onnx")}
     return all(official(name, written, "") is official(name, opset, "") for name in names)
 

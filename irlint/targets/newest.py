@@ -1,7 +1,7 @@
 """The newest ONNX Runtime that was measured; written by ``tests/make/targets.py``."""
 
-#: Its release, the newest IR version that it takes, and the newest opset of each domain that it knows; of other domains it takes
-#: any version.
+#: Its release, the newest IR version that it takes, and the newest opset of each domain that it knows; of other domains
+#: it takes any version.
 RUNTIME = "1.32"
 RUNTIME_IR_VERSION = 14
 RUNTIME_OPSETS = {

@@ -37,7 +37,8 @@ def length(use: Use, index: int) -> int | None:
 
 
 def is_constant(use: Use, index: int) -> bool:
-    """Whether the contents of an input are known; one that is left out counts, and so does one that is too large to be kept."""
+    """Whether the contents of an input are known; one that is left out counts, and so does one that is too large to be
+    kept."""
     if index >= len(use.inputs) or use.inputs[index] == LEFT_OUT:
         return True
     known = tensor(use, index)

@@ -10,9 +10,9 @@ IR_VERSION_NOT_IN_RELEASE = Rule(
     "ir-version-not-in-release",
     Severity.ERROR,
     "The target does not take the IR version of the model.",
-    why="""Each release of a runtime reads models up to the IR version that it was built with, and refuses later ones whatever
-they hold. What onnx writes unless it is told otherwise is often ahead of the runtimes.""",
-    mend="Save the model with the IR version that the message names, or use a later release.",
+    why="""Each release of a runtime reads models up to the IR version that it was built with, and refuses later ones
+        whatever they hold. What onnx writes by default is often ahead of the runtimes.""",
+    fix="Save the model with the IR version that the message names, or use a later release.",
 )
 
 OPSET_NOT_IN_RELEASE = Rule(
@@ -21,7 +21,7 @@ OPSET_NOT_IN_RELEASE = Rule(
     Severity.ERROR,
     "The target does not take an opset that the model imports.",
     why="Each release of a runtime knows the opsets up to the one that it was built with, and refuses later ones.",
-    mend="Write the model at an opset that the release takes, or use a later release.",
+    fix="Write the model at an opset that the release takes, or use a later release.",
 )
 
 OPERATOR_NOT_IN_RELEASE = Rule(
@@ -29,9 +29,9 @@ OPERATOR_NOT_IN_RELEASE = Rule(
     "operator-not-in-release",
     Severity.ERROR,
     "The target has no operator, or no kernel or converter of it, at the version that the model uses.",
-    why="""A release refuses a model with an operator that it does not have. ONNX Runtime looks for a kernel of exactly the version
-that the opset gives the operator, and then for a function that stands for it.""",
-    mend="Use the release or the opset that the message names, or write the operator with others.",
+    why="""A release refuses a model with an operator that it does not have. ONNX Runtime looks for a kernel of exactly
+        the version that the opset gives the operator, and then for a function that stands for it.""",
+    fix="Use the release or the opset that the message names, or write the operator with others.",
 )
 
 ELEMENT_TYPE_NOT_IN_RELEASE = Rule(
@@ -40,7 +40,7 @@ ELEMENT_TYPE_NOT_IN_RELEASE = Rule(
     Severity.ERROR,
     "The target does not take an element type that the model has there.",
     why="Kernels are there for some element types only, and a release knows the types of its time.",
-    mend="Cast to an element type that the message names, or use the release that it names.",
+    fix="Cast to an element type that the message names, or use the release that it names.",
 )
 
 RESTRICTED_IN_RELEASE = Rule(
@@ -49,7 +49,7 @@ RESTRICTED_IN_RELEASE = Rule(
     Severity.ERROR,
     "The target takes the operator under a condition only, which the model does not keep.",
     why="Runtimes leave out forms of an operator that are rarely used, and refuse a model that has one.",
-    mend="Keep the condition that the message names.",
+    fix="Keep the condition that the message names.",
 )
 
 TARGET_NOT_KNOWN = Rule(
@@ -57,9 +57,9 @@ TARGET_NOT_KNOWN = Rule(
     "target-not-known",
     Severity.WARNING,
     "Whether the target takes the model is not known.",
-    why="""Custom operators are known to whoever registers them, and of some combinations the tables of measured releases say
-nothing. What nobody knows must not look like a model that runs.""",
-    mend="Load the model once with the release itself.",
+    why="""Custom operators are known to whoever registers them, and of some combinations the tables of measured
+        releases say nothing. What nobody knows must not look like a model that runs.""",
+    fix="Load the model once with the release itself.",
 )
 
 

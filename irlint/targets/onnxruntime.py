@@ -1,4 +1,5 @@
-"""Whether a release of ONNX Runtime takes an operator: its schemas, its CPU kernels, and the functions that stand for operators."""
+"""Whether a release of ONNX Runtime takes an operator: its schemas, its CPU kernels, and the functions that stand for
+operators."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ MAX_DEPTH = 8
 
 @record
 class Kernel:
-    """A CPU kernel: the versions that it serves, the element types by constraint, and the releases that have it as bits."""
+    """A CPU kernel: the versions that it serves, the element types by constraint, and the releases that have it as
+    bits."""
 
     since: int
     until: int | None
@@ -67,13 +69,15 @@ def kernels(domain: str, op: str) -> tuple[Kernel, ...]:
 
 @cache
 def schemas(domain: str, op: str) -> tuple[tuple[int, bool, int], ...]:
-    """The versions of an operator, the latest first: where each begins, whether it removes the operator, and the releases."""
+    """The versions of an operator, the latest first: where each begins, whether it removes the operator, and the
+    releases."""
     rows = [(*map(int, text.split()), releases) for text, releases in tables.facts(NAME, f"schema {domain}:{op} ")]
     return tuple((since, bool(removed), releases) for since, removed, releases in sorted(rows, reverse=True))
 
 
 def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reason]:
-    """What releases of ONNX Runtime, given as bits, have against an ONNX model; ``opset`` stands for that of its nodes."""
+    """What releases of ONNX Runtime, given as bits, have against an ONNX model; ``opset`` stands for that of its
+    nodes."""
     found = [Reason(having, objection) for having, objection in onnxruntime_limits.objections(known, releases)]
     reading = {domain: releases & ~having for domain, having in onnxruntime_limits.too_new(known, releases).items()}
     for use in uses(known, onnxruntime_forms.apart, opset):
@@ -205,7 +209,7 @@ def _of_body(
     use: Use, version: int, releases: int, inside: Sequence[Use], depth: int
 ) -> Iterator[tuple[int, Objection]]:
     """The objections to the nodes of the function that stands for an operator, as objections to the operator."""
-    lacking = f"no kernel of version {version} for {_told(use)}, and the function that stands for it needs"
+    lacking = f"no kernel of version {version} for {_text(use)}, and the function that stands for it needs"
     for each in inside:
         for having, objection in objections(replaced(each, certain=True), releases, depth + 1):
             text = f"{lacking} {each.node.op} ({objection.text})"
@@ -224,7 +228,7 @@ def _refusals(
             left & present,
             Objection(
                 ELEMENT_TYPE_NOT_IN_RELEASE,
-                f"version {version} has no CPU kernel {f'that makes {made} of' if made else 'for'} {_told(use)}{later}",
+                f"version {version} has no CPU kernel {f'that makes {made} of' if made else 'for'} {_text(use)}{later}",
                 f"cast to what its kernels take: {allowed}" if allowed else "use another element type",
             ),
         )
@@ -234,7 +238,7 @@ def _refusals(
 
 
 def _no_kernel(use: Use, version: int, missing: int, present: int, admitted: int) -> tuple[str, str]:
-    """The words for a version that no kernel of a release serves, and the way out."""
+    """The words for a version that no kernel of a release serves, and the help."""
     text = f"no CPU kernel of version {version}"
     if admitted or present:
         text += f"; {spans(NAME, admitted or present)} one"
@@ -263,7 +267,7 @@ def _made(use: Use, version: int, serving: Sequence[Kernel], releases: int) -> s
     return " and ".join(dict.fromkeys(each or "an unknown type" for each in use.outputs if each != LEFT_OUT))
 
 
-def _told(use: Use) -> str:
+def _text(use: Use) -> str:
     """The element types of the inputs, or of the outputs where it has none."""
     types = list(dict.fromkeys(each for each in use.inputs or use.outputs if each != LEFT_OUT))
     return " and ".join(each or "an unknown type" for each in types) or "its types"

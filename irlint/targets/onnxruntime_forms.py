@@ -1,4 +1,5 @@
-"""The forms of operators that releases of ONNX Runtime refuse though they have a kernel, and attributes newer than a release."""
+"""The forms of operators that releases of ONNX Runtime refuse though they have a kernel, and attributes newer than a
+release."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def _is_onesided_inverse(node: Node) -> bool:
     return _number(node, "inverse") == 1 and _number(node, "onesided") == 1
 
 
-#: By operator: the fact of the releases that take the form, what has the form, what it is, and the way out.
+#: By operator: the fact of the releases that take the form, what has the form, what it is, and the help.
 FORMS: Mapping[str, tuple[str, Callable[[Node], bool], str, str]] = {
     **dict.fromkeys(
         ("RNN", "GRU", "LSTM"),
@@ -45,7 +46,7 @@ LOCALE = "StringNormalizer"
 
 
 def apart(node: Node) -> object:
-    """What tells nodes of one operator from each other here."""
+    """What distinguishes nodes of one operator here."""
     if node.domain == MICROSOFT:
         return tuple(node.attributes)
     if node.op in FORMS:
@@ -85,9 +86,9 @@ def _newer_attributes(use: Use, releases: int) -> Iterator[tuple[int, Objection]
         least_in, most_in, least_out, most_out = map(int, text.split())
         mine = releases & having
         if mine and not (least_in <= len(use.inputs) <= most_in and least_out <= len(use.outputs) <= most_out):
-            told = f"{len(use.inputs)} inputs and {len(use.outputs)} outputs; in the release the operator takes "
-            told += f"{least_in} to {most_in} and has {least_out} to {most_out}"
-            yield mine, Objection(OPERATOR_NOT_IN_RELEASE, told, "use a release that has them")
+            message = f"{len(use.inputs)} inputs and {len(use.outputs)} outputs; in the release the operator takes "
+            message += f"{least_in} to {most_in} and has {least_out} to {most_out}"
+            yield mine, Objection(OPERATOR_NOT_IN_RELEASE, message, "use a release that has them")
 
 
 def _newer_form(use: Use, version: int, releases: int) -> Iterator[tuple[int, Objection]]:

@@ -23,7 +23,7 @@ DRAWN = ("float16", "float64", "bfloat16", "int32", "int64", "int8", "uint8")
 
 @record
 class Form:
-    """A form of an operator: the fact of the releases that read it, what has it, what it is, and the way out."""
+    """A form of an operator: the fact of the releases that read it, what has it, what it is, and the help."""
 
     fact: str
     has: Callable[[Use], bool]
@@ -49,7 +49,8 @@ def takes_from_outside(body: Graph, use: Use) -> bool:
 
 
 def parts(use: Use) -> tuple[int, int] | None:
-    """The size that a Split divides, and the number of parts where that is an attribute; None where they are not known."""
+    """The size that a Split divides, and the number of parts where that is an attribute; None where they are not
+    known."""
     known, axis, parts = tensor(use, 0), attribute(use, "axis", 0), attribute(use, "num_outputs")
     if known is None or known.shape is None or not parts or use.inputs[1:2] not in ((), (LEFT_OUT,)):
         return None
@@ -161,7 +162,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     "Resize": (
         Form("onnx-form Resize.f64", lambda use: use.inputs[:1] == ("float64",),
              "the release does not read it with float64", "cast to float32"),
-        Form("onnx-form Resize.one-input", lambda use: begins(use, 11) and all(each == LEFT_OUT for each in use.inputs[2:]),
+        Form("onnx-form "
+            "Resize.one-input", lambda use: begins(use, 11) and all(each == LEFT_OUT for each in use.inputs[2:]),
              "the release reads it with scales or sizes only", "give scales"),
         Form("onnx-form Resize.scales-f64",
              lambda use: use.inputs[2:3] == ("float64",) and not is_constant(use, 2),

@@ -1,4 +1,5 @@
-"""Which releases of OpenVINO read an ONNX model: the converters of its front end, element types, and forms of operators."""
+"""Which releases of OpenVINO read an ONNX model: the converters of its front end, element types, and forms of
+operators."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from irlint.model import Node, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official_versions
 from irlint.targets import openvino_forms, openvino_nodes, openvino_readings, tables
@@ -94,11 +95,11 @@ def _of_other_branches(
     """What releases have against nodes of branches that never run."""
     reading, both = openvino_readings.both_branches(known, releases)
     for use in uses(both, lambda node: id(node), opset) if both is not None else ():
-        if use.graph and not use.graph.startswith("function:") and _is_untold(known, use.node):
+        if use.graph and not use.graph.startswith("function:") and _is_undecided(known, use.node):
             yield from _of_node(asked, use, openvino_nodes.refusing(use, reading))
 
 
-def _is_untold(known: Known, node: Node) -> bool:
+def _is_undecided(known: Known, node: Node) -> bool:
     """Whether nothing was worked out of what a node gives, as of one in a branch that never runs."""
     return all(known.types.get(value) is None for value in node.outputs if value is not None)
 
@@ -152,7 +153,8 @@ def _undefined(known: Known) -> Sequence[Value]:
 
 
 def _gives_sequence(known: Known, *, within: bool) -> bool:
-    """Whether a node that joins tensors to a sequence gives an output, or one whose bodies, ``within`` it, hold such a node."""
+    """Whether a node that joins tensors to a sequence gives an output, or one whose bodies, ``within`` it, hold such a
+    node."""
     graph = known.model.graph
     outputs = {each for each in _outputs(known) if isinstance(known.types.get(each), SequenceType)}
     for node in graph.nodes if graph is not None and outputs else ():
@@ -163,7 +165,8 @@ def _gives_sequence(known: Known, *, within: bool) -> bool:
 
 
 def _gives_parts(known: Known, form: str) -> bool:
-    """Whether a SplitToSequence gives an output: of one size, without the axis (``flat-``), or of the sizes that it takes."""
+    """Whether a SplitToSequence gives an output: of one size, without the axis (``flat-``), or of the sizes that it
+    takes."""
     outputs = set(_outputs(known))
     for node in known.model.graph.nodes if known.model.graph is not None else ():
         if node.op == "SplitToSequence" and not outputs.isdisjoint(node.outputs):
@@ -237,7 +240,8 @@ def _converter(use: Use, releases: int) -> Iterator[tuple[int, Objection]]:
 
 
 def _probed(use: Use) -> int | None:
-    """The version of the operator that was asked about: of one that begins later the opset before; None where none was."""
+    """The version of the operator that was asked about: of one that begins later the opset before; None where none
+    was."""
     node = use.node
     if node.domain in OTHER_DOMAINS:
         known = tables.facts(NAME, f"onnx {node.domain}:{node.op} ")

@@ -1,4 +1,5 @@
-"""Which nodes of ONNX models releases of OpenVINO do not read though they have a converter, by what was asked of each release."""
+"""Which nodes of ONNX models releases of OpenVINO do not read though they have a converter, by what was asked of each
+release."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from irlint.findings.faults import Rule
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.model import Attribute, Node, Problem
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER
 from irlint.schemas import official_versions
 from irlint.targets import tables
 from irlint.targets.objections import ELEMENT_TYPE_NOT_IN_RELEASE, RESTRICTED_IN_RELEASE, Objection
 from irlint.targets.openvino_traits import contents as contents_of
-from irlint.targets.openvino_traits import told, traits
+from irlint.targets.openvino_traits import formatted, traits
 from irlint.targets.uses import Use
 
 NAME = "openvino"
@@ -22,8 +23,8 @@ NAME = "openvino"
 #: Traits together by which nodes are refused, each with the releases that do so.
 Matches = tuple[tuple[tuple[str, ...], int], ...]
 
-#: Beside the family about operators, the rules that judge the types of a node: what a release does with a breach of these was
-#: asked of every operator.
+#: Beside the family about operators, the rules that judge the types of a node: what a release does with a breach of
+#: these was asked of every operator.
 _ASKED = (ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER)
 
 
@@ -61,11 +62,12 @@ class Questions:
         self.found: dict[object, Matches] = {}
 
     def apart(self, node: Node, *, of_form: bool = False) -> object:
-        """What tells nodes of one operator from each other here, besides the element types; ``of_form``: what tells their forms."""
+        """What distinguishes nodes of one operator here, besides the element types; ``of_form``: what distinguishes
+        their forms."""
         if node in self.wrong or node.bodies:
             return id(node)
-        telling = range(len(node.inputs)) if of_form else _telling_inputs(f"{node.domain}:{node.op}")
-        taken = [node.inputs[at] for at in telling if at < len(node.inputs)]
+        deciding = range(len(node.inputs)) if of_form else _deciding_inputs(f"{node.domain}:{node.op}")
+        taken = [node.inputs[at] for at in deciding if at < len(node.inputs)]
         types, constants = self.known.types, self.constants
         contents = tuple((id(types.get(each)), each in constants) if each is not None else None for each in taken)
         return contents, tuple((name, each.reference or str(each.value)) for name, each in node.attributes.items())
@@ -84,14 +86,14 @@ class Questions:
             refusing = having & left
             if refusing:
                 left &= ~refusing
-                text = f"the release does not read it with {told(rule)}"
+                text = f"the release does not read it with {formatted(rule)}"
                 yield refusing, Objection(_broken(rule), text, "write it without that, or use a release that reads it")
 
     def _key(self, use: Use, name: str) -> object:
         node = use.node
-        given = tuple((each, _told(value, use)) for each, value in node.attributes.items())
+        given = tuple((each, _plain(value, use)) for each, value in node.attributes.items())
         wrong = self.wrong.get(node)
-        contents = tuple(contents_of(use, _telling_inputs(name)))
+        contents = tuple(contents_of(use, _deciding_inputs(name)))
         return name, use.version, use.inputs, use.outputs, given, wrong and tuple(wrong), contents
 
     def _matches(self, use: Use, rules: Matches) -> Matches:
@@ -102,7 +104,7 @@ class Questions:
         )
 
 
-def _told(given: Attribute, use: Use) -> object:
+def _plain(given: Attribute, use: Use) -> object:
     attribute = use.scope.get(given.reference) if given.reference is not None else given
     value = attribute.value if attribute is not None else None
     return value if isinstance(value, (int, bytes, str)) else given.kind
@@ -114,7 +116,7 @@ def _broken(rule: tuple[str, ...]) -> Rule:
 
 
 @cache
-def _telling_inputs(name: str) -> tuple[int, ...]:
+def _deciding_inputs(name: str) -> tuple[int, ...]:
     """The inputs of an operator of which more counts than their element types."""
     traits_of_rules = (each for rule, _ in _rules(name) for each in rule)
     return tuple(sorted({int(each[1]) for each in traits_of_rules if each[0] in "cmoruv" and each[1:2].isdigit()}))

@@ -42,8 +42,8 @@ READ_OTHERWISE = REDUCING | {"ReduceSum", "Shape", "If"}
 
 @record
 class Reading:
-    """Another reading of nodes: the fact of the releases that read them as they are written, where a node has one; the node as it
-    is read else; what is told, and the way out."""
+    """Another reading of nodes: the fact of the releases that read them as they are written, where a node has one; the
+    node as it is read else; the message, and the help."""
 
     fact: Callable[[Node, int], str | None]
     read: Callable[[Node], Node]
@@ -80,7 +80,7 @@ def _decided(node: Node, _: int) -> str | None:
 
 
 def _open(node: Node) -> Node:
-    """An If of which nothing tells which branch it takes."""
+    """An If whose branch is unknown."""
     return replaced(node, inputs=(Value(""), *node.inputs[1:]))
 
 
@@ -106,7 +106,10 @@ def objections(known: Known, releases: int, opset: int | None = None) -> Iterato
         found = _first_new(known, inferred(_with(known.model, {node: reading.read(node) for node, reading in read})))
         if found is not None and found.node is not None:
             readings = dict.fromkeys(reading for _, reading in read)
-            text = f"the release {' and '.join(each.text for each in readings)}; then {found.node.op}: {found.fault.message}"
+            text = (
+                f"the release {' and '.join(each.text for each in readings)}; then {found.node.op}: "
+                f"{found.fault.message}"
+            )
             yield group, Objection(RESTRICTED_IN_RELEASE, text, next(iter(readings)).help)
 
 
@@ -142,7 +145,8 @@ def _with(model: Model, read: Mapping[Node, Node]) -> Model:
 
 
 def _first_new(before: Known, after: Known) -> Problem | None:
-    """The first error about shapes at a node that had none; in a branch of which nobody knows whether it runs, it is a warning."""
+    """The first error about shapes at a node that had none; in a branch of which nobody knows whether it runs, it is a
+    warning."""
     wrong = {problem.node for problem in before.problems if problem.is_error}
     return next(
         (
@@ -159,8 +163,8 @@ def _first_new(before: Known, after: Known) -> Problem | None:
 
 
 def lifted(known: Known) -> tuple[Known, Mapping[Node, Node]]:
-    """The model with those of its nodes that are older than their operator written for its first version, as the front end reads
-    them, and what these nodes were; initializers are constants, inputs or not."""
+    """The model with those of its nodes that are older than their operator written for its first version, as the front
+    end reads them, and what these nodes were; initializers are constants, inputs or not."""
     graph = known.model.graph
     if graph is None:
         return known, {}
@@ -171,12 +175,12 @@ def lifted(known: Known) -> tuple[Known, Mapping[Node, Node]]:
     constant = {each: stored.tensor for each, stored in given.items() if not stored.parts}
     if constant or found.faulted:
         found = replaced(found, types={**found.types, **constant})
-        _tell_types(found, graph)
+        _fill_types(found, graph)
     return found, {other: node for node, other in read.items()}
 
 
-def _tell_types(known: Known, graph: Graph) -> None:
-    """Gives those element types behind faults that the schemas tell: of outputs that have the type of an input."""
+def _fill_types(known: Known, graph: Graph) -> None:
+    """Gives those element types behind faults that the schemas decide: of outputs that have the type of an input."""
     for node in graph.nodes:
         schema = official(node.op, node.version, "") if not node.domain and isinstance(node.version, int) else None
         if schema is None:
@@ -194,14 +198,17 @@ def _tell_types(known: Known, graph: Graph) -> None:
 
 
 def both_branches(known: Known, releases: int) -> tuple[int, Known | None]:
-    """The releases that read both branches of each If, and the model without what tells which it takes; None where nothing does."""
+    """The releases that read both branches of each If, and the model without the value that decides its branch; None
+    without such a value."""
     graph = known.model.graph
     reading = releases & ~tables.holds(NAME, OTHER_BRANCH)
-    decided = [node for node in graph.nodes if node.op == "If" and _is_told(known, node)] if graph and reading else []
+    decided = (
+        [node for node in graph.nodes if node.op == "If" and _is_decided(known, node)] if graph and reading else []
+    )
     return (reading, inferred(_with(known.model, {node: _open(node) for node in decided}))) if decided else (0, None)
 
 
-def _is_told(known: Known, node: Node) -> bool:
+def _is_decided(known: Known, node: Node) -> bool:
     """Whether the condition of an If is known."""
     condition = known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
     return isinstance(condition, Tensor) and condition.scalar is not None

@@ -1,4 +1,4 @@
-"""What tells the nodes of one ONNX operator from each other for OpenVINO's front end, as short texts."""
+"""What distinguishes the nodes of one ONNX operator for OpenVINO's front end, as short texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.model.tensor import Tensor
 from irlint.targets.node_facts import is_computed, is_constant, tensor
 from irlint.targets.uses import LEFT_OUT, Use
 
-#: Of so many inputs the traits are told, and the types of so many are compared with each other.
+#: The most inputs that have traits, and the most whose types are compared with each other.
 INPUTS = 8
 COMPARED = 4
 
@@ -20,10 +20,12 @@ KINDS |= dict.fromkeys(("float16", "float32", "float64", "bfloat16"), "float")
 def traits(use: Use, versions: Iterable[int], errors: Iterable[str] = ()) -> set[str]:
     """The traits of a node.
 
-    ``any``: that of every node; ``<13`` and ``>12``: the opset is before or behind a version of the operator; ``e:IRL401``: an error of the check;
-    ``n1``, ``c1``, ``o1``: an input is left out, constant or open; ``m1``: it is constant, and computed by nodes;
-    ``t0=float32``, ``k0=int``, ``r0=3``, ``u0``, ``z0``, ``v0=1``: its element type, that it is one of whole numbers or of floats, its rank, that it is not known, a size of 0, its one element; ``d0,1``: the element types of two inputs differ; ``y1``: an output is there;
-    ``mode``, ``mode=linear``, ``alpha=float``: an attribute, and its value.
+    ``any``: that of every node; ``<13`` and ``>12``: the opset is before or behind a version of the operator;
+    ``e:IRL401``: an error of the check; ``n1``, ``c1``, ``o1``: an input is left out, constant or open; ``m1``: it is
+    constant, and computed by nodes; ``t0=float32``, ``k0=int``, ``r0=3``, ``u0``, ``z0``, ``v0=1``: its element type,
+    that it is one of whole numbers or of floats, its rank, that it is not known, a size of 0, its one element;
+    ``d0,1``: the element types of two inputs differ; ``y1``: an output is there; ``mode``, ``mode=linear``,
+    ``alpha=float``: an attribute, and its value.
     """
     opset = use.version if isinstance(use.version, int) else 0
     found = {"any", *(f"<{each}" if opset < each else f">{each - 1}" for each in versions)}
@@ -55,7 +57,7 @@ def _of_inputs(use: Use) -> Iterator[str]:
 
 
 def contents(use: Use, inputs: Iterable[int]) -> Iterator[str]:
-    """The traits of inputs that their element types do not tell."""
+    """The traits of inputs beside their element types."""
     for at in inputs:
         if at >= len(use.inputs) or use.inputs[at] == LEFT_OUT:
             continue
@@ -92,7 +94,7 @@ _WORDS = {
     "t": "input {0} of {1}",
     "k": "an element type of kind {1} in input {0}",
     "r": "input {0} of rank {1}",
-    "u": "an input {0} of a rank that nothing tells",
+    "u": "an input {0} of unknown rank",
     "v": "input {0} = {1}",
     "n": "no input {0}",
     "c": "a constant input {0}",
@@ -104,21 +106,21 @@ _WORDS = {
 }
 
 
-def told(rule: Iterable[str]) -> str:
+def formatted(rule: Iterable[str]) -> str:
     """Traits in words: ``input 0 of float64 and mode=linear``."""
-    return " and ".join(map(_told, rule))
+    return " and ".join(map(_formatted, rule))
 
 
-def _told(trait: str) -> str:
+def _formatted(trait: str) -> str:
     head, _, value = trait.partition("=")
     if trait[0] == "!":
-        words = _told(trait[1:])
+        words = _formatted(trait[1:])
         given = words.removeprefix("an ").removeprefix("a ")
         return f"an {words[3:]}" if words.startswith("no ") else f"no {given}"
     if trait[0] in "<>":
         return f"an opset {'below' if trait[0] == '<' else 'above'} {trait[1:]}"
     if trait.startswith("e:"):
-        return f"the fault that {trait[2:]} tells"
+        return f"the fault {trait[2:]}"
     if trait[0] in _WORDS and trait[1:2].isdigit():
         return _WORDS[trait[0]].format(head[1:].replace(",", " and "), value)
     if trait == "any":

@@ -49,8 +49,8 @@ class Stamp:
 
 
 def lowest(known: Known) -> Stamp | None:
-    """The lowest opset at which every node has the same signature and meaning, and the IR version that came with it, or has all
-    that the model uses; None where the model imports no opset."""
+    """The lowest opset at which every node has the same signature and meaning, and the IR version that came with it, or
+    has all that the model uses; None where the model imports no opset."""
     imported = known.model.opsets.get("")
     stated = known.model.format_version
     if imported is None or stated is None or not known.format.restamps:
@@ -61,8 +61,8 @@ def lowest(known: Known) -> Stamp | None:
 
 
 def stamps(known: Known) -> Iterator[Stamp]:
-    """The versions below those of the model with which it means the same, the nearest first; none below an opset that is not known yet.
-    Functions import their own opsets, and keep that of a model that has some."""
+    """The versions below those of the model with which it means the same, the nearest first; none below an opset that
+    is not known yet. Functions import their own opsets, and keep that of a model that has some."""
     least = lowest(known)
     if least is None:
         return
@@ -77,7 +77,7 @@ def stamps(known: Known) -> Iterator[Stamp]:
 
 
 def restamped(known: Known, stamp: Stamp) -> Known:
-    """What is known of the model with other versions; its nodes are told them by ``opset`` of the judges."""
+    """What is known of the model with other versions; its nodes get them by ``opset`` of the judges."""
     opsets = {**known.model.opsets, "": stamp.opset}
     return replaced(known, model=replaced(known.model, opsets=opsets, format_version=str(stamp.ir_version)))
 
@@ -94,7 +94,7 @@ def _opset(known: Known, imported: int) -> int:
 
 
 def _apart(node: Node) -> object:
-    """What tells nodes of one operator from each other here: their attributes, and those values that a step asks for."""
+    """What distinguishes nodes of one operator here: their attributes, and those values that a step asks for."""
     return tuple((name, str(each.value) if name in _ASKED else "") for name, each in node.attributes.items())
 
 

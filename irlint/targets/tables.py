@@ -1,7 +1,8 @@
 """What was measured of each release of a runtime: facts, each with the releases that it holds for.
 
-The tables stand compressed in ``measured``; ``tests/make/targets.py`` writes them. A table begins with a line that lists the
-releases, oldest first; every other line is a fact, ``|``, and the releases as a number with a bit for each, in the order of the lines.
+The tables stand compressed in ``measured``; ``tests/make/targets.py`` writes them. A table begins with a line that
+lists the releases, oldest first; every other line is a fact, ``|``, and the releases as a number with a bit for each,
+in the order of the lines.
 """
 
 from __future__ import annotations

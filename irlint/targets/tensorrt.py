@@ -1,4 +1,5 @@
-"""What the vendor's list says of ONNX operators on releases of TensorRT: which there are, their types, and their conditions."""
+"""What the vendor's list says of ONNX operators on releases of TensorRT: which there are, their types, and their
+conditions."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ _NAMES = {
 
 
 def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reason]:
-    """What releases of TensorRT, given as bits, have against an ONNX model by their vendor's list; ``opset`` stands for that of its
-    nodes."""
+    """What releases of TensorRT, given as bits, have against an ONNX model by their vendor's list; ``opset`` stands for
+    that of its nodes."""
     found = [Reason(having, objection) for having, objection in _opset(known, releases)]
     for use in uses(known, apart, opset):
         if use.certain:

@@ -1,7 +1,7 @@
 """The conditions that the vendor's pages state for operators on TensorRT, sentence by sentence as the pages have them.
 
-Source: ``docs/operators.md`` of github.com/onnx/onnx-tensorrt, releases 7.2 to 10.15. Each sentence has a function that says whether a
-node breaks it, None where that is not known. A sentence that is only a remark has none.
+Source: ``docs/operators.md`` of github.com/onnx/onnx-tensorrt, releases 7.2 to 10.15. Each sentence has a function that
+says whether a node breaks it, None where that is not known. A sentence that is only a remark has none.
 """
 
 from __future__ import annotations
@@ -179,11 +179,15 @@ CONDITIONS: Mapping[str, Breaks] = {
     "Antialiasing is not supported": _attribute_not_in("antialias", 0, 0),
     "Dynamic input shapes are unsupported": _open_sizes,
     "Ellipsis and diagonal operations are not supported": _ellipsis_or_diagonal,
-    "Floating point inputs are only supported if `start`, `limit`, and `delta` inputs are initializers": _float_and_not_constant,
+    "Floating point inputs are only supported if `start`, `limit`, "
+    "and `delta` inputs are initializers": _float_and_not_constant,
     "Float inputs are only supported if `start`, `limit`, and `delta` inputs are initializers": _float_and_not_constant,
-    "For bidirectional GRUs, activation functions must be the same for both the forward and reverse pass": _two_activations,
-    "For bidirectional LSTMs, activation functions must be the same for both the forward and reverse pass": _two_activations,
-    "For bidirectional RNNs, activation functions must be the same for both the forward and reverse pass": _two_activations,
+    "For bidirectional GRUs, activation functions must be the same for "
+    "both the forward and reverse pass": _two_activations,
+    "For bidirectional LSTMs, activation functions must be the same "
+    "for both the forward and reverse pass": _two_activations,
+    "For bidirectional RNNs, activation functions must be the same for "
+    "both the forward and reverse pass": _two_activations,
     "Input must be 4D input": _not_of_rank(4),
     "Input must be real-valued": _is_complex,
     "Input rank must be >=3 & <=5": _not_of_rank(3, 4, 5),
@@ -192,8 +196,10 @@ CONDITIONS: Mapping[str, Breaks] = {
     ),
     "Only positive indices (>=0) are supported": _least_is_below_zero,
     "Only the first output `Y` is supported": _any_output(1, 2),
-    "Output tensors of the two conditional branches must have broadcastable shapes, and must have different names": _branches_differ,
-    "Output tensors of the two conditional branches must have the same rank and must have different names": _branches_differ,
+    "Output tensors of the two conditional branches must have broadcastable "
+    "shapes, and must have different names": _branches_differ,
+    "Output tensors of the two conditional branches must have the same "
+    "rank and must have different names": _branches_differ,
     "Scales `scale` and biases `B` must be initializers": _not_constant("scale", "b"),
     "Scales `y_scale` and zero-point `y_zero_point` must be initializers": _not_constant("y_scale", "y_zero_point"),
     "`x_scale` and `x_zero_point` must be initializers": _not_constant("x_scale", "x_zero_point"),
@@ -202,7 +208,8 @@ CONDITIONS: Mapping[str, Breaks] = {
         "nearest_mode", "floor", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"
     ),
     "Supported resize modes: `nearest`, `linear`": _attribute_not_in("mode", "nearest", "nearest", "linear"),
-    "Supported resize transformation modes: `half_pixel`, `pytorch_half_pixel`, `tf_half_pixel_for_nn`, `asymmetric`, and "
+    "Supported resize transformation modes: `half_pixel`, `pytorch_half_pixel`, `tf_half_pixel_for_nn`, `asymmetric`, "
+    "and "
     "`align_corners`": _attribute_not_in("coordinate_transformation_mode", "half_pixel", *_MODES),
     "Weights `W` must be an initailizer": _not_constant("w"),
     "Weights `W` must be an initializer": _not_constant("w"),
@@ -256,7 +263,8 @@ REMARKS = frozenset(
         "Output has fixed shape and is padded to [`max_output_boxes_per_class`, 3]",
         "Scan output length cannot be dynamic",
         "The shape of Loop carried dependencies must be the same across all loop iterations",
-        "`q_num_heads` and `kv_num_heads` attributes are supported via being specified as the second dimension of `Q` and `K`/`V`'s "
+        "`q_num_heads` and `kv_num_heads` attributes are supported via being specified as the second dimension of `Q` "
+        "and `K`/`V`'s "
         "shapes respectively",
         "`seed` value is ignored by TensorRT",
         "Asymmetric coordinate transformation mode only",
@@ -269,7 +277,7 @@ REMARKS = frozenset(
 
 
 def apart(node: Node) -> object:
-    """What tells nodes of one operator from each other here: conditions are about attributes, ranks and contents of inputs."""
+    """What distinguishes nodes of one operator here: conditions are about attributes, ranks and contents of inputs."""
     return id(node) if node.domain == "" and node.op in restricted() else None
 
 

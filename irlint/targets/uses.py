@@ -1,4 +1,5 @@
-"""What a model asks of a runtime: its operators at their versions, with the element types of their inputs and outputs."""
+"""What a model asks of a runtime: its operators at their versions, with the element types of their inputs and
+outputs."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from irlint.inference.questions import types_within
 from irlint.model import Attribute, Function, Graph, Node, Value
 from irlint.model.order import live
 from irlint.model.tensor import Tensor, Type
-from irlint.ops.kernels.type_variables import type_key
+from irlint.ops.shared.type_variables import type_key
 from irlint.records import NOTHING, record, replaced
 
 #: What stands for the element type of an input or output that is left out; None stands for a type that is not known.
@@ -21,12 +22,14 @@ MAX_DEPTH = 64
 
 @record(eq=False)
 class Use:
-    """Nodes that are alike for a runtime: an operator at a version of its domain, with the element types of its inputs and outputs.
+    """Nodes that are alike for a runtime: an operator at a version of its domain, with the element types of its inputs
+    and outputs.
 
-    ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx around them,
-    ``constants`` are the constants of the graphs around, and ``spans`` tells that it takes an input of its graph and gives an output. ``types`` are those of the values around the
-    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never runs, which a
-    runtime may take away before it looks for kernels.
+    ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
+    around them, ``constants`` are the constants of the graphs around, and ``spans`` is True where it takes an input of
+    its graph and gives an output. ``types`` are those of the values around the node, ``scope`` the attributes of the
+    function that it stands in, and ``certain`` is False in a branch that never runs, which a runtime may take away
+    before it looks for kernels.
     """
 
     node: Node
@@ -46,7 +49,7 @@ class Use:
 def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int | None = None) -> list[Use]:
     """The uses of a model, in the order in which their first nodes come; nodes that no runtime creates are left out.
 
-    ``apart`` gives what else tells nodes of one operator from each other, ``opset`` stands for that of the nodes of ai.onnx.
+    ``apart`` gives what else distinguishes nodes of one operator, ``opset`` stands for that of the nodes of ai.onnx.
     """
     found: dict[object, list[Use]] = {}
     if known.model.graph is not None:
@@ -58,7 +61,7 @@ def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
 
 
-def told(attribute: Attribute | None) -> object:
+def plain_value(attribute: Attribute | None) -> object:
     """An attribute, to be compared with others of its name."""
     if attribute is None:
         return None
@@ -71,7 +74,8 @@ def element_type(types: Mapping[Value, Type | None], value: Value | None) -> str
 
 
 class _Walk:
-    """The walk over the graphs of a model; a function is gone through once for each set of types that it is called with."""
+    """The walk over the graphs of a model; a function is gone through once for each set of types that it is called
+    with."""
 
     def __init__(self, known: Known, opset: int | None = None) -> None:
         self.known = known
@@ -137,7 +141,7 @@ class _Walk:
         }
         inner = {**function.attributes, **attributes}
         given = [None if value is None else types.get(value) for value in node.inputs]
-        key = (*map(type_key, given), *((name, told(each)) for name, each in sorted(inner.items())))
+        key = (*map(type_key, given), *((name, plain_value(each)) for name, each in sorted(inner.items())))
         seen = self.called.setdefault(function, {})
         if key not in seen:
             several = types if not seen and self._is_called_once(function) else None

@@ -16,7 +16,7 @@ from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN, Objection
 from irlint.targets.uses import Use
 
-#: Every runtime that there is a table of, in the order in which they are told.
+#: Every runtime that there is a table of, in the order of reports.
 RUNTIMES = tuple(dict.fromkeys(name for form in FORMATS for name in form.runtimes))
 
 RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
@@ -38,8 +38,8 @@ class Reason:
 
 @record
 class Target:
-    """A release of a runtime that somebody asks for: ``column`` is the measured release that is looked up, None where there is
-    none that old, and ``assumed`` tells that the release is newer than those that were measured."""
+    """A release of a runtime that somebody asks for: ``column`` is the measured release that is looked up, None where
+    there is none that old, and ``assumed`` is True where the release is newer than those that were measured."""
 
     runtime: str
     release: str
@@ -59,7 +59,8 @@ def short(release: str) -> str:
 
 @cache
 def target(text: str) -> Target:
-    """The target that ``onnxruntime@1.17`` or ``onnxruntime`` names, the newest release for want of one; raises ValueError."""
+    """The target that ``onnxruntime@1.17`` or ``onnxruntime`` names, the newest release for want of one; raises
+    ValueError."""
     name, at, asked = text.strip().partition("@")
     if name not in RUNTIMES:
         from difflib import get_close_matches
@@ -94,7 +95,8 @@ def judge(known: Known, runtime: str) -> Any:
 
 
 def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
-    """What releases, given as bits, of a runtime have against a model; None stands for all, and for the opset of its nodes."""
+    """What releases, given as bits, of a runtime have against a model; None stands for all, and for the opset of its
+    nodes."""
     if known.model.graph is None:
         return []
     every = (1 << len(tables.releases(runtime))) - 1
@@ -171,7 +173,7 @@ def operator(use: Use) -> str:
     return f"{domain}{node.op}" + (f" ({version})" if version is not None else "")
 
 
-def told(reason: Reason) -> str:
+def message(reason: Reason) -> str:
     """``Gelu (20): no CPU kernel …``: an objection with the operator and the version that it is about."""
     if reason.use is None:
         return reason.objection.text

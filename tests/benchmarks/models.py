@@ -1,4 +1,5 @@
-"""The models that the benchmark measures: blocks of real kinds, and whatever grows; weights are holes of sparse files."""
+"""The models that the benchmark measures: blocks of real kinds, and whatever grows; weights are holes of sparse
+files."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ DRAWN = np.random.default_rng(13)
 
 
 def blocks(path: Path, nodes: int) -> Path:
-    """A model of ``nodes`` nodes: a convolution and an attention after the other, with the names that exporters give."""
+    """A model of ``nodes`` nodes: a convolution and an attention after the other, with the names that exporters
+    give."""
     made: list[NodeProto] = []
     weights = [numpy_helper.from_array(np.array([0, 8, -1], np.int64), "flat")]
     weights.append(numpy_helper.from_array(np.array([0, 8, 16, 16], np.int64), "square"))
@@ -164,7 +166,8 @@ def many(folder: Path, files: int) -> Path:
 
 
 def layers(path: Path, count: int, weights: int = 0) -> Path:
-    """An IR of ``count`` layers that repeat; the ``.bin`` has ``weights`` bytes, at least as many as its Const layers need."""
+    """An IR of ``count`` layers that repeat; the ``.bin`` has ``weights`` bytes, at least as many as its Const layers
+    need."""
     kernel = 8 * 8 * 3 * 3 * 4
     sparse(path.with_suffix(".bin"), max(kernel * len(range(1, count - 1, 6)), weights))
     edges: list[str] = []

@@ -20,7 +20,8 @@ RELATIVE, ABSOLUTE = 1e-5, 1e-6
 
 @dataclass(frozen=True)
 class Answer:
-    """What an engine did: the stage that it reached, its message where it refused, and the outputs in their declared order."""
+    """What an engine did: the stage that it reached, its message where it refused, and the outputs in their declared
+    order."""
 
     stage: Literal["load", "run", "done", "crash"]
     message: str = ""

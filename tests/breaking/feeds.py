@@ -57,7 +57,8 @@ def sizes(contract: dict[str, Any], which: int, tries: int = 20_000) -> Iterator
 
 
 def feed(inputs: list[dict[str, Any]], chosen: dict[str, int], seed: int, ones: bool) -> Arrays | None:
-    """Random values for each input, None where it is no tensor of known rank. Floating-point values are exact in float16."""
+    """Random values for each input, None where it is no tensor of known rank. Floating-point values are exact in
+    float16."""
     random = np.random.default_rng(seed)
     result: Arrays = {}
     for each in inputs:

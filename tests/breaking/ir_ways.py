@@ -1,4 +1,5 @@
-"""The ways in which people break OpenVINO IRs: each changes a document, and returns what it changed, None where there is no place for it."""
+"""The ways in which people break OpenVINO IRs: each changes a document, and returns what it changed, None where there
+is no place for it."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Document:
         return self.random.choice(several) if several else None
 
     def attributes(self, *names: str) -> list[tuple[Element, Element, str]]:
-        """The data attributes of these names, of any name where none is given; not those of constants and parameters."""
+        """The data attributes of these names, of any name where none is given; not those of constants and
+        parameters."""
         found = []
         for layer in self.layers:
             data = layer.find("data")

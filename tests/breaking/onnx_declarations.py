@@ -134,8 +134,11 @@ def declared_output(graph: Graph) -> Change | None:
 
 #: What other frameworks call operators.
 OPERATORS = {
-    "Conv": "Conv2d", "Relu": "ReLU", "Gemm": "Linear", "BatchNormalization": "BatchNorm", "GlobalAveragePool": "GlobalAvgPool", "MaxPool": "MaxPool2d",
-    "LeakyRelu": "LeakyReLU", "Concat": "Concatenate", "ReduceMean": "Mean", "MatMul": "Matmul", "Softmax": "SoftMax", "Reshape": "View", "Transpose": "Permute",
+    "Conv": "Conv2d", "Relu": "ReLU", "Gemm": "Linear", "BatchNormali"
+        "zation": "BatchNorm", "GlobalAveragePool": "GlobalAvgPool", "MaxPool": "MaxPool2d",
+    "LeakyRelu": "LeakyReLU", "Concat": "Concate"
+        "nate", "Reduce"
+            "Mean": "Mean", "MatMul": "Matmul", "Softmax": "SoftMax", "Reshape": "View", "Transpose": "Permute",
 }  # fmt: skip
 
 

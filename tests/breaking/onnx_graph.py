@@ -14,7 +14,8 @@ from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, numpy_helpe
 
 @dataclass(frozen=True)
 class Change:
-    """What was changed: where, what it was, and what it is. ``lost`` where the model no longer holds what it would take to fix it."""
+    """What was changed: where, what it was, and what it is. ``lost`` where the model no longer holds what it would take
+    to fix it."""
 
     where: str
     what: str

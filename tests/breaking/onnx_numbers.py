@@ -241,8 +241,13 @@ def numbers(graph: Graph) -> Change | None:
 
 #: What people call attributes whose names they do not remember.
 CALLED = {
-    "kernel_shape": "kernel_size", "pads": "padding", "strides": "stride", "axis": "dim", "perm": "dims", "group": "groups", "epsilon": "eps",
-    "axes": "axis", "dilations": "dilation", "keepdims": "keepdim", "transB": "trans_b", "to": "dtype", "alpha": "negative_slope", "num_heads": "heads",
+    "kernel_s"
+        "hape": "kernel_"
+            "size", "pads": "padd"
+                "ing", "strides": "stride", "axis": "dim", "perm": "dims", "group": "groups", "epsilon": "eps",
+    "axes": "axis", "dilati"
+        "ons": "dilation", "keepdims": "keepdim", "transB": "trans_b", "to": "dtype", "alpha": "negative_"
+        "slope", "num_heads": "heads",
 }  # fmt: skip
 
 

@@ -121,7 +121,8 @@ def random_weights(name: str, shape: tuple[int, ...], dtype: Any, positive: bool
 
 
 def run_twice(engine: Engine, file: Path, model: str | bytes) -> dict[str, Any] | None:
-    """Two feeds of different sizes and what an engine computes from them, None where it does not run or is not deterministic."""
+    """Two feeds of different sizes and what an engine computes from them, None where it does not run or is not
+    deterministic."""
     found: list[Arrays] = []
     outputs = []
     for which in (0, 1):
@@ -136,12 +137,12 @@ def run_twice(engine: Engine, file: Path, model: str | bytes) -> dict[str, Any] 
     again = engine.run(file, found)
     if not all(each.stage == "done" and same_outputs(each.outputs, wanted) for each, wanted in zip(again, outputs)):
         return None
-    if same_outputs(outputs[0], outputs[1]) or not any(_tells(each) for each in outputs[0]):
+    if same_outputs(outputs[0], outputs[1]) or not any(_varies(each) for each in outputs[0]):
         return None
     return {"feeds": found, "outputs": outputs}
 
 
-def _tells(output: Any) -> bool:
+def _varies(output: Any) -> bool:
     """Whether an output is finite and not the same everywhere."""
     values = np.asarray(output) if not isinstance(output, list | dict) else np.zeros(1)
     return (
@@ -252,7 +253,8 @@ def beside(file: Path, data: bytes) -> Path:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A feed as a fixed model declares its inputs, and the same values for the sound one; ``adapted`` where they differ from the feed."""
+    """A feed as a fixed model declares its inputs, and the same values for the sound one; ``adapted`` where they differ
+    from the feed."""
 
     fixed: Arrays
     sound: Arrays
@@ -260,7 +262,8 @@ class Fitted:
 
 
 def fitted(declared: list[tuple[str, Any, list[int] | None]], feed: Arrays) -> Fitted:
-    """Fits a feed to names, element types and sizes (negative for any); inputs with other names are taken by their position."""
+    """Fits a feed to names, element types and sizes (negative for any); inputs with other names are taken by their
+    position."""
     fixed, sound, adapted = {}, {}, False
     if not declared:
         return Fitted(feed, feed, False)

@@ -22,20 +22,21 @@ from irlint.run.one_file import inspected
 #: Contents of more elements than these are not written.
 SHOWN = 16
 
-#: Not told of a text, whose outputs stand there without a type for short: a shape that is not declared. Not told of a document,
+#: Not reported of a text, whose outputs have no types for short: a missing shape. Not reported of a document,
 #: all of which have the same weights: that it does not use all of them.
-UNTOLD = ("IRL118", "IRL720")
+NOT_REPORTED = ("IRL118", "IRL720")
 
 
 def answer(model: Operator | Text | Change) -> str:
-    """Types of the outputs and codes of warnings, or codes of errors and warnings; ``sound`` where nothing else is asked."""
+    """Types of the outputs and codes of warnings, or codes of errors and warnings; ``sound`` where nothing else is
+    asked."""
     path, data = _file(model)
     if not isinstance(model, Operator):
         found = inspected(path, data)[1]
         codes = [
             _code(each.rule.code, each.severity, (each.node or each.value) if model.format == "onnx" else each.line)
             for each in found
-            if each.severity is not Severity.NOTE and not each.because and each.rule.code not in UNTOLD
+            if each.severity is not Severity.NOTE and not each.because and each.rule.code not in NOT_REPORTED
         ]
         return " ".join(codes) or "sound"
     parsed = parsers.read(path, data)
@@ -61,9 +62,10 @@ def _not_compiled(known: Known) -> list[Problem]:
 def findings(model: Operator | Text | Change) -> list[str]:
     """What irlint finds in the model: code, node or line, and message; of a note, which no line has, that it is one."""
     return [
-        f"{'note ' * (each.severity is Severity.NOTE)}{_code(each.rule.code, each.severity, each.node or each.line)} {each.message}"
+        f"{'note ' * (each.severity is Severity.NOTE)}{_code(each.rule.code, each.severity, each.node or each.line)} "
+        f"{each.message}"
         for each in inspected(*_file(model))[1]
-        if each.rule.code not in UNTOLD
+        if each.rule.code not in NOT_REPORTED
     ]
 
 

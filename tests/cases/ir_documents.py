@@ -160,7 +160,8 @@ BASES = {
     "concat": net((*LAYERS[:2], JOINED, LAYERS[3].replace("<dim>3", "<dim>6")), EDGES),
     "clamp": unary("Clamp", '<data min="0" max="6"/>'),
     "softmax": unary("SoftMax", '<data axis="1"/>'),
-    "convert": unary("Convert", '<data destination_type="f32"/>').replace('id="5" precision="FP32"', 'id="5" precision="UNSPECIFIED"'),
+    "convert": unary("Convert", '<data '
+        'destination_type="f32"/>').replace('id="5" precision="FP32"', 'id="5" precision="UNSPECIFIED"'),
     "shapeof": unary("ShapeOf", '<data output_type="i64"/>', "opset3").replace(
         'id="5" precision="FP32"><dim>2</dim><dim>3</dim>', 'id="5" precision="UNSPECIFIED"><dim>2</dim>'
     ).replace('"0"><dim>2</dim><dim>3</dim></port></input></layer>\n</layers>', '"0"/></input></layer>\n</layers>'),
@@ -170,9 +171,11 @@ BASES = {
     "state3": variables("opset3", 'variable_id="v"'),
     "state6": variables("opset6", 'variable_id="v" variable_type="f32" variable_shape="2,3"'),
     "hints": SOUND.replace("</output></layer>", f"</output>{HINTS}</layer>", 1),
-    "hints10": SOUND.replace("</output></layer>", f"</output>{HINTS}</layer>", 1).replace('version="11"', 'version="10"'),
+    "hints10": SOUND.replace("</output></layer>", "</output>"
+        f"{HINTS}</layer>", 1).replace('version="11"', 'version="10"'),
     "dead": small(layer(5, "Subtract", "01", "2", name="dead"), edges=[edge(0, 0, 5, 0), edge(0, 0, 5, 1)]),
-    "dead-const": small(const(7, 'element_type="i64" shape="2" offset="8" size="16"').replace("FP32", "I64").replace("<dim>3</dim>", "")),
+    "dead-const": small(const(7, 'element_type="i64" shape="2" '
+        'offset="8" size="16"').replace("FP32", "I64").replace("<dim>3</dim>", "")),
 }  # fmt: skip
 
 

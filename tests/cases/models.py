@@ -76,7 +76,10 @@ def ir_document(
         layers.append(_layer(me + 1 + port, f"out{port}", "Result", "opset1", "", (0,), None))
         edges.append((me, me + port, me + 1 + port, 0))
     text = "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>\n' for a, b, c, d in edges)
-    xml = f'<?xml version="1.0"?>\n<net name="g" version="11">\n<layers>\n{"".join(layers)}</layers>\n<edges>\n{text}</edges>\n</net>\n'
+    xml = (
+        '<?xml version="1.0"?>\n<net name="g" '
+        f'version="11">\n<layers>\n{"".join(layers)}</layers>\n<edges>\n{text}</edges>\n</net>\n'
+    )
     return xml.encode(), weights
 
 

@@ -10,25 +10,27 @@
     openvino sound `version="11"` by `version="12"` -> IRL007:2
     onnx values `"k" dims: 3 data_type: 1` by `"k" dims: 3 data_type: 0` -> IRL708:k
 
-An operator stands with its version (of the operator set, and of ``opset1`` and so on in an IR), several versions or several
-names of which the same is true between commas, and the number of its outputs in parentheses, where it is not 1. An input is
+An operator stands with its version (of the operator set, and of ``opset1`` and so on in an IR), several versions or
+several names of which the same is true between commas, and the number of its outputs in parentheses, where it is not 1.
+An input is
 
-    float32[2,N,?,3..8]      an input of the model; ``[...]`` is one of unknown rank, ``[]`` a scalar
-    int64{1,2}  int64=3      a constant of one axis, and a scalar; ``float32[2,1]{0.5,1.5}`` and, all alike, ``float32[9,9]{0.0}``
-    _                        none, between others
+    float32[2,N,?,3..8]      an input of the model; ``[...]`` is one of unknown rank, ``[]`` a scalar int64{1,2}
+    int64=3      a constant of one axis, and a scalar; ``float32[2,1]{0.5,1.5}`` and, all alike, ``float32[9,9]{0.0}`` _
+    none, between others
 
-and its attributes follow behind `` ; ``. A model of several nodes is written in ONNX's own text syntax, a change of a document
-as its name in ``ir_documents.py`` or, in protobuf's text format, in ``onnx_documents.py``, a text in it, and what stands there
-instead.
+and its attributes follow behind `` ; ``. A model of several nodes is written in ONNX's own text syntax, a change of a
+document as its name in ``ir_documents.py`` or, in protobuf's text format, in ``onnx_documents.py``, a text in it, and
+what stands there instead.
 
-Behind ``->`` stand the element types and shapes of the outputs, with their contents where they are known, then the codes of
-warnings in parentheses; or the codes of errors and warnings, a colon behind them with the node (of an IR, the line);
-or ``sound``, where nothing but that is asked; of several nodes, only findings that follow from no other. ``~a|b~`` makes two cases of a line: one with each a, one with each b.
+Behind ``->`` stand the element types and shapes of the outputs, with their contents where they are known, then the
+codes of warnings in parentheses; or the codes of errors and warnings, a colon behind them with the node (of an IR, the
+line); or ``sound``, where nothing but that is asked; of several nodes, only findings that follow from no other.
+``~a|b~`` makes two cases of a line: one with each a, one with each b.
 
-An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``,
-``refuses`` (it loads), ``fails`` (it runs), ``crashes``, other types, ``agrees`` in one of two alternatives, or ``varies``
-with the instructions of the processor. Behind the name may stand the release up to which that held: ``onnxruntime<1.32 fails`` is
-true of the releases before 1.32.
+An engine that is asked says the same, or what follows its name behind `` | ``: ``takes``, ``refuses`` (it loads),
+``fails`` (it runs), ``crashes``, other types, ``agrees`` in one of two alternatives, or ``varies`` with the
+instructions of the processor. Behind the name may stand the release up to which that held: ``onnxruntime<1.32 fails``
+is true of the releases before 1.32.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ Value = int | float | bool | str
 
 @dataclass(frozen=True)
 class Given:
-    """An input: of the model where ``values`` is None, else a constant. ``dims`` of None is an unknown rank, a dim of None is open."""
+    """An input: of the model where ``values`` is None, else a constant. ``dims`` of None is an unknown rank, a dim of
+    None is open."""
 
     dtype: str
     dims: tuple[int | str | None, ...] | None
@@ -188,8 +191,8 @@ def _case(line: str) -> Case:
     model, arrow, rest = line.rpartition(" -> ")
     assert arrow, f"no -> in: {line}"
     expected, *engines = rest.split(" | ")
-    said = dict(text.split(" ", 1) for text in engines)
-    return Case(_model(model), expected, said)
+    engine_words = dict(text.split(" ", 1) for text in engines)
+    return Case(_model(model), expected, engine_words)
 
 
 def _model(text: str) -> Operator | Text | Change:

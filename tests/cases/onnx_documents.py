@@ -93,8 +93,8 @@ VALUES = (
 
 _BESIDE = 'data_location: EXTERNAL external_data { key: "location" value: "w.bin" }'
 
-#: Constants that lie in a file beside the model: an operand, one that nothing uses, a Constant, one of a body, indices. What
-#: states a shape and axes lies in the model.
+#: Constants that lie in a file beside the model: an operand, one that nothing uses, a Constant, one of a body, indices.
+#: What states a shape and axes lies in the model.
 EXTERNAL = (
     _HEAD
     + 'graph { name: "g"\n'

@@ -1,4 +1,5 @@
-"""Small ONNX models by the bytes of their fields: what protobuf refuses, and what it takes, though no writer writes it."""
+"""Small ONNX models by the bytes of their fields: what protobuf refuses, and what it takes, though no writer writes
+it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What only several layers of an IR together show that OpenVINO refuses: variables, lists of no elements, and constants that it does not work out."""
+"""What only several layers of an IR together show that OpenVINO refuses: variables, lists of no elements, and constants
+that it does not work out."""
 
 import struct
 
@@ -83,7 +84,8 @@ BOUNDS = struct.pack("<4f4e", 0, 1, 1 + 2**-20, 1.5, 0, 1, 1, 1.5)
 
 
 def quantized(before=False, after=False, high=1, type="f32", levels=65536, dtype="f32", shape="2,3", results=()):
-    """A FakeQuantize with equal bounds, but for ``high`` of the output; a Relu before or behind; ``results`` are other outputs."""
+    """A FakeQuantize with equal bounds, but for ``high`` of the output; a Relu before or behind; ``results`` are other
+    outputs."""
     size, start = (4, 0) if type == "f32" else (2, 16)
     bounds = [const(20 + at, "", start + size * at, size, type) for at in range(4)]
     layers = [parameter(0, shape, dtype), layer(1, "Relu", 1), layer(2, "FakeQuantize", 5, f'levels="{levels}"')]

@@ -18,7 +18,8 @@ def _port(id: int, shape: str, kind: str) -> str:
 
 
 def _layer(id: int, name: str, type: str, ins: str, out: str, data: str = "", kinds: str = "") -> str:
-    """A layer whose ports have the shapes ``ins`` and ``out``; ``kinds`` has the letter of the type of each input, f where it says none."""
+    """A layer whose ports have the shapes ``ins`` and ``out``; ``kinds`` has the letter of the type of each input, f
+    where it says none."""
     shapes = ins.split() if ins else []
     letters = (kinds + "f" * len(shapes))[: len(shapes)]
     inputs = "".join(
@@ -91,7 +92,8 @@ def _findings(text: str, tmp_path: Path, size: int = 144) -> list[irlint.Finding
             PRODUCTS,
             PRODUCTS_WIRED,
             PRODUCTS_SWAPPED,
-            'connect layer 1 "a" as input 1, and connect layer 3 "b" as input 1 in MatMul (layer 4); this also fixes 1 more',
+            'connect layer 1 "a" as input 1, and connect layer 3 "b" as input 1 in MatMul (layer 4); this also fixes 1 '
+            "more",
         ),
         (
             RESHAPED,
@@ -101,25 +103,25 @@ def _findings(text: str, tmp_path: Path, size: int = 144) -> list[irlint.Finding
         ),
     ],
 )
-def test_an_edge_from_the_wrong_layer_is_told_with_the_one_that_is_meant(
+def test_an_edge_from_the_wrong_layer_is_reported_with_the_one_that_is_meant(
     layers: list[str], edges: str, wrong: str, fix: str, tmp_path: Path
 ) -> None:
     assert not _findings(_net(layers, edges), tmp_path)
     first, *others = _findings(_net(layers, wrong), tmp_path)
-    assert first.lever == fix
+    assert first.suggestion == fix
     assert all(each.because == first.fingerprint for each in others)
 
 
 def test_the_only_layer_that_fits_is_proposed_where_others_use_it(tmp_path: Path) -> None:
     used = [*RESHAPED, _layer(8, "used", "Result", "1,2", "")]
     (found,) = _findings(_net(used, f"{RESHAPED_WRONG} 3:0-8:0"), tmp_path)
-    assert found.lever == 'connect layer 3 "scale" as input 1'
+    assert found.suggestion == 'connect layer 3 "scale" as input 1'
 
 
 def test_of_three_layers_that_fit_none_is_proposed(tmp_path: Path) -> None:
     spare = [*RESHAPED, _const(8, "s", "1,2", 64), _const(9, "t", "1,2", 64)]
     (found,) = _findings(_net(spare, RESHAPED_WRONG), tmp_path)
-    assert "connect" not in found.lever
+    assert "connect" not in found.suggestion
 
 
 def test_a_layer_behind_the_port_is_not_proposed_for_it(tmp_path: Path) -> None:
@@ -131,10 +133,10 @@ def test_a_layer_behind_the_port_is_not_proposed_for_it(tmp_path: Path) -> None:
         _layer(4, "y", "Result", "2,3", ""),
     ]
     (found,) = _findings(_net(layers, "0:0-2:0 1:0-2:1 2:2-3:0 2:2-4:0"), tmp_path)
-    assert "connect" not in found.lever
+    assert "connect" not in found.suggestion
 
 
-def test_ports_on_a_cycle_tell_nothing(tmp_path: Path) -> None:
+def test_ports_on_a_cycle_are_ignored(tmp_path: Path) -> None:
     numpy = '<data auto_broadcast="numpy"/>'
     layers = [
         PARAMETER,
@@ -170,16 +172,16 @@ BLOCKS_WIRED = (
 )
 
 
-def test_a_missing_edge_is_told_as_other_blocks_have_it(tmp_path: Path) -> None:
+def test_a_missing_edge_is_reported_as_other_blocks_have_it(tmp_path: Path) -> None:
     assert not _findings(_net(BLOCKS, BLOCKS_WIRED), tmp_path)
     (found,) = _findings(_net(BLOCKS, BLOCKS_WIRED.replace(" 4:1-6:1", "")), tmp_path)
-    assert found.lever == 'connect layer 4 "b2/in" as input 1'
+    assert found.suggestion == 'connect layer 4 "b2/in" as input 1'
 
 
 def test_a_missing_edge_has_no_fix_where_three_layers_fit(tmp_path: Path) -> None:
     layers = [PARAMETER, *_block(1, 1), _layer(10, "y", "Result", "2,3", "")]
     (found,) = _findings(_net(layers, "0:0-1:0 1:1-2:0 2:1-3:0 3:2-10:0"), tmp_path)
-    assert (found.lever, found.fix) == ("", None)
+    assert (found.suggestion, found.fix) == ("", None)
 
 
 def test_a_port_may_go_where_the_operation_works_without_it(tmp_path: Path) -> None:
@@ -201,7 +203,8 @@ def test_a_constant_that_was_taken_out_is_restored_from_its_bytes(tmp_path: Path
     (found,) = _findings(_net([each for each in PRODUCTS if 'name="a"' not in each], edges), tmp_path, size=144)
     assert found.rule.code == "IRL105"
     assert found.help == (
-        'restore the layer as a Const with <data element_type="f32" shape="3,6" offset="0" size="72"/>: these 72 bytes of '
+        'restore the layer as a Const with <data element_type="f32" shape="3,6" offset="0" size="72"/>: these 72 bytes '
+        "of "
         "model.bin belong to no other, and are as many as the float32[3, 6] of input port 1"
     )
 
@@ -218,14 +221,15 @@ def test_without_bytes_that_fit_the_layer_is_described(tmp_path: Path) -> None:
 # --- two layers of one id ---------------------------------------------------------------------------------------------
 
 
-def test_of_two_layers_of_one_id_the_ports_tell_which_is_meant(tmp_path: Path) -> None:
+def test_of_two_layers_of_one_id_the_ports_decide_which_is_meant(tmp_path: Path) -> None:
     alike = _net([each.replace('id="2" name="b1/tanh"', 'id="1" name="b1/tanh"') for each in BLOCKS], BLOCKS_WIRED)
     (found,) = [each for each in _findings(alike, tmp_path) if each.rule.code == "IRL106"]
     assert found.help == "give one of the two the id 2, which edges mean and no layer has"
     add = _net([each.replace('id="3" name="b1/add"', 'id="2" name="b1/add"') for each in BLOCKS], BLOCKS_WIRED)
     (found,) = [each for each in _findings(add, tmp_path) if each.rule.code == "IRL106"]
     assert found.help == (
-        'give Add "b1/add" the id 3, which edges mean and no layer has: they lead into input ports 0, 1 and from output port 2, '
+        'give Add "b1/add" the id 3, which edges mean and no layer has: they lead into input ports 0, 1 and from '
+        "output port 2, "
         "which fits its ports and not those of the other"
     )
 
@@ -246,7 +250,8 @@ def test_of_two_layers_of_one_id_the_ports_tell_which_is_meant(tmp_path: Path) -
         ),
         (
             ('size="72"', 'size="36"'),
-            'write size="72": the ports declare float32[3, 6], too, and the bytes behind these belong to no other constant',
+            'write size="72": the ports declare float32[3, 6], too, and the bytes behind these belong to no other '
+            "constant",
         ),
     ],
 )
@@ -262,7 +267,7 @@ def test_the_attribute_of_a_constant_that_the_others_speak_against(
 # --- an input whose shape was changed ---------------------------------------------------------------------------------
 
 
-def test_of_a_changed_input_the_error_that_it_leads_to_is_told(tmp_path: Path) -> None:
+def test_of_a_changed_input_the_error_that_it_leads_to_is_reported(tmp_path: Path) -> None:
     x, *others = PRODUCTS
     edited = x.replace('shape="2,3"', 'shape="2,4"').replace("<dim>3</dim>", "<dim>4</dim>")
     first = _layer(7, "first", "Tanh", "2,3", "2,3")
@@ -273,15 +278,15 @@ def test_of_a_changed_input_the_error_that_it_leads_to_is_told(tmp_path: Path) -
     assert root.rule.code == "IRL320"
     assert root.severity.value == "error"
     assert {each.rule.code for each in found if each.because == root.fingerprint} == {"IRL601"}
-    assert root.lever.startswith('change 4 to 3 on axis 1 of input layer 0 "x"')
+    assert root.suggestion.startswith('change 4 to 3 on axis 1 of input layer 0 "x"')
     report = irlint.check(tmp_path / "model.xml").text(width=200)
     assert (
-        "Parameter 'x' (layer 0) is [2, 4], and the ports that it leads to declare [2, 3]: with that shape this is gone"
+        "Parameter 'x' (layer 0) is [2, 4], and the ports that it leads to declare [2, 3]; that shape fixes this"
         in report
     )
 
 
-def test_a_changed_input_that_breaks_nothing_is_told_at_its_port(tmp_path: Path) -> None:
+def test_a_changed_input_that_breaks_nothing_is_reported_at_its_port(tmp_path: Path) -> None:
     layers = [
         PARAMETER.replace('shape="2,3"', 'shape="2,4"').replace("<dim>3</dim>", "<dim>4</dim>"),
         _layer(1, "first", "Tanh", "2,3", "2,3"),

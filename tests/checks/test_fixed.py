@@ -1,4 +1,5 @@
-"""What `check` reports of sizes that are declared dynamic and that the graph restricts: message, severity, marks, help and root."""
+"""What `check` reports of sizes that are declared dynamic and that the graph restricts: message, severity, marks, help
+and root."""
 
 from __future__ import annotations
 
@@ -45,15 +46,19 @@ MESSAGES = [
     ),
     (
         "(float[N,2] x, float[M,3] z) => (float[P,Q] y) <int64[2] s = {3, 2}, int64[2] t = {2, 12}> "
-        "{ a = Reshape (x, s) b = Reshape (z, t) c = MatMul (a, t2) t2 = Transpose (a) y = Concat <axis = 1> (c, d) d = Transpose (e) e = Reshape (b, u) u = Constant <value_ints = [8, 3]> () }",
-        "warning IRL608: `N` of `x` is dynamic, but only 3 works; warning IRL608: `M` of `z` is dynamic, but only 8 works",
+        "{ a = Reshape (x, s) b = Reshape (z, t) c = MatMul (a, t2) t2 = Transpose (a) y = Concat <axis = 1> (c, d) d "
+        "= Transpose (e) e = Reshape (b, u) u = Constant <value_ints = [8, 3]> () }",
+        "warning IRL608: `N` of `x` is dynamic, but only 3 works; warning IRL608: `M` of `z` is dynamic, but only 8 "
+        "works",
     ),
     (
         "(float[N,3] x, float[M,3] z, float[5,3] c) => (float[P,9] y) { y = Concat <axis = 1> (x, z, c) }",
-        "warning IRL608: `N` of `x` is dynamic, but only 5 works; warning IRL608: `M` of `z` is dynamic, but only 5 works",
+        "warning IRL608: `N` of `x` is dynamic, but only 5 works; warning IRL608: `M` of `z` is dynamic, but only 5 "
+        "works",
     ),
     (
-        "(float[N,3] x, float[M,3] z) => (float[P,3] y) <int64[2] s = {2, 6}> { c = Concat <axis = 0> (x, z) y = Identity (c) }",
+        "(float[N,3] x, float[M,3] z) => (float[P,3] y) <int64[2] s = {2, 6}> { c = Concat <axis = 0> (x, z) y = "
+        "Identity (c) }",
         "",
     ),
     (
@@ -62,30 +67,37 @@ MESSAGES = [
         "",
     ),
     (
-        "(float[b,t,64] x) => (float[P,Q,R,12] y) { s = Shape (x) i = Constant <value_ints = [0, 1]> () h = Gather (s, i) "
+        "(float[b,t,64] x) => (float[P,Q,R,12] y) { s = Shape (x) i = Constant <value_ints = [0, 1]> () h = Gather (s, "
+        "i) "
         "p = Constant <value_ints = [-1, 12]> () c = Concat <axis = 0> (h, p) y = Reshape (x, c) }",
-        "error IRL609: no sizes of `b` and `t` of `x` work: this node needs (64*b*t) % (12*b*t) == 0, which is 64 % 12 == 0",
+        "error IRL609: no sizes of `b` and `t` of `x` work: this node needs (64*b*t) % (12*b*t) == 0, which is 64 % 12 "
+        "== 0",
     ),
     (
-        "(float[b,t,60] x) => (float[P,Q,R,12] y) { s = Shape (x) i = Constant <value_ints = [0, 1]> () h = Gather (s, i) "
+        "(float[b,t,60] x) => (float[P,Q,R,12] y) { s = Shape (x) i = Constant <value_ints = [0, 1]> () h = Gather (s, "
+        "i) "
         "p = Constant <value_ints = [-1, 12]> () c = Concat <axis = 0> (h, p) y = Reshape (x, c) }",
         "",
     ),
     (
         "(float[n] x, float[6] a, float[12] b) => (float[P] y, float[Q] z) "
         "{ r = Concat <axis = 0> (x, x) y = Sub (a, r) s = Concat <axis = 0> (x, x, x) z = Sub (b, s) }",
-        "error IRL609: no size of `n` of `x` works: this node needs 3*n == 12 or 3*n == 1, and Sub 'y' needs 2*n == 6 or 2*n == 1",
+        "error IRL609: no size of `n` of `x` works: this node needs 3*n == 12 or 3*n == 1, and Sub 'y' needs 2*n == 6 "
+        "or 2*n == 1",
     ),
     (
-        '(float[n,3,h,w] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+        '(float[n,3,h,w] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , '
+        "s) }",
         "warning IRL608: `n` of `x` is dynamic, but only 1 works",
     ),
     (
-        '(float[1,3,h,w] x) => (float[1,6,8,8] y) <int64[4] s = {1, 6, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+        '(float[1,3,h,w] x) => (float[1,6,8,8] y) <int64[4] s = {1, 6, 8, 8}> { y = Resize <mode = "linear"> (x, , , '
+        "s) }",
         "warning IRL608: `w` of `x` is dynamic, but only 8 works",
     ),
     (
-        '(float[1,c,h,w] x) => (float[1,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+        '(float[1,c,h,w] x) => (float[1,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , '
+        "s) }",
         "",
     ),
     (
@@ -94,9 +106,11 @@ MESSAGES = [
         "",
     ),
     (
-        "(float[N,3] a, float[M,3] b) => (float[P,6] y, float[Q,6] z) { c = Concat <axis = 0> (a, a) d = Concat <axis = 0> (b, a) "
+        "(float[N,3] a, float[M,3] b) => (float[P,6] y, float[Q,6] z) { c = Concat <axis = 0> (a, a) d = Concat <axis "
+        "= 0> (b, a) "
         "y = Concat <axis = 1> (c, d) e = Concat <axis = 0> (b, b, b) z = Concat <axis = 1> (e, c) }",
-        "error IRL609: no sizes of `N` of `a` and `M` of `b` work: this node needs 3*M == 2*N, and Concat 'y' needs 2*N == M + N",
+        "error IRL609: no sizes of `N` of `a` and `M` of `b` work: this node needs 3*M == 2*N, and Concat 'y' needs "
+        "2*N == M + N",
     ),
 ]
 
@@ -104,8 +118,8 @@ MESSAGES = [
 @pytest.mark.parametrize(("text", "expected"), MESSAGES, ids=range(len(MESSAGES)))
 def test_messages(text: str, expected: str, tmp_path: Path) -> None:
     found = findings(text, tmp_path)
-    told = [f"{each.severity.value} {each.rule.code}: {each.message}" for each in found]
-    assert "; ".join(told) == expected
+    message = [f"{each.severity.value} {each.rule.code}: {each.message}" for each in found]
+    assert "; ".join(message) == expected
 
 
 BRANCHES = [
@@ -128,15 +142,20 @@ BRANCHES = [
 @pytest.mark.parametrize(("then", "otherwise", "expected"), BRANCHES)
 def test_what_both_branches_need(then: str, otherwise: str, expected: str, tmp_path: Path) -> None:
     text = (
-        "(bool c, float[N,3] x, float[4,3] a, float[5,3] b) => (y) { s = Shape <end = 1> (x) k = Constant <value_ints = [-1, 2]> () "
-        f"t = Concat <axis = 0> (s, k) y = If (c) <then_branch = p () => (u) {{ u = {then} }}, else_branch = q () => (v) {{ v = {otherwise} }}> }}"
+        "(bool c, float[N,3] x, float[4,3] a, float[5,3] b) => (y) { s = Shape <end = 1> (x) k = Constant <value_ints "
+        "= [-1, 2]> () "
+        f"t = Concat <axis = 0> (s, k) y = If (c) <then_branch = p () => (u) {{ u = {then} }}, else_branch = q () => "
+        f"(v) {{ v = {otherwise} }}> }}"
     )
     assert "; ".join(each.message for each in findings(text, tmp_path)) == expected
 
 
 def test_a_branch_in_a_branch_is_not_always_needed(tmp_path: Path) -> None:
     inner = "u = If (d) <then_branch = p () => (s) { s = Sub (x, a) }, else_branch = q () => (t) { t = Mul (x, a) }>"
-    outer = "(bool c, bool d, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = r () => (u) { INNER }, else_branch = e () => (v) { v = OTHER }> }"
+    outer = (
+        "(bool c, bool d, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = r () => (u) { INNER }, "
+        "else_branch = e () => (v) { v = OTHER }> }"
+    )
     assert not findings(outer.replace("INNER", inner).replace("OTHER", "Relu (x)"), tmp_path)
     (found,) = findings(outer.replace("INNER", inner).replace("OTHER", "Add (x, a)"), tmp_path)
     assert found.message == f"`N` of `x` is dynamic, but only 4 works ({ONES})"
@@ -195,11 +214,13 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
             "leave the axis out of input 1, which lists the axes to remove, or declare 1",
         ),
         (
-            "(float[B,S,4] x) => (float[1,3,4] y) <int64[1,3,1] i = {0, 1, 2}> { y = GatherND <batch_dims = 1> (x, i) }",
+            "(float[B,S,4] x) => (float[1,3,4] y) <int64[1,3,1] i = {0, 1, 2}> { y "
+            "= GatherND <batch_dims = 1> (x, i) }",
             "correct what leads here, so that it works for every size, or declare 1",
         ),
         (
-            '(float[N,3,H,W] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , , s) }',
+            '(float[N,3,H,W] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , '
+            ", s) }",
             "let this node follow the input (-1, or its Shape, in a target), or declare 1",
         ),
         (
@@ -257,8 +278,10 @@ def test_given_shapes_are_not_dynamic(tmp_path: Path) -> None:
 
 def test_sizes_that_data_decide_may_be_none(tmp_path: Path) -> None:
     text = (
-        "(float[N] x) => (float[P,Q,12] y) { i = NonZero (x) j = Transpose (i) z = Cast <to = 1> (j) e = Constant <value_ints = [1]> () "
-        "f = Constant <value_ints = [-1, 64]> () s = Shape <end = 1> (j) o = Concat <axis = 0> (s, t) t = Constant <value_ints = [64]> () "
+        "(float[N] x) => (float[P,Q,12] y) { i = NonZero (x) j = Transpose (i) z = Cast <to = 1> (j) e = Constant "
+        "<value_ints = [1]> () "
+        "f = Constant <value_ints = [-1, 64]> () s = Shape <end = 1> (j) o = Concat <axis = 0> (s, t) t = Constant "
+        "<value_ints = [64]> () "
         "b = Expand (z, o) p = Constant <value_ints = [-1, 12]> () q = Concat <axis = 0> (s, p) y = Reshape (b, q) }"
     )
     assert not [each for each in findings(text, tmp_path) if each.rule.code == "IRL609"]

@@ -53,7 +53,7 @@ def test_given_against_declared(text: str, dims: tuple[int | str | None, ...], m
         assert asked(path, shapes={"x": dims}).get("notes", []) == found  # type: ignore[no-untyped-call]
 
 
-def test_it_is_told_first() -> None:
+def test_it_is_reported_first() -> None:
     report = irlint.check(FIXTURES / "onnx" / "bad" / "IRL118-interface-without-shape.onnx", shapes={"x": (5, 5, 5)})
     assert [finding.rule.code for finding in report.findings] == ["IRL604", "IRL118"]
     for command in (["contract"], ["shapes"], ["why"]):
@@ -61,7 +61,7 @@ def test_it_is_told_first() -> None:
         assert run(*asked).stdout.startswith("note: --shape gives the input 'images' the shape [1, 3], and ")
 
 
-def test_it_is_told_of_what_is_pasted() -> None:
+def test_it_is_reported_of_what_is_pasted() -> None:
     text = run("contract", DETECTOR, "--as", "trtexec", "--shape", "images=N,1,H,W").stdout
     assert text.startswith("# --shape gives the input 'images' the shape [N, 1, H, W], and the file declares ")
 

@@ -16,7 +16,10 @@ HEAD = '<ir_version: 8, opset_import: ["" : 13]>\n'
 WEIGHTS = f"float[4,4] w = {{{','.join('1' * 16)}}}"
 
 #: Products behind one that has more rows than what is freed before it.
-CHAIN = "{ a = MatMul (x, w) b = Concat <axis = 0> (a, a) c = MatMul (b, w) d = MatMul (c, w) y = ReduceSum <keepdims = 0> (d) }"
+CHAIN = (
+    "{ a = MatMul (x, w) b = Concat <axis = 0> (a, a) c = MatMul (b, w) d = MatMul (c, w) y = ReduceSum <keepdims = "
+    "0> (d) }"
+)
 
 #: Models, the sizes of their inputs, and the error of ONNX Runtime for these sizes, "" where it runs.
 MODELS: Mapping[str, tuple[str, Mapping[str, Sequence[int]], str]] = {
@@ -74,16 +77,21 @@ def test_several_names_are_one_finding() -> None:
     chain = CHAIN.replace("d = ", "e = Transpose (a) f = Transpose (c) d = ")
     message = found(f"g (float[N,4] x) => (float y) <{more}> {chain}")[0][2]
     assert message == (
-        "'M' stands for two sizes: axis 0 of 'a' is N, and axis 0 of 'b' is 2*N, and 1 other name of the graph stands for two"
+        "'M' stands for two sizes: axis 0 of 'a' is N, and axis 0 of 'b' is 2*N, and 1 other name of the graph stands "
+        "for two"
     )
 
 
 def test_one_name_for_all_sizes_of_inputs() -> None:
-    text = "g (float[N,4] x, float[N,4] past, float[4,N] mask) => (float[N,4] y) { a = Concat <axis = 0> (past, x) t = Transpose (mask) y = Add (a, t) }"
+    text = (
+        "g (float[N,4] x, float[N,4] past, float[4,N] mask) => (float[N,4] y) { a = Concat <axis = 0> (past, x) t = "
+        "Transpose (mask) y = Add (a, t) }"
+    )
     ((severity, code, message),) = found(text)
     assert (severity, code) == (Severity.WARNING, "IRL601")
     assert message == (
-        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 1 of 'mask'): here N == 2*N is needed"
+        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 1 of 'mask'): here "
+        "N == 2*N is needed"
     )
 
 

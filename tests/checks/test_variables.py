@@ -1,4 +1,5 @@
-"""Variables of an IR that are read and never written, used twice, or begin without a size: OpenVINO's first inference decides."""
+"""Variables of an IR that are read and never written, used twice, or begin without a size: OpenVINO's first inference
+decides."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Asks the warm process for a run of the command with the streams, the folder and the environment of its own; as a script with
-``SOCKET ARGUMENTS`` it is the command to a shell, and starts in a tenth of the time: it imports nothing that is not built in."""
+"""Asks the warm process for a run of the command with the streams, the folder and the environment of its own; as a
+script with ``SOCKET ARGUMENTS`` it is the command to a shell, and starts in a tenth of the time: it imports nothing
+that is not built in."""
 
 import _socket
 import marshal

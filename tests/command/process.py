@@ -29,7 +29,7 @@ FORKS = hasattr(os, "fork") and hasattr(socket, "send_fds")
 #: Those of which a check imports what checks import.
 MODELS = (BAD, WARNING, IR, FIXTURES / "onnx" / "good" / "small-detector.onnx")
 
-#: What only a process that starts can be told.
+#: Variables that count only when a process starts.
 OF_A_START = ("PYTHONHASHSEED",)
 
 
@@ -41,7 +41,8 @@ def run(*arguments: object, cwd: Path | None = None, data: bytes = b"", **env: s
 def ran(
     *arguments: object, cwd: Path | None = None, data: bytes = b"", prelude: str = "", **env: str
 ) -> CompletedProcess[bytes]:
-    """What the command does with these arguments, and the bytes that it writes; ``prelude`` is Python that runs before it."""
+    """What the command does with these arguments, and the bytes that it writes; ``prelude`` is Python that runs before
+    it."""
     given, environment = list(map(str, arguments)), {**os.environ, **env}
     with TemporaryFile() as stdin, TemporaryFile() as stdout, TemporaryFile() as stderr:
         stdin.write(data)

@@ -41,7 +41,7 @@ def test_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         (["2,3"], "give two shapes at least"),
         (["2,x-", "3"], "'x-' is no size"),
@@ -49,10 +49,10 @@ def test_json() -> None:
         (["2", "3", "4", "--rule", "pdpd"], "pdpd takes 2 shapes, and there are 3"),
     ],
 )
-def test_wrong_usage(arguments: list[str], told: str) -> None:
+def test_wrong_usage(arguments: list[str], text: str) -> None:
     done = run("broadcast", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told in done.stderr
+    assert text in done.stderr
 
 
 def test_the_pages_of_broadcast_rules_point_to_it() -> None:

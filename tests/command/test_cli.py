@@ -167,7 +167,7 @@ def test_folders_of_output_files_are_made(tmp_path: Path) -> None:
         assert f"{reason}\nNothing was linted.\n" in result.stderr
 
 
-def test_the_name_of_an_output_file_tells_its_form(tmp_path: Path) -> None:
+def test_the_name_of_an_output_file_states_its_form(tmp_path: Path) -> None:
     names = {"a.sarif": '"$schema"', "b.sarif.json": '"$schema"', "c.json": "irlint-report-1", "d.txt": "error[IRL201]"}
     names |= {"e.xml": "<testsuites", "gl-code-quality-report.json": "check_name"}
     assert run(BAD, *(f"--output={name}" for name in names), cwd=tmp_path).returncode == 1
@@ -183,8 +183,8 @@ def test_what_lies_beside_models_is_passed_over(tmp_path: Path) -> None:
     shutil.copy(GOOD, tmp_path / "model.dat")
     shutil.copy(GOOD, tmp_path / "odd.json")
     shutil.copy(IR, tmp_path / "ir.xml")
-    strangers = ("README.md", "config.json", "LICENSE", "lone.bin", "good.onnx.data", "good.onnx_data_1", "pom.xml")
-    for name in (*strangers, "ir.bin"):
+    non_models = ("README.md", "config.json", "LICENSE", "lone.bin", "good.onnx.data", "good.onnx_data_1", "pom.xml")
+    for name in (*non_models, "ir.bin"):
         (tmp_path / name).write_text("<project/>")
     result = run(*sorted(path.name for path in tmp_path.iterdir()), "--format", "concise", cwd=tmp_path)
     assert result.stdout.splitlines()[-2:] == [
@@ -222,10 +222,10 @@ def test_no_command_is_guessed_for_a_path() -> None:
 
 
 def test_explain_lists_a_family() -> None:
-    told = run("explain", "irl2").stdout
-    assert told.startswith("IRL2: broadcasting (")
-    assert "IRL201  error    broadcast-mismatch" in told
-    assert "IRL3" not in told
+    text = run("explain", "irl2").stdout
+    assert text.startswith("IRL2: broadcasting (")
+    assert "IRL201  error    broadcast-mismatch" in text
+    assert "IRL3" not in text
     assert run("explain", "IRL99x").returncode == 2
 
 
@@ -238,22 +238,22 @@ def test_rules_as_json() -> None:
 
 
 def test_help_has_every_option_in_its_section() -> None:
-    told = run("check", "--help").stdout
-    assert [line[:-1] for line in told.splitlines() if line.endswith(":") and line[0] != " "] == [*SECTIONS, "Help"]
-    assert all(f"{option.flag} " in told.replace("\n", " ") for option in CHECK)
+    text = run("check", "--help").stdout
+    assert [line[:-1] for line in text.splitlines() if line.endswith(":") and line[0] != " "] == [*SECTIONS, "Help"]
+    assert all(f"{option.flag} " in text.replace("\n", " ") for option in CHECK)
     assert all(option.section in SECTIONS for option in CHECK)
 
 
-def test_what_excludes_everything_is_told(tmp_path: Path) -> None:
+def test_what_excludes_everything_is_reported(tmp_path: Path) -> None:
     shutil.copy(GOOD, tmp_path / "m.onnx")
     (tmp_path / ".git").mkdir()
     for arguments, line in {("--exclude", "*.onnx"): "--exclude *.onnx excludes 1 model"}.items():
         assert f"   = {line}\n" in run(".", *arguments, cwd=tmp_path).stderr
     (tmp_path / "pyproject.toml").write_text('[tool.irlint]\nexclude = [\n  "old",\n  "m*",\n]\n')
-    told = 'pyproject.toml:4: exclude "m*" excludes 1 model'
+    text = 'pyproject.toml:4: exclude "m*" excludes 1 model'
     for arguments in ((".",), (".", "--show-files"), ("m.onnx", "--force-exclude")):
         result = run(*arguments, cwd=tmp_path)
-        assert (result.returncode, f"   = {told}\n" in result.stderr) == (2, True)
+        assert (result.returncode, f"   = {text}\n" in result.stderr) == (2, True)
 
 
 def test_concise_is_one_line_for_each_finding() -> None:

@@ -55,7 +55,7 @@ def test_status(arguments: tuple[object, ...], status: int) -> None:
             assert run("diff", *arguments, "--format", form).returncode == status
 
 
-def test_the_reason_is_told() -> None:
+def test_the_reason_is_reported() -> None:
     assert "gone.onnx" in run("diff", OLD, "gone.onnx").stderr
     assert "Git LFS pointer" in run("diff", OLD, POINTER).stderr
 
@@ -177,9 +177,9 @@ def test_git_shows_what_a_pointer_stands_for(repository: Repository) -> None:
     oid = sha256(contents).hexdigest()
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(contents)}\n"
     (repository.folder / "m.onnx").write_text(pointer)
-    told = repository.diff()
+    text = repository.diff()
     assert (
-        told[-1]
+        text[-1]
         == f"+Git LFS pointer to {len(contents)} bytes with the SHA-256 {oid}, which is not in this repository's store"
     )
     path = repository.folder / ".git" / "lfs" / "objects" / oid[:2] / oid[2:4] / oid
@@ -215,7 +215,10 @@ def test_a_node_between_two_changes_what_refers_across_it(tmp_path: Path) -> Non
 
 
 def test_bodies_and_functions(tmp_path: Path) -> None:
-    body = "then_branch = t () => (float[N] u) { v = Relu (a) u = Exp (v) }, else_branch = e () => (float[N] w) { w = Neg (x) }"
+    body = (
+        "then_branch = t () => (float[N] u) { v = Relu (a) u = Exp (v) }, else_branch = e () => (float[N] w) { w = "
+        "Neg (x) }"
+    )
     shown = text(f"g (bool c, float[N] x) => (float[N] y) {{ a = Abs (x) y = If (c) <{body}> }}", tmp_path / "m.onnx")
     assert shown.splitlines()[5:] == [
         "Abs (`x`)",

@@ -25,8 +25,8 @@ def model(tmp_path: Path) -> Path:
 def test_a_model_is_fixed_in_place(model: Path) -> None:
     model.chmod(0o640)
     result = run("fix", model.name, cwd=model.parent)
-    told = "m.onnx: sort the nodes (IRL104)\nfixed 1 finding in 1 file\n\n"
-    assert (result.returncode, result.stdout, result.stderr) == (0, told + SUMMARY, "")
+    result_text = "m.onnx: sort the nodes (IRL104)\nfixed 1 finding in 1 file\n\n"
+    assert (result.returncode, result.stdout, result.stderr) == (0, result_text + SUMMARY, "")
     assert (model.stat().st_mode & 0o777, list(model.parent.iterdir())) == (0o640, [model])
     fixed = model.read_bytes()
     assert fixed != WARNING.read_bytes()
@@ -71,10 +71,16 @@ def test_a_model_that_needs_no_fix_is_not_written(tmp_path: Path) -> None:
 
 def test_unsafe_fixes_are_made_on_request(tmp_path: Path) -> None:
     """Where one edit alone fixes an error; without the option the summary counts it."""
-    text = '<ir_version: 8, opset_import: ["" : 17]> g (float[1,64] x, float[10,64] w) => (float[1,10] y) { y = Gemm (x, w) }'
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[1,64] x, float[10,64] w) => (float[1,10] y) { y = Gemm '
+        "(x, w) }"
+    )
     onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
-    told = run("fix", "m.onnx", cwd=tmp_path)
-    assert (told.returncode, told.stdout.splitlines()[-2]) == (1, "1 fixable with `irlint fix --unsafe-fixes`.")
+    result_text = run("fix", "m.onnx", cwd=tmp_path)
+    assert (result_text.returncode, result_text.stdout.splitlines()[-2]) == (
+        1,
+        "1 fixable with `irlint fix --unsafe-fixes`.",
+    )
     shown = run("fix", "m.onnx", "--unsafe-fixes", "--diff", cwd=tmp_path)
     assert (shown.returncode, shown.stdout.splitlines()[0]) == (1, "m.onnx: set `transB = 1` in Gemm[0] (IRL320)")
     fixed = run("fix", "m.onnx", "--unsafe-fixes", cwd=tmp_path)

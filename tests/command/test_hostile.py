@@ -1,4 +1,5 @@
-"""Pipes, devices, deep nesting, long lists, slow files and names that steer: what is not a model's to decide, decided within limits."""
+"""Pipes, devices, deep nesting, long lists, slow files and names that steer: what is not a model's to decide, decided
+within limits."""
 
 from __future__ import annotations
 
@@ -229,10 +230,10 @@ def test_names_steer_neither_a_terminal_nor_a_log(tmp_path: Path) -> None:
     ):
         command, *options = arguments
         result = run(command, "::error::m.onnx", *options, cwd=tmp_path)
-        told = result.stdout + result.stderr
-        assert told
-        assert "##[" not in told, arguments
-        for line in told.split("\n"):
+        text = result.stdout + result.stderr
+        assert text
+        assert "##[" not in text, arguments
+        for line in text.split("\n"):
             assert line.isprintable(), arguments
             assert not line.lstrip().startswith("::"), arguments
         if "json" in arguments:
@@ -323,7 +324,7 @@ def test_runs_that_update_one_baseline_lose_no_entry(tmp_path: Path) -> None:
 
 @posix
 def test_links_that_lead_out_of_the_folder(tmp_path: Path) -> None:
-    """Of a file elsewhere the size is told, and never what it holds."""
+    """Of a file elsewhere the size is reported, and never its contents."""
     (tmp_path / "secret").write_bytes(b"\x07" * 24)
     folder = tmp_path / "models"
     folder.mkdir()
@@ -380,5 +381,5 @@ def reshape_by(location: str) -> bytes:
 
 
 def test_fixtures_that_are_changed_at_random() -> None:
-    told = [fuzz.fault(file, data) for _, (file, data) in zip(range(25), fuzz.inputs(7))]
-    assert not any(told), [each for each in told if each]
+    text = [fuzz.fault(file, data) for _, (file, data) in zip(range(25), fuzz.inputs(7))]
+    assert not any(text), [each for each in text if each]

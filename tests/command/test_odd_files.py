@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 
 @posix
 @pytest.mark.parametrize(
-    ("script", "status", "told"),
+    ("script", "status", "text"),
     [
         ("mkdir x.onnx && irlint x.onnx", 2, "nothing to check"),
         ("mkdir x.onnx && cp good.onnx x.onnx && irlint x.onnx", 0, "Checked 1 ONNX model"),
@@ -89,10 +89,10 @@ def folder(tmp_path: Path) -> Path:
         ("irlint good.onnx/x", 2, "no such file or folder: good.onnx/x"),
     ],
 )
-def test_run(script: str, status: int, told: str, folder: Path) -> None:
+def test_run(script: str, status: int, text: str, folder: Path) -> None:
     result = shell(script, folder)
     assert result.returncode == status, result.stdout + result.stderr
-    assert told in result.stdout + result.stderr
+    assert text in result.stdout + result.stderr
 
 
 @full
@@ -156,10 +156,10 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
         for seed in ({}, {"PYTHONHASHSEED": "1"})
     )
     assert first == second
-    assert all(len(told) > 10_000 for told in first[1].values())
+    assert all(len(text) > 10_000 for text in first[1].values())
 
 
-#: Runs irlint, and tells when it waits for its standard input.
+#: Runs irlint, and reports when it waits for its standard input.
 WAITING = """
 import os, sys
 from irlint.command.entry import main

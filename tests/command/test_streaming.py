@@ -43,27 +43,27 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 def test_lines_are_the_report(models: Path) -> None:
     result = run("models", "--format", "jsonl", cwd=models)
-    told = lines(result.stdout)
+    entries = lines(result.stdout)
     report = json.loads(run("models", "--format", "json", cwd=models).stdout)
     assert (result.returncode, result.stderr) == (1, "")
-    assert [entry["kind"] for entry in told[:3]] == ["run", "file", "finding"]
-    assert [{k: v for k, v in each.items() if k != "kind"} for each in told if each["kind"] == "finding"] == report[
+    assert [entry["kind"] for entry in entries[:3]] == ["run", "file", "finding"]
+    assert [{k: v for k, v in each.items() if k != "kind"} for each in entries if each["kind"] == "finding"] == report[
         "findings"
     ]
-    files = [each for each in told if each["kind"] == "file"]
+    files = [each for each in entries if each["kind"] == "file"]
     assert [{name: each[name] for name in report["files"][at]} for at, each in enumerate(files)] == report["files"]
     assert all(each["size"] == os.stat(models / each["path"]).st_size for each in files)
     assert [each["producer"] for each in files if "producer" in each] == ["pytorch 2.9"]
-    assert told[-1] == {"kind": "summary", **report["summary"]}
+    assert entries[-1] == {"kind": "summary", **report["summary"]}
     assert run("models", "--format", "jsonl", "--jobs", "3", cwd=models).stdout == result.stdout
 
 
 def test_a_file_of_lines_beside_another_report(models: Path) -> None:
     result = run("models", "--output", "run.jsonl", "--format", "concise", cwd=models)
     assert "Found 4 errors" in result.stdout
-    told = lines((models / "run.jsonl").read_text())
-    assert [each["kind"] for each in told].count("file") == 8
-    assert told[-1]["errors"] == 4
+    entries = lines((models / "run.jsonl").read_text())
+    assert [each["kind"] for each in entries].count("file") == 8
+    assert entries[-1]["errors"] == 4
     assert "Found 4 errors, 1 warning in 5 of 7 models." in run("summary", "run.jsonl", cwd=models).stdout
 
 
@@ -106,13 +106,13 @@ def test_only_what_is_new_is_checked_again(models: Path) -> None:
 def test_a_journal_of_another_run_is_left_alone(models: Path) -> None:
     run("models", "--resume", "run.jsonl", cwd=models)
     before = (models / "run.jsonl").read_bytes()
-    for arguments, told in (
+    for arguments, entries in (
         (("models/0.onnx",), "of a run with other paths"),
         (("models", "--ignore", "IRL2"), "of a run with other options"),
         (("models", "--output", "x.sarif"), "--resume keeps no report for --output"),
     ):
         result = run(*arguments, "--resume", "run.jsonl", cwd=models)
-        assert (result.returncode, told in result.stderr) == (2, True), result.stderr
+        assert (result.returncode, entries in result.stderr) == (2, True), result.stderr
     assert (models / "run.jsonl").read_bytes() == before
     (models / "notes.jsonl").write_text("{}\n")
     assert "is no journal of a check" in run("models", "--resume", "notes.jsonl", cwd=models).stderr
@@ -123,19 +123,19 @@ def test_other_paths_join(models: Path) -> None:
     run("models/1.onnx", "models/2.onnx", "--resume", "run.jsonl", cwd=models)
     result = run("models/2.onnx", "models/3.onnx", "models/4.onnx", "--resume", "run.jsonl", "-v", cwd=models)
     assert [line.split(":")[1] for line in result.stderr.splitlines()] == [" models/3.onnx", " models/4.onnx"]
-    told = lines((models / "run.jsonl").read_text())
-    assert [each["path"] for each in told if each["kind"] == "file"] == [f"models/{n}.onnx" for n in (2, 3, 4)]
-    assert told[0]["paths"] == ["models/2.onnx", "models/3.onnx", "models/4.onnx"]
+    entries = lines((models / "run.jsonl").read_text())
+    assert [each["path"] for each in entries if each["kind"] == "file"] == [f"models/{n}.onnx" for n in (2, 3, 4)]
+    assert entries[0]["paths"] == ["models/2.onnx", "models/3.onnx", "models/4.onnx"]
 
 
 def test_counts_of_a_journal(models: Path) -> None:
     (models / "run.jsonl").write_text(run("models", "--format", "jsonl", cwd=models).stdout)
-    told = json.loads(run("summary", "run.jsonl", "--format", "json", cwd=models).stdout)
-    assert told["summary"]["errors"] == 4
-    assert told["rules"][0] == {"code": "IRL201", "rule": "broadcast-mismatch", "findings": 3}
-    assert told["operators"][0] == {"op": "Add", "findings": 3}
-    assert told["exporters"] == [
-        {"producer": "(not told)", "models": 6, "with_errors": 3, "findings": 4},
+    entries = json.loads(run("summary", "run.jsonl", "--format", "json", cwd=models).stdout)
+    assert entries["summary"]["errors"] == 4
+    assert entries["rules"][0] == {"code": "IRL201", "rule": "broadcast-mismatch", "findings": 3}
+    assert entries["operators"][0] == {"op": "Add", "findings": 3}
+    assert entries["exporters"] == [
+        {"producer": "(unknown)", "models": 6, "with_errors": 3, "findings": 4},
         {"producer": "pytorch 2.9", "models": 1, "with_errors": 1, "findings": 1},
     ]
     text = run("summary", "run.jsonl", cwd=models)

@@ -47,13 +47,13 @@ def test_documents_are_the_same_bytes_in_every_encoding(form: str, named: Path) 
 @pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii"])
 @pytest.mark.parametrize("form", ["text", "concise"])
 def test_what_an_encoding_does_not_have_is_escaped(form: str, encoding: str, named: Path) -> None:
-    told = answered(".", "--format", form, encoding=encoding, cwd=named).decode(encoding)
-    assert "\\u043c\\u043e\\u0434" in told
+    text = answered(".", "--format", form, encoding=encoding, cwd=named).decode(encoding)
+    assert "\\u043c\\u043e\\u0434" in text
 
 
 def test_listing_is_json_in_every_encoding(named: Path) -> None:
-    told = answered("shapes", "модель.onnx", "--format", "json", encoding="cp1252", cwd=named)
-    assert json.loads(told)["path"] == "модель.onnx"
+    text = answered("shapes", "модель.onnx", "--format", "json", encoding="cp1252", cwd=named)
+    assert json.loads(text)["path"] == "модель.onnx"
     assert answered("shapes", "модель.onnx", encoding="cp437", cwd=named)
 
 
@@ -91,9 +91,9 @@ def test_closed_pipe(windows: bool, number: int, quiet: bool, monkeypatch: pytes
 def test_standard_output_is_not_replaced(tmp_path: Path) -> None:
     with open(tmp_path / "log", "wb") as log:
         assert ended([str(GOOD), "--output", "json=/dev/stdout"], tmp_path, os.environ, (0, log, 2)) == 0
-    told = (tmp_path / "log").read_text()
-    assert told.startswith("No findings.\n")
-    assert json.loads(told.partition("model.\n")[2])["summary"]["errors"] == 0
+    text = (tmp_path / "log").read_text()
+    assert text.startswith("No findings.\n")
+    assert json.loads(text.partition("model.\n")[2])["summary"]["errors"] == 0
     assert [path.name for path in tmp_path.iterdir()] == ["log"]
 
 

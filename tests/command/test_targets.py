@@ -62,7 +62,7 @@ def test_a_check_reports_what_a_target_refuses(model: Path) -> None:
     assert [each.target for each in report.findings if each.target] == ["onnxruntime@1.17"] * 2
 
 
-def test_a_release_that_was_not_measured_is_said_to_be_assumed_or_not_known() -> None:
+def test_a_release_that_was_not_measured_is_reported_to_be_assumed_or_not_known() -> None:
     (finding,) = irlint.check(GOOD, targets=["onnxruntime@9.9"]).findings
     assert (finding.rule.code, finding.severity.value) == ("IRL816", "note")
     (finding,) = irlint.check(GOOD, targets=["onnxruntime@1.2"]).findings

@@ -1,4 +1,5 @@
-"""Folders of unknown people: what lies in them is neither executed nor written through, and no report takes the place of a file."""
+"""Folders of unknown people: what lies in them is neither executed nor written through, and no report takes the place
+of a file."""
 
 from __future__ import annotations
 
@@ -141,7 +142,10 @@ def test_a_disk_without_room(tmp_path: Path) -> None:
     shutil.copy(WARNING, tmp_path / "m.onnx")
     (tmp_path / "r.json").write_text('{"schema": "irlint-baseline-1", "findings": {}}')
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    full = "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nresource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+    full = (
+        "import resource, signal\nsignal.signal(signal.SIGXFSZ, "
+        "signal.SIG_IGN)\nresource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))\n"
+    )
     code = f"{full}from irlint.command.entry import main\nmain()"
     for arguments in (
         ["m.onnx", "--output", "json=n/o.json"],

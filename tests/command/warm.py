@@ -1,7 +1,7 @@
 """A process that has irlint loaded: each run that it is asked for is a fork of it, so that none knows of another.
 
-``warm.py SOCKET MODEL...`` listens at the socket that is its standard output until its standard input ends; what a check of
-the models imports is loaded when the first run comes.
+``warm.py SOCKET MODEL...`` listens at the socket that is its standard output until its standard input ends; what a
+check of the models imports is loaded when the first run comes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def bury() -> None:
         pass
 
 
-#: Modules of irlint that are left to the run that imports them: operators, of which a run needs few, and what imports half of what there is.
+#: Modules of irlint that are left to the run that imports them: operators, of which a run needs few, and what imports
+#: half of what there is.
 SELDOM = ("irlint.ops.", "irlint.parsers.remote.web", "irlint.pytest_plugin", "irlint.__main__")
 
 #: What some runs import of others.
@@ -63,7 +64,8 @@ OTHERS = (
 
 
 def load(models: list[str], folder: str) -> None:
-    """Imports what runs import, some by runs: with every form, with a configuration and a baseline, and of another command."""
+    """Imports what runs import, some by runs: with every form, with a configuration and a baseline, and of another
+    command."""
     import irlint
     from irlint.ops import tables
     from irlint.reporters.forms import FORMS

@@ -4,7 +4,8 @@ HEAD = '<ir_version: 10, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
 
 #: r is 0, 1, … S - 1 for x of [N, S]; n is S, s is [S].
 _RANGE = (
-    "s = Shape <start = 1, end = 2> (x) n = Squeeze (s) z = Constant <value_int = 0> () o = Constant <value_int = 1> () "
+    "s = Shape <start = 1, end = 2> (x) n = Squeeze (s) z = Constant <value_int = 0> () o = Constant <value_int = 1> "
+    "() "
     "r = Range (z, n, o) "
 )
 
@@ -38,7 +39,8 @@ POSITIONS = {
     "a square": (_OF + "<int64 t = {2}> { " + _RANGE + "q = Pow (r, t) y = Gather (p, q) }", ["S <= 3"]),
     "floats": (
         _OF
-        + "{ s = Shape <start = 1, end = 2> (x) m = Squeeze (s) n = Cast <to = 1> (m) z = Constant <value_float = 0.0> () "
+        + "{ s = Shape <start = 1, end = 2> (x) m = Squeeze (s) n = Cast <to = 1> (m) z = Constant <value_float = 0.0> "
+        "() "
         "o = Constant <value_float = 1.0> () r = Range (z, n, o) q = Cast <to = 7> (r) y = Gather (p, q) }",
         ["S <= 7"],
     ),
@@ -93,7 +95,8 @@ POSITIONS = {
     ),
     "sums of ones": (
         _OF
-        + "<int64 t = {1}> { e = Shape (x) c = ConstantOfShape <value = int64[1] {1}> (e) q = CumSum (c, t) y = Gather (p, q) }",
+        + "<int64 t = {1}> { e = Shape (x) c = ConstantOfShape <value = int64[1] {1}> (e) q = CumSum (c, t) y = Gather "
+        "(p, q) }",
         ["S <= 6"],
     ),
     "sums of ones before": (
@@ -111,21 +114,29 @@ POSITIONS = {
         [],
     ),
     "behind what was": (
-        "g (int64[2,S] x, float[2,P,2] k, float[7,2] p) => (y) { s = Shape <start = 1, end = 2> (x) q = Shape <start = 1, end = 2> (k) "
-        "n = Squeeze (s) m = Squeeze (q) t = Add (n, m) o = Constant <value_int = 1> () r = Range (m, t, o) y = Gather (p, r) }",
+        "g (int64[2,S] x, float[2,P,2] k, float[7,2] p) => (y) { s = Shape <start = 1, end = 2> (x) q = Shape <start = "
+        "1, end = 2> (k) "
+        "n = Squeeze (s) m = Squeeze (q) t = Add (n, m) o = Constant <value_int = 1> () r = Range (m, t, o) y = Gather "
+        "(p, r) }",
         ["P + S <= 7"],
     ),
     "flat places": (
-        "g (float[H,W,3] x) => (y) <int64[2] t = {-1, 3}, int64[1] i = {0}, int64[1] j = {1}> { h = Shape <start = 0, end = 1> (x) "
-        "w = Shape <start = 1, end = 2> (x) a = Squeeze (h) b = Squeeze (w) z = Constant <value_int = 0> () o = Constant <value_int = 1> () "
-        "c = Range (z, a, o) d = Range (z, b, o) e = Unsqueeze (c, j) u = Mul (e, w) v = Unsqueeze (d, i) k = Add (u, v) "
+        "g (float[H,W,3] x) => (y) <int64[2] t = {-1, 3}, int64[1] i = {0}, int64[1] j = {1}> { h = Shape <start = 0, "
+        "end = 1> (x) "
+        "w = Shape <start = 1, end = 2> (x) a = Squeeze (h) b = Squeeze (w) z = Constant <value_int = 0> () o = "
+        "Constant <value_int = 1> () "
+        "c = Range (z, a, o) d = Range (z, b, o) e = Unsqueeze (c, j) u = Mul (e, w) v = Unsqueeze (d, i) k = Add (u, "
+        "v) "
         "f = Reshape (x, t) y = Gather (f, k) }",
         [],
     ),
     "offsets of a window": (
-        "g (float[H,W,3] x, float[6,2] p) => (y) <int64[1] i = {0}, int64[1] j = {1}> { h = Shape <start = 0, end = 1> (x) "
-        "w = Shape <start = 1, end = 2> (x) a = Squeeze (h) b = Squeeze (w) z = Constant <value_int = 0> () o = Constant <value_int = 1> () "
-        "c = Range (z, a, o) d = Range (z, b, o) e = Unsqueeze (c, j) v = Unsqueeze (d, i) k = Sub (e, v) y = Gather (p, k) }",
+        "g (float[H,W,3] x, float[6,2] p) => (y) <int64[1] i = {0}, int64[1] j = {1}> { h = Shape <start = 0, end = 1> "
+        "(x) "
+        "w = Shape <start = 1, end = 2> (x) a = Squeeze (h) b = Squeeze (w) z = Constant <value_int = 0> () o = "
+        "Constant <value_int = 1> () "
+        "c = Range (z, a, o) d = Range (z, b, o) e = Unsqueeze (c, j) v = Unsqueeze (d, i) k = Sub (e, v) y = Gather "
+        "(p, k) }",
         ["H <= 6", "W <= 7"],
     ),
     "a buffer": (
@@ -137,7 +148,7 @@ POSITIONS = {
         _OF + "<bool c = {1}> { " + _RANGE + "q = Where (c, r, x) y = Gather (p, q) }",
         ["S <= 7"],
     ),
-    "what the data tell": (
+    "what the data decide": (
         _OF + "{ " + _RANGE + "c = Equal (x, r) q = Where (c, z, r) w = Mul (q, z) y = Gather (p, w) }",
         [],
     ),
@@ -198,15 +209,19 @@ POSITIONS = {
         ["S <= 5"],
     ),
     "a mask of batch and position": (
-        "g (float[B,T] m, float[N,S] x) => (y) <int64[1] i = {0}, int64[1] j = {1}, int64[1] k = {-1}> { z = Constant <value_int = 0> () "
-        "o = Constant <value_int = 1> () e = Shape (x) a = Gather (e, z) b = Gather (e, o) c = Range (z, a, o) d = Range (z, b, o) "
-        "f = Unsqueeze (c, j) h = Unsqueeze (d, i) p = Expand (f, e) q = Expand (h, e) u = Unsqueeze (p, k) v = Unsqueeze (q, k) "
+        "g (float[B,T] m, float[N,S] x) => (y) <int64[1] i = {0}, int64[1] j = {1}, int64[1] k = {-1}> { z = Constant "
+        "<value_int = 0> () "
+        "o = Constant <value_int = 1> () e = Shape (x) a = Gather (e, z) b = Gather (e, o) c = Range (z, a, o) d = "
+        "Range (z, b, o) "
+        "f = Unsqueeze (c, j) h = Unsqueeze (d, i) p = Expand (f, e) q = Expand (h, e) u = Unsqueeze (p, k) v = "
+        "Unsqueeze (q, k) "
         "t = Concat <axis = -1> (u, v) y = GatherND (m, t) }",
         ["B >= N", "T >= S"],
     ),
-    "a position beside what the data tell": (
+    "a position beside what the data decide": (
         "g (float[9,T] m, int64[N,S] x) => (y) <int64[1] i = {0}, int64[1] k = {-1}> { z = Constant <value_int = 0> () "
-        "o = Constant <value_int = 1> () e = Shape (x) b = Gather (e, o) d = Range (z, b, o) h = Unsqueeze (d, i) q = Expand (h, e) "
+        "o = Constant <value_int = 1> () e = Shape (x) b = Gather (e, o) d = Range (z, b, o) h = Unsqueeze (d, i) q = "
+        "Expand (h, e) "
         "u = Unsqueeze (x, k) v = Unsqueeze (q, k) t = Concat <axis = -1> (u, v) y = GatherND (m, t) }",
         ["T >= S"],
     ),

@@ -1,4 +1,4 @@
-"""Demands on two sizes together: what is said of them holds for exactly the sizes for which all of them hold."""
+"""Conditions on two sizes together: the reported ones hold for exactly the sizes for which all demands hold."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def test_exactly_the_sizes_that_fulfil_all(stated: list[tuple[Relation, ...]]) -
     for height, width in product(range(1, LARGEST), repeat=2):
         known = {"H": height, "W": width}
         wanted = all(any(holds(each, known) for each in alternatives) for alternatives in stated)
-        said = found.satisfiable and all(eval(each.text, dict(known)) for each in found.conditions)
-        assert said == wanted, (known, [each.text for each in found.conditions])
+        fulfilled = found.satisfiable and all(eval(each.text, dict(known)) for each in found.conditions)
+        assert fulfilled == wanted, (known, [each.text for each in found.conditions])
         if wanted:
-            for dim, told in returned:
-                assert evaluated(told, known) == evaluated(dim, known)
+            for dim, text in returned:
+                assert evaluated(text, known) == evaluated(dim, known)

@@ -43,7 +43,7 @@ def test_no_sizes_fit(tmp_path: Path) -> None:
     assert [each["node"] for each in found["contradiction"]] == ["y", "z"]
 
 
-def test_sizes_that_the_data_tell_are_not_demanded(tmp_path: Path) -> None:
+def test_sizes_that_the_data_decide_are_not_demanded(tmp_path: Path) -> None:
     found = contract(
         "g (float[N] x, float[6] a) => (y) { i = NonZero (x) j = Cast <to = 1> (i) y = MatMul (j, a) }", tmp_path
     )
@@ -69,7 +69,7 @@ def test_a_mask_has_one_of_several_shapes(tmp_path: Path) -> None:
     assert [each["condition"] for each in irlint.contract(path)["requires"]] == ["T == P + S or T == 1"]
 
 
-def test_what_follows_from_others_is_not_said(tmp_path: Path) -> None:
+def test_what_follows_from_others_is_not_reported(tmp_path: Path) -> None:
     layer = "a{0} = Add (x{0}, m) s{0} = MatMul (a{0}, w) x{1} = MatMul (s{0}, v) "
     layers = "".join(layer.format(at, at + 1) for at in range(3)).replace("x0", "x")
     found = contract(f"g (float[B,S,4] x, float[B,T,1] m, float[4,6] w, float[6,4] v) => (x3) {{ {layers} }}", tmp_path)
@@ -77,14 +77,17 @@ def test_what_follows_from_others_is_not_said(tmp_path: Path) -> None:
     assert found["outputs"][0]["shape"] == ["B", "max(S, T)", 4]
 
 
-def test_outputs_are_told_where_the_conditions_hold(tmp_path: Path) -> None:
-    slices = "<int64[1] a = {0}, int64[1] e = {8}, int64[1] ax = {0}> { s = Slice (x, a, e, ax) y = Add (x, s) z = Relu (s) }"
+def test_outputs_are_reported_where_the_conditions_hold(tmp_path: Path) -> None:
+    slices = (
+        "<int64[1] a = {0}, int64[1] e = {8}, int64[1] ax = {0}> { s = Slice (x, a, e, ax) y = Add (x, s) z = Relu "
+        "(s) }"
+    )
     found = contract(f"g (float[N,3] x) => (y, z) {slices}", tmp_path)
     assert [each["condition"] for each in found["requires"]] == ["N <= 8"]
     assert [each["shape"] for each in found["outputs"]] == [["N", 3], ["N", 3]]
 
 
-def test_frozen_sizes_are_told_once(tmp_path: Path) -> None:
+def test_frozen_sizes_are_reported_once(tmp_path: Path) -> None:
     text, _ = MODELS["frozen batch"]
     path = tmp_path / "m.onnx"
     path.write_bytes(onnx.parser.parse_model(HEAD + text.replace("{ y", "{ z = Reshape (x, s) y")).SerializeToString())
@@ -111,7 +114,7 @@ def errors(folder: Path, *length: int) -> list[str]:
     return [each.message for each in report.findings if each.severity.value == "error"]
 
 
-def test_positions_past_a_table_are_told_in_words(tmp_path: Path) -> None:
+def test_positions_past_a_table_are_reported_in_words(tmp_path: Path) -> None:
     text, _ = POSITIONS["a table"]
     (found,) = contract(text, tmp_path)["requires"]
     assert (found["condition"], found["op"], found["why"]) == (

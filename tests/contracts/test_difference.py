@@ -144,18 +144,23 @@ PAIRS = {
         "contract-satisfiable node-rewired",
     ),
     "a branch": (
-        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Neg (x) }, "
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Neg "
+        "(x) }, "
         "else_branch = e () => (float[P,3] v) { v = Relu (x) }> }",
-        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub (x, a) }, "
+        "g (bool c, float[N,3] x, float[4,3] a) => (y) { y = If (c) <then_branch = t () => (float[P,3] u) { u = Sub "
+        "(x, a) }, "
         "else_branch = e () => (float[P,3] v) { v = Relu (x) }> }",
         "contract-narrowed output-untold! operator-removed operator-added node-changed node-rewired",
         "contract-widened output-told operator-added operator-removed node-changed node-rewired",
     ),
-    "an output of which less is told": (
+    "an output of which less is known": (
         "g (float[N] x) => (float[N] y) { y = Relu (x) }",
-        "g (float[N] x) => (y) { z = NonZero (x) w = Cast <to = 1> (z) s = Constant <value_ints = [0]> () y = Squeeze (w, s) }",
-        "output-untold! operator-added operator-added operator-removed operator-added node-removed node-added node-added node-added",
-        "output-told operator-removed operator-removed operator-added operator-removed node-removed node-removed node-removed node-added",
+        "g (float[N] x) => (y) { z = NonZero (x) w = Cast <to = 1> (z) s = Constant <value_ints = [0]> () y = Squeeze "
+        "(w, s) }",
+        "output-untold! operator-added operator-added operator-removed operator-added node-removed node-added "
+        "node-added node-added",
+        "output-told operator-removed operator-removed operator-added operator-removed node-removed node-removed "
+        "node-removed node-added",
     ),
     "attributes": (
         "g (float[1,3,8,8] x, float[4,3,3,3] w) => (y) { [c] y = Conv <strides = [1, 1]> (x, w) }",
@@ -226,7 +231,7 @@ def test_opsets_and_the_format(tmp_path: Path) -> None:
     assert kinds(irlint.diff(other, one)["changes"]) == "opset-format opset-changed opset-removed"
 
 
-def test_a_changed_node_is_told_by_its_attributes_and_what_follows_is_counted(tmp_path: Path) -> None:
+def test_a_changed_node_is_reported_by_its_attributes_and_what_follows_is_counted(tmp_path: Path) -> None:
     chain = " ".join(f"r{at + 1} = Relu (r{at})" for at in range(43))
     text = f"g (float[1,3,H,W] x, float[4,3,1,1] w) => (r43) {{ [x1] r0 = Conv <strides = [1, 1]> (x, w) {chain} }}"
     one, other = written(text, tmp_path / "1.onnx"), written(text.replace("[1, 1]>", "[2, 2]>"), tmp_path / "2.onnx")
@@ -257,7 +262,7 @@ def test_a_function_is_compared_where_it_is_called_or_not(tmp_path: Path) -> Non
     assert [each["kind"] for each in irlint.diff(*paths)["changes"]] == ["operator-removed", "operator-added"]
 
 
-def test_large_constants_are_told_apart_by_their_bytes(tmp_path: Path) -> None:
+def test_large_constants_are_distinguished_by_their_bytes(tmp_path: Path) -> None:
     weights = numpy_helper.from_array(__import__("numpy").arange(2000, dtype="float32"), "w")
     typed = helper.make_tensor("w", TensorProto.FLOAT, [2000], list(map(float, range(2000))))
     other = helper.make_tensor("w", TensorProto.FLOAT, [2000], [*map(float, range(1999)), 5.0])
@@ -295,7 +300,7 @@ def test_weights_that_are_not_there_count_by_their_types(tmp_path: Path) -> None
     assert found["notes"][-1].endswith("cannot be read (w.bin does not exist)")
 
 
-def test_a_model_with_errors_is_compared_and_said_to_have_them(tmp_path: Path) -> None:
+def test_a_model_with_errors_is_compared_and_reported_to_have_them(tmp_path: Path) -> None:
     text = "g (float[2,3] x, float[2,4] z) => (y) { y = Add (x, z) }"
     one = written(text, tmp_path / "1.onnx")
     found = irlint.diff(one, written(text.replace("Add", "Mul"), tmp_path / "2.onnx"))
@@ -454,6 +459,6 @@ def test_narrowed_is_what_takes_less(one: tuple[str, str, str], other: tuple[str
     if before is None or after is None:
         return
     found = differ(two_inputs(*one), two_inputs(*other))
-    told = any(f"{kind}!" in found for kind in ("input-narrowed", "contract-narrowed", "contract-unsatisfiable"))
+    text = any(f"{kind}!" in found for kind in ("input-narrowed", "contract-narrowed", "contract-unsatisfiable"))
     sizes = [(x, z) for x in range(1, 13) for z in range(1, 13)]
-    assert told is any(before(*each) and not after(*each) for each in sizes)
+    assert text is any(before(*each) and not after(*each) for each in sizes)

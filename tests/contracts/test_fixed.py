@@ -1,4 +1,5 @@
-"""What a contract fixes of the sizes that a model declares dynamic: one, one beside 1, or a product; and what it leaves to choose."""
+"""What a contract fixes of the sizes that a model declares dynamic: one, one beside 1, or a product; and what it leaves
+to choose."""
 
 from __future__ import annotations
 
@@ -33,34 +34,42 @@ MODELS = [
         [("H W", "H*W == 12", "H*W == 1, by broadcasting")],
     ),
     (
-        "(float[B,1,H,W] x, float[1,1,3,3] k, float[64,5] w) => (y) { c = Conv (x, k) f = Flatten (c) y = MatMul (f, w) }",
+        "(float[B,1,H,W] x, float[1,1,3,3] k, float[64,5] w) => (y) { c = Conv (x, k) f = Flatten (c) y = MatMul (f, "
+        "w) }",
         [("H W", "(H - 2)*(W - 2) == 64", "")],
     ),
     (
-        "(float[B,1,H,W] x, float[4,1,2,2] k, float[1,1,4] c, float[1,17,4] p) => (y) <int64[3] t = {0, 4, -1}, int64[3] o = {1, 1, 4}> "
-        "{ e = Conv <strides = [2, 2]> (x, k) r = Reshape (e, t) q = Transpose <perm = [0, 2, 1]> (r) b = Expand (c, u) s = Shape <end = 1> (x) "
-        "v = Constant <value_ints = [1, 4]> () u = Concat <axis = 0> (s, v) m = Concat <axis = 1> (b, q) y = Add (m, p) }",
+        "(float[B,1,H,W] x, float[4,1,2,2] k, float[1,1,4] c, float[1,17,4] p) => (y) <int64[3] t = {0, 4, -1}, "
+        "int64[3] o = {1, 1, 4}> "
+        "{ e = Conv <strides = [2, 2]> (x, k) r = Reshape (e, t) q = Transpose <perm = [0, 2, 1]> (r) b = Expand (c, "
+        "u) s = Shape <end = 1> (x) "
+        "v = Constant <value_ints = [1, 4]> () u = Concat <axis = 0> (s, v) m = Concat <axis = 1> (b, q) y = Add (m, "
+        "p) }",
         [("H W", "(H//2)*(W//2) == 16", "")],
     ),
     ("(float[N,M] x) => (y) <int64[2] t = {1, 1}> { y = Reshape (x, t) }", [("M", 1, ""), ("N", 1, "")]),
     (
-        "(float[N,3] a, float[M,3] b, float[6,2] c) => (y) { e = Concat <axis = 0> (a, b) y = Concat <axis = 1> (e, c) }",
+        "(float[N,3] a, float[M,3] b, float[6,2] c) => (y) { e = Concat <axis = 0> (a, b) y = Concat <axis = 1> (e, c) "
+        "}",
         [],
     ),
     (
-        "(float[N,3] a, float[M,3] b, float[2,2] c) => (y) { e = Concat <axis = 0> (a, b) y = Concat <axis = 1> (e, c) }",
+        "(float[N,3] a, float[M,3] b, float[2,2] c) => (y) { e = Concat <axis = 0> (a, b) y = Concat <axis = 1> (e, c) "
+        "}",
         [("M", 1, ""), ("N", 1, "")],
     ),
     ("(float[H,3] x) => (y) <int64[2] t = {-1, 12}> { y = Reshape (x, t) }", []),
     ("(float[1,1,H] x, float[1,1,7] w) => (y) { y = Conv (x, w) }", []),
     (
-        "(float[N,2,H] x, float[8,5] w) => (y) { p = MaxPool <kernel_shape = [2], strides = [2]> (x) f = Flatten (p) y = MatMul (f, w) }",
+        "(float[N,2,H] x, float[8,5] w) => (y) { p = MaxPool <kernel_shape = [2], strides = [2]> (x) f = Flatten (p) y "
+        "= MatMul (f, w) }",
         [],
     ),
     ("(float[N,3] x, float[M,3] z) => (y) { y = Concat <axis = 1> (x, z) }", []),
     ("(float[B,H,W] x) => (y) <int64[2] t = {-1, 12}> { y = Reshape (x, t) }", []),
     (
-        "(int64[2,S] x, float[2,2] p) => (y) { s = Shape <start = 1> (x) n = Squeeze (s) z = Constant <value_int = 0> () o = Constant <value_int = 1> () r = Range (z, n, o) y = Gather (p, r) }",
+        "(int64[2,S] x, float[2,2] p) => (y) { s = Shape <start = 1> (x) n = Squeeze (s) z = Constant <value_int = 0> "
+        "() o = Constant <value_int = 1> () r = Range (z, n, o) y = Gather (p, r) }",
         [],
     ),
 ]

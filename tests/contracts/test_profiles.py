@@ -25,8 +25,10 @@ from irlint.run.contract import fitted
 
 DETECTOR = (
     "g (float[N,1,H,W] images, float[4] mean) => (y) <float[1,1,3,3] w = {0,0,0,0,0,0,0,0,0}, int64[1] i = {0}> { "
-    "a = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (images, w) b = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (a, w) "
-    "u = ConvTranspose <strides = [2, 2], kernel_shape = [2, 2]> (b, v) y = Concat <axis = 1> (a, u) v = Constant <value = float[1,1,2,2] {0,0,0,0}> () }"
+    "a = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (images, w) b = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (a, "
+    "w) "
+    "u = ConvTranspose <strides = [2, 2], kernel_shape = [2, 2]> (b, v) y = Concat <axis = 1> (a, u) v = Constant "
+    "<value = float[1,1,2,2] {0,0,0,0}> () }"
 )
 
 
@@ -116,7 +118,8 @@ def test_torch(tmp_path: Path) -> None:
         'H = 4 * Dim("H_by_4", min=1, max=320)  # of H <= 1280 and H % 4 in (0, 3)\n'
         'N = Dim("N")\n'
         "# W is 64\n"
-        "# by position, as a model file does not keep the names of forward's arguments: put None for one that is no tensor,\n"
+        "# by position, as a model file does not keep the names of forward's arguments: put None for one that is no "
+        "tensor,\n"
         "# and nest those of a tuple, a dict or a cache as it nests its tensors\n"
         "dynamic_shapes = (\n"
         "    {0: N, 2: H},  # images\n"
@@ -168,7 +171,10 @@ def test_a_dim_that_follows_from_one_of_auto_is_auto(tmp_path: Path) -> None:
 def test_a_dim_begins_where_no_size_inside_is_1(tmp_path: Path) -> None:
     """torch refuses ``Dim("H", min=7)`` for a window of 7, and ``Dim("H")`` for two convolutions of stride 2."""
     assert 'H = Dim("H", min=8)  # of H >= 7; where it is 7, ' in written(MODELS["window"][0], tmp_path, "torch")
-    strided = "g (float[N,1,H] x, float[1,1,3] w) => (b) { a = Conv <strides = [2], pads = [1, 1]> (x, w) b = Conv <strides = [2], pads = [1, 1]> (a, w) }"
+    strided = (
+        "g (float[N,1,H] x, float[1,1,3] w) => (b) { a = Conv <strides = [2], pads = [1, 1]> (x, w) b = Conv "
+        "<strides = [2], pads = [1, 1]> (a, w) }"
+    )
     assert 'H = Dim("H", min=5)  # of any size' in written(strided, tmp_path, "torch")
     assert 'H = 2 * Dim("H_by_2", min=1)\n' in written(strided, tmp_path, "torch", "H % 2 == 0")
 
@@ -234,7 +240,8 @@ def test_trtexec_builds_each_branch(tmp_path: Path) -> None:
 def test_sizes_whose_product_is_fixed_are_found(tmp_path: Path) -> None:
     text = (
         "g (float[N,H,W] x, float[1,197] p) => (y) <int64[2] s = {0, -1}, float[1,1] c = {0}> "
-        "{ i = Unsqueeze (x, a) a = Constant <value_ints = [1]> () m = MaxPool <kernel_shape = [16, 16], strides = [16, 16]> (i) "
+        "{ i = Unsqueeze (x, a) a = Constant <value_ints = [1]> () m = MaxPool <kernel_shape = [16, 16], strides = "
+        "[16, 16]> (i) "
         "r = Reshape (m, s) u = Shape <end = 1> (x) o = Constant <value_ints = [1]> () q = Concat <axis = 0> (u, o) "
         "e = Expand (c, q) t = Concat <axis = 1> (e, r) y = Concat <axis = 0> (t, p) }"
     )
@@ -260,7 +267,7 @@ def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("assumption", "said"),
+    ("assumption", "stated"),
     [
         ("K <= 3", "'K', which is no size of an input; those that are open are H, N, W"),
         ("H = 3", "'H = 3' is no assumption"),
@@ -272,8 +279,8 @@ def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
         ("H * W == 26", "no sizes were found that fit: "),
     ],
 )
-def test_an_assumption_that_cannot_be(assumption: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_an_assumption_that_cannot_be(assumption: str, stated: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(stated)):
         written(DETECTOR, tmp_path, "torch", assumption)
 
 
@@ -335,7 +342,8 @@ def test_inputs_of_an_ir_are_called_as_openvino_knows_them(names: str, key: str,
         '<?xml version="1.0"?><net name="n" version="11"><layers>'
         '<layer id="0" name="in" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/>'
         f'<output><port id="0" precision="FP32" {names}>{dims}</output></layer>'
-        f'<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32">{dims}</input></layer>'
+        '<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" '
+        f'precision="FP32">{dims}</input></layer>'
         '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
     )
     assert key in rendered(fitted(str(tmp_path / "m.xml"), "openvino"), "openvino")
@@ -365,7 +373,7 @@ def test_an_input_of_which_not_even_the_axes_are_known(tool: str, tmp_path: Path
     text = rendered(fitted(str(path), tool), tool)
     if tool == "torch":
         assert dynamic_shapes(text)[0] is None
-        assert "    None,  # x: nothing tells how many axes it has\n    {0: N},  # y\n" in text
+        assert "    None,  # x: its number of axes is unknown\n    {0: N},  # y\n" in text
     else:
         assert text.count("x:") == text.count("# x: the number of axes is not declared") == (tool != "onnxruntime")
 
@@ -375,9 +383,11 @@ def test_names_of_an_ir_end_no_comment(tool: str, tmp_path: Path) -> None:
     dims = "<dim>-1</dim><dim>3</dim></port>"
     (tmp_path / "m.xml").write_text(
         '<?xml version="1.0"?><net name="n" version="11"><layers>'
-        '<layer id="0" name="in&#10;import os&#10;" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/>'
+        '<layer id="0" name="in&#10;import os&#10;" type="Parameter" version="opset1"><data shape="?,3" '
+        'element_type="f32"/>'
         f'<output><port id="0" precision="FP32">{dims}</output></layer>'
-        f'<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32">{dims}</input></layer>'
+        '<layer id="1" name="out" type="Result" version="opset1"><input><port id="0" '
+        f'precision="FP32">{dims}</input></layer>'
         '</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>'
     )
     text = rendered(fitted(str(tmp_path / "m.xml"), tool), tool)

@@ -1,4 +1,4 @@
-"""Solving demands on one size: what is said of them holds for exactly the sizes for which they hold."""
+"""Solving conditions on one size: the result holds for exactly the same sizes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_exactly_the_sizes_that_fulfil_them(first: list[Relation], second: list[
 
 
 @pytest.mark.parametrize(
-    ("relation", "said"),
+    ("relation", "stated"),
     [
         (Relation("==", 2 * floordiv(H + 3, 4), floordiv(H + 1, 2)), ("H % 4 in (0, 3)",)),
         (Relation("==", 256 * H, 256), ("H == 1",)),
@@ -80,11 +80,11 @@ def test_exactly_the_sizes_that_fulfil_them(first: list[Relation], second: list[
         (Relation(">=", 1_000_000 - H, 0), ("H <= 1000000",)),
     ],
 )
-def test_words(relation: Relation, said: tuple[str, ...] | None) -> None:
+def test_words(relation: Relation, stated: tuple[str, ...] | None) -> None:
     sizes = solved([relation])
     assert sizes is not None
-    assert conditions("H", sizes) == said
-    assert sizes.is_empty == (said is None)
+    assert conditions("H", sizes) == stated
+    assert sizes.is_empty == (stated is None)
 
 
 def test_a_conjunction_is_one_condition() -> None:

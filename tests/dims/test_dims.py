@@ -405,7 +405,10 @@ def test_copies(source: str) -> None:
 
 
 def test_import_is_light() -> None:
-    code = "import sys, types; sys.modules['irlint'] = types.ModuleType('irlint'); sys.modules['irlint'].__path__ = ['.']\n"
+    code = (
+        "import sys, types; sys.modules['irlint'] = types.ModuleType('irlint'); sys.modules['irlint'].__path__ = "
+        "['.']\n"
+    )
     command = [sys.executable, "-S", "-c", code + "import irlint.dims; print(*sys.modules)"]
     folder = Path(dims.__file__).parents[1]
     loaded = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.split()

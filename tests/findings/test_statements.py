@@ -5,10 +5,10 @@ from __future__ import annotations
 from irlint.dims import symbol
 from irlint.findings.statements import agree, stated, statements, warn
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.operands import OPERAND_MISMATCH
-from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.nn.convolution import conv
 from irlint.ops.nn.pooling import max_pool
+from irlint.ops.shared.operands import OPERAND_MISMATCH
+from irlint.ops.shared.windows import OnnxWindow
 
 FAULT = OPERAND_MISMATCH.fault("it does not fit", help="let it fit")
 

@@ -1,4 +1,5 @@
-"""What is asked for beside fixes: sizes in the file, annotations, and versions that a target takes; engines load the results."""
+"""What is asked for beside fixes: sizes in the file, annotations, and versions that a target takes; engines load the
+results."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ HEAD = '<ir_version: 8, opset_import: ["" : 17]> g (float[N,3] x, float[N,3] z) 
 BODY = "{ a = Relu (x) b = Add (a, z) y = Neg (b) }"
 STATIC = HEAD.replace("N", "2")
 IF = HEAD.replace("x,", "x, bool c,") + (
-    "{ q = If (c) <then_branch = t () => (float[N,3] a) { a = Relu (x) }, else_branch = e () => (float[N,3] b) { d = Abs (z) b = Neg (d) }> "
+    "{ q = If (c) <then_branch = t () => (float[N,3] a) { a = Relu (x) }, else_branch = e () => (float[N,3] b) { d = "
+    "Abs (z) b = Neg (d) }> "
     "y = Neg (q) }"
 )
 
@@ -120,7 +122,8 @@ def test_sizes_of_an_ir(rows: str, tmp_path: Path) -> None:
 def test_annotations_of_inferred_types() -> None:
     found = asked(
         HEAD
-        + "{ a = Relu (x) s = Shape (a) c = Concat <axis = 1> (a, z) n = NonZero (c) y = Neg (a) k = Neg (n) w = Abs (s) }",
+        + "{ a = Relu (x) s = Shape (a) c = Concat <axis = 1> (a, z) n = NonZero (c) y = Neg (a) k = Neg (n) w = Abs "
+        "(s) }",
         "annotate",
     )
     assert texts(found)[:3] == [

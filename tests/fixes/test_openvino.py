@@ -103,7 +103,8 @@ def test_lines_are_kept_where_elements_have_their_own() -> None:
     text = net(
         [
             *LAYERS[:2],
-            '  <layer id="2" name="op" type="Subtract" version="opset1">\n    <input/>\n    <output>\n      <port id="2" precision="FP32" />\n    </output>\n  </layer>',
+            '  <layer id="2" name="op" type="Subtract" version="opset1">\n    <input/>\n    <output>\n      <port '
+            'id="2" precision="FP32" />\n    </output>\n  </layer>',
             LAYERS[3],
         ],
         EDGES,

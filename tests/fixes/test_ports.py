@@ -52,7 +52,8 @@ FIXED = {
 
 
 def of_shape(dims: str) -> str:
-    """A document in which an operator with an attribute has these dims behind it, and a result that they do not decide."""
+    """A document in which an operator with an attribute has these dims behind it, and a result that they do not
+    decide."""
     shape = port("output", 1, ' precision="I64"', "<dim>2</dim>")
     inner = [
         layer(1, "Convert", "0", "1", name="l1", data='<data destination_type="f32"/>').replace(
@@ -119,9 +120,12 @@ CONVOLVED = """<net version="11"><layers>
 <output><port id="0" precision="FP32"><dim>1</dim><dim>1</dim><dim>1</dim></port></output></layer>
 <layer id="2" name="a" type="Convolution" version="opset1">{data}{ports}</layer>
 <layer id="3" name="b" type="Convolution" version="opset1">{data}{ports}</layer>
-<layer id="4" name="r" type="Result" version="opset1"><input><port id="0"><dim>1</dim><dim>1</dim><dim>8</dim></port></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
-<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
+<layer id="4" name="r" type="Result" version="opset1"><input><port id="0"><dim>1</dim><dim>1</dim><dim>8</dim></port>\
+</input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>
 <edge from-layer="3" from-port="2" to-layer="4" to-port="0"/></edges></net>"""
 SIDES = '<input><port id="0">{0}<dim>8</dim></port><port id="1">{0}<dim>1</dim></port></input>'
 SIDES += '<output><port id="2" precision="FP32">{0}<dim>8</dim></port></output>'

@@ -22,7 +22,8 @@ UNTIDY = {
     "order": (HEAD + "{ y = Relu (z) z = Neg (x) }", ["sort the nodes"]),
     "order of a body": (
         '<ir_version: 8, opset_import: ["" : 17]> g (bool c, float[2] x) => (float[2] y) { [if] y = If (c) '
-        "<then_branch = t () => (float[2] a) { a = Relu (b) b = Neg (x) }, else_branch = e () => (float[2] d) { d = Abs (x) }> }",
+        "<then_branch = t () => (float[2] a) { a = Relu (b) b = Neg (x) }, else_branch = e () => (float[2] d) { d = "
+        "Abs (x) }> }",
         ['sort the nodes of the graph "if/then_branch"'],
     ),
     "names of nodes": (

@@ -1,4 +1,4 @@
-"""The one thing to change: told only where the finding is gone with it and no other comes, and after few questions."""
+"""The one thing to change: suggested only where it fixes the finding and brings no other, after few questions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from irlint.records import replaced
 
 HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 
-#: A graph, and behind | the lever of its one root; nothing where there is none.
-LEVERS = """
+#: A graph, and behind | the suggestion of its one root; nothing where there is none.
+SUGGESTIONS = """
 (float[1,64] x, float[10,64] w) => (float[1,10] y) { y = Gemm (x, w) }                               | set `transB = 1`
 (float[1,32,8,8] x, float[1,32,8,8] z) => (float[1,64,8,8] y) { y = Concat <axis = 2> (x, z) }      | set `axis = 1`
 (float[1,32,8,9] x, float[1,16,8,9] z) => (float[1,48,8,9] y) { y = Concat <axis = 2> (x, z) }      | set `axis = 1`
@@ -85,18 +85,18 @@ def check(text: str) -> Report:
     return irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}"), ignore=["IRL9", "IRL118"])
 
 
-@pytest.mark.parametrize("line", LEVERS)
-def test_lever(line: str) -> None:
-    text, _, lever = (part.strip() for part in line.partition("|"))
+@pytest.mark.parametrize("line", SUGGESTIONS)
+def test_suggestion(line: str) -> None:
+    text, _, suggestion = (part.strip() for part in line.partition("|"))
     report = check(text)
-    found = [finding.lever for finding in report.findings if not finding.because]
-    assert found == [lever]
-    assert not lever or f"= help: {lever}"[:60] in report.text(width=400)
+    found = [finding.suggestion for finding in report.findings if not finding.because]
+    assert found == [suggestion]
+    assert not suggestion or f"= help: {suggestion}"[:60] in report.text(width=400)
     roots = [finding for finding in report.as_dict()["findings"] if "because" not in finding]
-    assert {finding.get("lever", "") for finding in roots} == {lever}
+    assert {finding.get("lever", "") for finding in roots} == {suggestion}
 
 
-#: A graph of com.microsoft, and behind | the lever and the help of its one error.
+#: A graph of com.microsoft, and behind | the suggestion and the help of its one error.
 MICROSOFT = """
 (float[1,16,128] x, uint8[64,4,8] b, float[256] s) => (y) { y = com.microsoft.MatMulNBits <K = 128, N = 64, bits = 4, block_size = 32> (x, b, s) } | set `bits = 2`
 (float[2,8,16] q, float[2,8,16] k) => (y) { y = com.microsoft.MultiHeadAttention <num_heads = 3> (q, k, k) } | | write 2 or 4 for `num_heads`, or let 3 divide the hidden size
@@ -104,26 +104,26 @@ MICROSOFT = """
 
 
 @pytest.mark.parametrize("line", MICROSOFT)
-def test_lever_of_a_contrib_operator(line: str) -> None:
-    text, lever, *help = (part.strip() for part in line.split("|"))
+def test_suggestion_of_a_contrib_operator(line: str) -> None:
+    text, suggestion, *help = (part.strip() for part in line.split("|"))
     head = HEAD.replace('"" : 17', '"" : 17, "com.microsoft" : 1')
     report = irlint.check(onnx.parser.parse_model(f"{head}g {text}"), ignore=["IRL9", "IRL118"])
     (found,) = [each for each in report.findings if each.severity.value == "error"]
-    assert found.lever == lever
+    assert found.suggestion == suggestion
     assert not help or [found.help] == help
 
 
-def test_what_is_not_told() -> None:
+def test_what_is_not_suggested() -> None:
     """A dilation that no other window has, an optional output of an LSTM, an entry that copies the size of the data."""
     dilated = (
         "(float[1,2,9,9] x, float[2,2,3,3] w, float[2,5,5] b) => (float[1,2,5,5] y) { t = Conv (x, w) y = Add (t, b) }"
     )
-    assert "dilations" not in "".join(finding.lever for finding in check(dilated).findings)
+    assert "dilations" not in "".join(finding.suggestion for finding in check(dilated).findings)
     recurrent = """(float[5,2,6] x, float[1,32,6] w, float[1,32,8] r, float[1,32,4] q) => (float[5,1,2,8] y) {
   a, b, c = LSTM <hidden_size = 8> (x, w, r) d = Squeeze (a) y, h = LSTM <hidden_size = 8> (d, q, r) }"""
-    assert not any("nothing uses" in finding.lever for finding in check(recurrent).findings)
+    assert not any("nothing uses" in finding.suggestion for finding in check(recurrent).findings)
     copied = "(float[2,7,48] x) => (float[?,?,?,?] y) <int64[4] t = {0, 0, 3, 8}> { y = Reshape (x, t) }"
-    assert [finding.lever for finding in check(copied).findings] == [
+    assert [finding.suggestion for finding in check(copied).findings] == [
         "change 3 to 6 in constant `t` (entry 2), or change 8 to 16 in constant `t` (entry 3)"
     ]
 
@@ -135,7 +135,7 @@ def test_a_declaration_of_other_axes_is_the_root() -> None:
     )
     model.graph.value_info.append(helper.make_tensor_value_info("s", TensorProto.FLOAT, ["N", 4]))
     (root, *others) = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
-    assert (root.rule.code, root.severity.value, root.lever) == (
+    assert (root.rule.code, root.severity.value, root.suggestion) == (
         "IRL601",
         "error",
         "change [3] to [2, 3] in constant `a`; this also fixes 2 more",
@@ -148,7 +148,7 @@ def test_what_follows_is_gone_with_it() -> None:
         """(float[1,32,8,9] x, float[1,16,8,9] z, float[1,48,8,9] q) => (float[1,48,8,9] y) {
   a = Concat <axis = 3> (x, z) b = Relu (a) y = Add (b, q) }"""
     )
-    assert [finding.lever for finding in report.findings if not finding.because] == ["set `axis = 1`"]
+    assert [finding.suggestion for finding in report.findings if not finding.because] == ["set `axis = 1`"]
 
 
 def test_a_constant_that_several_nodes_use() -> None:
@@ -157,18 +157,19 @@ def test_a_constant_that_several_nodes_use() -> None:
   y = Reshape (x, t) u = Reshape (z, t) }"""
     )
     root, other = report.findings
-    assert root.lever == "change 47 to 48 in constant `t` (entry 1); this also fixes 1 more"
-    assert (other.because, other.lever) == (root.fingerprint, "")
+    assert root.suggestion == "change 47 to 48 in constant `t` (entry 1); this also fixes 1 more"
+    assert (other.because, other.suggestion) == (root.fingerprint, "")
 
 
 def test_what_one_fix_of_several_removes_follows_from_none() -> None:
-    """Two edits remove both errors, and neither tells which of these is the mistake."""
+    """Two edits remove both errors, and neither shows which of these is the mistake."""
     report = check("(float[2,3] x, float[2,4] z) => (float[?,?] y, float[?,?] u) { y = Add (x, z) u = Mul (x, z) }")
     assert [each.because for each in report.findings] == ["", ""]
 
 
 def test_roots_are_no_followers_and_errors_follow_from_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fix of ``b`` removes ``c``, then that of ``a`` also ``b``; that of the warning ``w`` is the fix of the error ``e`` as well."""
+    """The fix of ``b`` removes ``c``, then that of ``a`` also ``b``; that of the warning ``w`` is the fix of the error
+    ``e`` as well."""
     a, b, c, e = (Problem(UNDEFINED_NAME.fault(name, help="define it")) for name in "abce")
     w = Problem(c.fault.lowered(Severity.WARNING))
     fixed = {id(b): (b, c), id(a): (a, b), id(w): (w,), id(e): (w, e)}
@@ -187,25 +188,26 @@ def test_what_is_hidden_takes_no_search_away() -> None:
     hidden, *_, shown = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
     assert shown.op == "Gemm"
     (finding,) = irlint.check(model, ignore=["IRL9", "IRL118", hidden.rule.code]).findings
-    assert finding.lever == "set `transB = 1`"
+    assert finding.suggestion == "set `transB = 1`"
 
 
 def test_a_size_that_is_frozen() -> None:
     report = check(
-        "(int64[N,T] ids, float[8,8] w, float[100,8] e) => (float[A,B,C] y) { h = Gather <axis = 1> (e, ids) y = MatMul (h, w) }"
+        "(int64[N,T] ids, float[8,8] w, float[100,8] e) => (float[A,B,C] y) { h = Gather <axis = 1> (e, ids) y = "
+        "MatMul (h, w) }"
     )
-    assert {each.rule.code: each.lever for each in report.findings} == {"IRL608": "set `axis = 0` in Gather[0]"}
+    assert {each.rule.code: each.suggestion for each in report.findings} == {"IRL608": "set `axis = 0` in Gather[0]"}
 
 
 def test_what_is_declared_behind_a_changed_input_has_to_follow() -> None:
     report = check("(float[2,3] x, float[2,4] z) => (float[2,3] y) { a = Relu (x) y = Add (a, z) }")
-    told = "change 3 to 4 on axis 1 of input `x`; 1 declaration then has to follow"
-    assert [each.lever for each in report.findings] == [told]
+    text = "change 3 to 4 on axis 1 of input `x`; 1 declaration then has to follow"
+    assert [each.suggestion for each in report.findings] == [text]
 
 
-def test_what_brings_another_finding_is_not_told() -> None:
+def test_what_brings_another_finding_is_not_suggested() -> None:
     fits = "(float[8,8] x, float[8,4] w, float[3,3] q) => (float[?,?] y) { t = Gemm (w, x) y = Add (t, q) }"
-    assert [finding.lever for finding in check(fits).findings] == [""]
+    assert [finding.suggestion for finding in check(fits).findings] == [""]
 
 
 PRODUCT = """<net version="11"><layers>
@@ -214,42 +216,53 @@ PRODUCT = """<net version="11"><layers>
 <layer id="1" name="w" type="Parameter" version="opset1"><data shape="3,8" element_type="f32"/>
 <output><port id="0" precision="FP32"><dim>3</dim><dim>8</dim></port></output></layer>
 <layer id="2" name="p" type="MatMul" version="opset1"><data transpose_a="false" transpose_b="false"/>
-<input><port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port><port id="1" precision="FP32"><dim>3</dim><dim>8</dim></port></input>
+<input><port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port><port id="1" precision="FP32"><dim>3</dim>\
+<dim>8</dim></port></input>
 <output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
-<layer id="3" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim>\
+</port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
 <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"""
 
 
 def test_an_ir_has_its_own_notation() -> None:
-    found = {finding.rule.code: finding.lever for finding in irlint.check(PRODUCT.encode(), name="m.xml").findings}
+    found = {finding.rule.code: finding.suggestion for finding in irlint.check(PRODUCT.encode(), name="m.xml").findings}
     assert found["IRL320"] == 'set transpose_b="true"'
 
 
 def test_what_an_input_port_declares_has_none() -> None:
     port = '<port id="{}" precision="FP32"><dim>2</dim><dim>{}</dim></port>'
     net = f"""<net version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output>{port.format(0, 8)}</output></layer>
-<layer id="1" name="s" type="SoftMax" version="opset1"><data axis="1"/><input>{port.format(0, 7)}</input><output>{port.format(1, 8)}</output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/>\
+<output>{port.format(0, 8)}</output></layer>
+<layer id="1" name="s" type="SoftMax" version="opset1"><data axis="1"/><input>{port.format(0, 7)}</input>\
+<output>{port.format(1, 8)}</output></layer>
 <layer id="2" name="r" type="Result" version="opset1"><input>{port.format(0, 8)}</input></layer></layers>
-<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
-    found = [(each.rule.code, each.lever) for each in irlint.check(net.encode(), name="m.xml").findings]
+<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+    found = [(each.rule.code, each.suggestion) for each in irlint.check(net.encode(), name="m.xml").findings]
     assert found == [("IRL601", "")]
 
 
 WINDOW = """<net version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,{channels},8,8" element_type="f32"/>
 <output><port id="0" precision="FP32"><dim>1</dim><dim>{channels}</dim><dim>8</dim><dim>8</dim></port></output></layer>
-<layer id="1" name="w" type="Const" version="opset1"><data element_type="f32" shape="{weights}" offset="0" size="{size}"/>
+<layer id="1" name="w" type="Const" version="opset1">\
+<data element_type="f32" shape="{weights}" offset="0" size="{size}"/>
 <output><port id="0" precision="FP32">{dims}</port></output></layer>
-<layer id="2" name="c" type="Convolution" version="opset1"><data strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit"/>
-<input><port id="0" precision="FP32"><dim>1</dim><dim>{channels}</dim><dim>8</dim><dim>8</dim></port><port id="1" precision="FP32">{dims}</port></input>
+<layer id="2" name="c" type="Convolution" version="opset1">\
+<data strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit"/>
+<input><port id="0" precision="FP32"><dim>1</dim><dim>{channels}</dim><dim>8</dim><dim>8</dim></port>\
+<port id="1" precision="FP32">{dims}</port></input>
 <output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>{out}</dim><dim>{out}</dim></port></output></layer>
-<layer id="3" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>{out}</dim><dim>{out}</dim></port></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim>\
+<dim>{out}</dim><dim>{out}</dim></port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
 <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"""
 
-#: Channels, weights, and what is declared of a convolution, and its lever.
+#: Channels, weights, and what is declared of a convolution, and its suggestion.
 WINDOWS = [
     (3, (4, 3, 3, 3), 8, 'set pads_begin="1,1" and pads_end="1,1"'),
     (4, (4, 1, 1, 3, 3), 6, 'set type="GroupConvolution"'),
@@ -257,8 +270,10 @@ WINDOWS = [
 ]
 
 
-@pytest.mark.parametrize(("channels", "weights", "out", "lever"), WINDOWS)
-def test_a_convolution_of_an_ir(channels: int, weights: tuple[int, ...], out: int, lever: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("channels", "weights", "out", "suggestion"), WINDOWS)
+def test_a_convolution_of_an_ir(
+    channels: int, weights: tuple[int, ...], out: int, suggestion: str, tmp_path: Path
+) -> None:
     size = 4 * prod(weights)
     dims = "".join(f"<dim>{each}</dim>" for each in weights)
     shape = ",".join(map(str, weights))
@@ -266,7 +281,7 @@ def test_a_convolution_of_an_ir(channels: int, weights: tuple[int, ...], out: in
     path.write_text(WINDOW.format(channels=channels, weights=shape, size=size, dims=dims, out=out), encoding="utf-8")
     (tmp_path / "m.bin").write_bytes(bytes(size))
     found = [each for each in irlint.check(path, ignore=["IRL9"]).findings if not each.because]
-    assert [each.lever for each in found] == [lever]
+    assert [each.suggestion for each in found] == [suggestion]
 
 
 def test_few_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:

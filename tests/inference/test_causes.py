@@ -7,19 +7,19 @@ from pathlib import Path
 import onnx
 import onnx.parser
 import pytest
-from cases.answers import UNTOLD
+from cases.answers import NOT_REPORTED
 from every import of_each
 
 import irlint
 from irlint.reporters.forms import FORMS
 
-#: What is told of a model: the rule and the node of each root, and then the same of what follows from it.
-Told = list[tuple[str, list[str]]]
+#: The findings of a model: the rule and the node of each root, and then the same of what follows from it.
+Roots = list[tuple[str, list[str]]]
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
 #: A model in ONNX's text syntax, and the roots with what follows from them.
-CASES: dict[str, tuple[str, Told]] = {
+CASES: dict[str, tuple[str, Roots]] = {
     "an output is lost": (
         HEAD + "g (float[2,3] x) => (float[2,3] y) { [a] '' = Relu (x) [b] y = Neg (z) }",
         [("IRL508 a", ["IRL101 b"])],
@@ -78,7 +78,8 @@ CASES: dict[str, tuple[str, Told]] = {
     ),
     "a rank that no size changes": (
         HEAD
-        + "g (float[2,3] x, float[4] c, float[3,3] m) => (y) <float[1,2,3] z> { [a] z = Add (x, c) [b] y = Gemm (z, m) }",
+        + "g (float[2,3] x, float[4] c, float[3,3] m) => (y) <float[1,2,3] z> { [a] z = Add (x, c) [b] y = Gemm (z, m) "
+        "}",
         [("IRL201 a", []), ("IRL321 b", [])],
     ),
     "what is declared as it is worked out is beyond doubt": (
@@ -89,12 +90,12 @@ CASES: dict[str, tuple[str, Told]] = {
 }
 
 
-def told(path: Path) -> Told:
+def roots(path: Path) -> Roots:
     report = irlint.check(path).folded()
     return [
         (name(root), [name(each) for each in root.following])
         for root in report.findings
-        if root.rule.code not in UNTOLD
+        if root.rule.code not in NOT_REPORTED
     ]
 
 
@@ -113,16 +114,20 @@ def written(text: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
-def test_roots_and_what_follows(text: str, expected: Told, tmp_path: Path) -> None:
-    assert told(written(text, tmp_path)) == expected
+def test_roots_and_what_follows(text: str, expected: Roots, tmp_path: Path) -> None:
+    assert roots(written(text, tmp_path)) == expected
 
 
 def test_a_root_is_as_bad_as_what_follows(tmp_path: Path) -> None:
-    layer = '<layer id="1" name="p" type="AvgPool" version="opset1"><data kernel="2,2" pads_begin="0,0" pads_end="0,0" exclude-pad="true" rounding_type="floor" auto_pad="explicit"/>'
+    layer = (
+        '<layer id="1" name="p" type="AvgPool" version="opset1"><data kernel="2,2" pads_begin="0,0" pads_end="0,0" '
+        'exclude-pad="true" rounding_type="floor" auto_pad="explicit"/>'
+    )
     document = (
         '<?xml version="1.0"?>\n<net name="n" version="11"><layers>\n'
         '<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,3,8,8" element_type="f32"/>'
-        '<output><port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output></layer>\n'
+        '<output><port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output></layer>'
+        "\n"
         f'{layer}<input><port id="0"/></input><output><port id="1" precision="FP32"/></output></layer>\n'
         '<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer></layers>\n'
         '<edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
@@ -173,7 +178,7 @@ def test_what_follows_is_folded_or_shown_in_full(tmp_path: Path) -> None:
         assert "and 4 that follow" in text, form
 
 
-def test_a_fault_in_a_function_is_told_at_the_call_as_well(tmp_path: Path) -> None:
+def test_a_fault_in_a_function_is_reported_at_the_call_as_well(tmp_path: Path) -> None:
     text = """<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
     g (float[2] x, float[3] z) => (float[2] y, float[K] w) { [one] y = f.Half (x, x) [other] w = f.Half (x, z) }
     <domain: "f", opset_import: ["" : 21]>

@@ -43,6 +43,6 @@ def test_sizes_that_nothing_declares_stay_open(tmp_path: Path) -> None:
     assert isinstance(found[0], str)
 
 
-def test_constants_that_are_there_tell_the_size(tmp_path: Path) -> None:
+def test_constants_that_are_there_decide_the_size(tmp_path: Path) -> None:
     weights = (0).to_bytes(8, "little") + (2).to_bytes(8, "little")
     assert shapes(tmp_path, "<dim>-1</dim>", weights)[1] == 3

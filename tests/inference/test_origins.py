@@ -1,4 +1,4 @@
-"""Where sizes come from, and how they are reckoned."""
+"""Where sizes come from, and how they are computed."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def sizes(known: Known) -> Iterator[tuple[Value, int, int]]:
 
 
 def verified(path: Path) -> int:
-    """How many sizes of a model change with the size of the input that they are said to come from; fails for one that does not.
+    """How many sizes of a model change with the size of the input that they are reported to come from; fails for one
+    that does not.
 
     A size that the model needs as it is cannot be changed: what raises a fault is passed over.
     """
@@ -139,10 +140,10 @@ def test_a_size_changes_with_the_one_that_it_comes_from() -> None:
     assert sum(verified(path) for path in SOUND) > 100
 
 
-# --- how a size is reckoned -------------------------------------------------------------------------------------------
+# --- how a size is computed -------------------------------------------------------------------------------------------
 
 #: A node that makes y, the axis of y, and what its rule says of it.
-RECKONED = """
+ARITHMETIC = """
 y = Conv <strides = [2, 2]> (image, filters)                           | 3 | (9 - 3) / 2 + 1 (kernel 3, stride 2)
 y = Conv <strides = [4, 4], pads = [1, 1, 1, 1]> (image, filters)      | 3 | (9 + 1 + 1 - 3) / 4 + 1 (kernel 3, stride 4, pads 1+1)
 y = Conv <strides = [4, 4]> (image, filters)                           | 3 | floor((9 - 3) / 4) + 1 (kernel 3, stride 4)
@@ -169,15 +170,17 @@ LISTS = """int64[1] zero = {0}, int64[1] last = {1}, int64[2] wide = {4, -1}, in
   int64[4] pads = {0, 2, 0, 4}"""
 
 
-@pytest.mark.parametrize("line", RECKONED)
-def test_how_a_size_is_reckoned(line: str) -> None:
+@pytest.mark.parametrize("line", ARITHMETIC)
+def test_how_a_size_is_computed(line: str) -> None:
     nodes, axis, wanted = (each.strip() for each in line.split("|"))
     inputs = "float[2,64] x, float[2,8] w, float[1,3,9,9] image, float[4,3,3,3] filters, float[3,4,3,3] up"
     found = output_trail(f"g ({inputs}) => (float y) <{LISTS}> {{ {nodes} }}", int(axis))
     assert found.value.name == "y"
-    reckoning, text = found.reckoning, ""
-    if reckoning is not None:
-        text = reckoning.formula + f" ({reckoning.details})" * bool(reckoning.details) or f"part of {reckoning.whole}"
+    arithmetic, text = found.arithmetic, ""
+    if arithmetic is not None:
+        text = arithmetic.formula + f" ({arithmetic.details})" * bool(arithmetic.details) or (
+            f"part of {arithmetic.whole}"
+        )
     assert text == wanted
 
 
@@ -186,9 +189,9 @@ def test_a_formula_comes_to_the_size_that_it_explains(path: Path) -> None:
     known = inferred(read(path))
     makers = Makers(known)
     for value, axis, dim in sizes(known):
-        reckoning = makers.reckoning(value, axis)
-        if reckoning is not None and re.fullmatch(r"(floor|ceil|[-+*/() \d])+", reckoning.formula):
-            assert eval(reckoning.formula, {"floor": math.floor, "ceil": math.ceil}) == dim
+        arithmetic = makers.arithmetic(value, axis)
+        if arithmetic is not None and re.fullmatch(r"(floor|ceil|[-+*/() \d])+", arithmetic.formula):
+            assert eval(arithmetic.formula, {"floor": math.floor, "ceil": math.ceil}) == dim
 
 
 def test_a_size_that_only_the_file_states() -> None:

@@ -23,7 +23,8 @@ def errors(model: onnx.ModelProto) -> set[str]:
 
 
 def undeclared(holder: Any) -> Iterator[tuple[Any, str]]:
-    """The values of a graph or a function, and of the bodies in it, that it declares no type of, each with where it could."""
+    """The values of a graph or a function, and of the bodies in it, that it declares no type of, each with where it
+    could."""
     graph = isinstance(holder, onnx.GraphProto)
     ends = {each.name for each in (*holder.input, *holder.output)} if graph else {*holder.input, *holder.output}
     known = ends | {each.name for each in holder.value_info}

@@ -20,8 +20,8 @@ WORKING = ("attention: e.weight nested", "attention: val_0 nested")
 
 FLOAT, DOUBLE = onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE
 
-#: Of a matrix that is multiplied by one of [2, 3]: what is stored, what is declared, and the findings where ``value_info`` declares it and
-#: where an input does.
+#: Of a matrix that is multiplied by one of [2, 3]: what is stored, what is declared, and the findings where
+#: ``value_info`` declares it and where an input does.
 DECLARED = {
     "sound": ((np.float32, (3, 4)), (FLOAT, (3, 4)), [], []),
     "names": ((np.float32, (3, 4)), (FLOAT, ("a", "b")), [], []),
@@ -153,7 +153,8 @@ def test_onnxruntime_refuses_edited_constants() -> None:
     assert [name for name, model in edited() if not refused(model)] == list(WORKING)
 
 
-#: Edits of the Const of an IR that holds float32[3,4]: the findings as a chain of causes, and whether OpenVINO reads the model.
+#: Edits of the Const of an IR that holds float32[3,4]: the findings as a chain of causes, and whether OpenVINO reads
+#: the model.
 CONSTS = [
     ("", "", [], True),
     ('shape="3,4"', 'shape="4,3"', ["IRL601", "IRL320"], False),

@@ -131,7 +131,8 @@ def test_calls_have_unknown_sizes_of_their_own() -> None:
 def test_nested_calls_do_not_multiply() -> None:
     levels = 40
     functions = "".join(
-        f'<domain: "f", opset_import: ["" : 17, "f" : 1]> l{n} (t) => (u) {{ a = f.l{n + 1} (t) b = f.l{n + 1} (t) u = Add (a, b) }}\n'
+        f'<domain: "f", opset_import: ["" : 17, "f" : 1]> l{n} (t) => (u) {{ a = f.l{n + 1} (t) b = f.l{n + 1} (t) u = '
+        "Add (a, b) }\n"
         for n in range(levels)
     )
     last = f'<domain: "f", opset_import: ["" : 17]> l{levels} (t) => (u) {{ u = Neg (t) }}'
@@ -225,9 +226,12 @@ def test_what_the_file_itself_states_is_an_error_in_every_branch(tmp_path: Path)
         assert (found.rule.code, found.severity.value, found.graph) == ("IRL201", "error", "y/else_branch")
 
 
-def test_sizes_within_sizes_are_followed_as_far_as_they_can_be_told() -> None:
+def test_sizes_within_sizes_are_followed_as_far_as_known() -> None:
     """A layer makes 2 * ((n + 34) // 3) of n: each size contains all that come before it."""
-    layer = "p{at} = MaxPool <kernel_shape = [35], strides = [3], pads = [33, 33]> (v{at}) v{to} = Concat <axis = 2> (p{at}, p{at})"
+    layer = (
+        "p{at} = MaxPool <kernel_shape = [35], strides = [3], pads = [33, 33]> (v{at}) v{to} = Concat <axis = 2> "
+        "(p{at}, p{at})"
+    )
     layers = " ".join(layer.format(at=at, to=at + 1) for at in range(150))
     found = known(f"g (float[1,1,H] v0) => (float[1,1,W] v150) {{ {layers} }}")
     assert found["v1"] == "[1, 1, 2*((H + 1)//3) + 22]"

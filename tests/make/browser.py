@@ -1,5 +1,6 @@
-"""Writes ``.github/report.png`` and ``.github/report-dark.png``, the page for a browser as the README shows it, where there is a headless
-Chromium: ``python tests/make/browser.py`` after the page changed. With ``pngquant`` the pictures take a third of the room."""
+"""Writes ``.github/report.png`` and ``.github/report-dark.png``, the page for a browser as the README shows it, where
+there is a headless Chromium: ``python tests/make/browser.py`` after the page changed. With ``pngquant`` the pictures
+take a third of the room."""
 
 from __future__ import annotations
 

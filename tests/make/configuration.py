@@ -1,5 +1,5 @@
-"""Writes what follows from the rows of the configuration's keys and of the forms of a report: ``irlint/irlint.schema.json`` and
-two tables of the README."""
+"""Writes what follows from the rows of the configuration's keys and of the forms of a report:
+``irlint/irlint.schema.json`` and two tables of the README."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def schema() -> str:
     document = {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "irlint",
-        "description": "The configuration of irlint: irlint.toml, .irlint.toml, or the table tool.irlint of pyproject.toml.",
+        "description": "The configuration of irlint: irlint.toml, .irlint.toml, or the table tool.irlint of "
+        "pyproject.toml.",
         "type": "object",
         "additionalProperties": False,
         "properties": {key.name: described(key) for key in KEYS},

@@ -1,16 +1,18 @@
 """Makes some hundred models with the exporters that people use, and measures irlint on them by asking their engines.
 
-``python tests/make/exports.py make FOLDER [PART...]`` writes the models whose names begin with or contain a PART (all without one) of
-which the packages are installed, and lists what failed; what is there already is not made again. Random weights, no downloads.
+``python tests/make/exports.py make FOLDER [PART...]`` writes the models whose names begin with or contain a PART (all
+without one) of which the packages are installed, and lists what failed; what is there already is not made again. Random
+weights, no downloads.
 
-    networks of torch           torch, onnx, onnxscript, onnxruntime, openvino; for what a recipe names: torchvision, timm,
+    networks of torch           torch, onnx, onnxscript, onnxruntime, openvino; for what a recipe names: torchvision,
+    timm,
                                 transformers, segmentation-models-pytorch, nncf, onnxslim, onnxsim, onnxconverter-common
     estimators of scikit-learn  scikit-learn, skl2onnx
     networks of TensorFlow      tensorflow-cpu, tf2onnx (best in an environment of their own)
 
-``python tests/make/exports.py probe FOLDER [PART...]`` needs irlint (from PYTHONPATH), onnxruntime and openvino: it asks irlint of each
-model, then the engine at many sizes, and prints the figures and each disagreement; ``--json FILE`` keeps them, and
-``--resume`` goes on with such a file.
+``python tests/make/exports.py probe FOLDER [PART...]`` needs irlint (from PYTHONPATH), onnxruntime and openvino: it
+asks irlint of each model, then the engine at many sizes, and prints the figures and each disagreement; ``--json FILE``
+keeps them, and ``--resume`` goes on with such a file.
 """
 
 from __future__ import annotations

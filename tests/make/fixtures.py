@@ -1,7 +1,8 @@
-"""Writes ``fixtures/``, and the README's screen and table: run it (``python tests/make/fixtures.py``) after changing a rule.
+"""Writes ``fixtures/``, and the README's screen and table: run it (``python tests/make/fixtures.py``) after changing a
+rule.
 
-``bad`` holds one model for each rule, named after it, that breaks this rule and no other; ``good`` its sound twin, and some
-larger sound models.
+``bad`` holds one model for each rule, named after it, that breaks this rule and no other; ``good`` its sound twin, and
+some larger sound models.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Writes where each operator and each rule stands, ``irlint/ops/index.py`` and ``irlint/policy/rule_index.py``, and what
-reading an IR takes from the operations, ``irlint/parsers/openvino/operations.py``."""
+"""Writes where each operator and each rule stands, ``irlint/ops/index.py`` and ``irlint/policy/rule_index.py``, and
+what reading an IR takes from the operations, ``irlint/parsers/openvino/operations.py``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Writes ``irlint/schemas/onnxruntime_loading.txt``: which breaches ONNX Runtime refuses in a branch that never runs.
 
-Every broken model of the cases, and every sound one with an axis that is out of range, is put into a branch that a constant keeps
-from running, and the installed ONNX Runtime is asked to load it. A row is written where all models of a rule, an operator, its
-version and the input at fault are refused: shape inference has seen the breach, whatever runs. It is run with ``PYTHONPATH=tests``,
-after a release of ONNX Runtime.
+Every broken model of the cases, and every sound one with an axis that is out of range, is put into a branch that a
+constant keeps from running, and the installed ONNX Runtime is asked to load it. A row is written where all models of a
+rule, an operator, its version and the input at fault are refused: shape inference has seen the breach, whatever runs.
+It is run with ``PYTHONPATH=tests``, after a release of ONNX Runtime.
 """
 
 from __future__ import annotations
@@ -109,7 +109,10 @@ def rows() -> list[str]:
 
 def table() -> str:
     """The file's text."""
-    head = "Breaches that ONNX Runtime refuses in branches that never run: rule, domain and operator, version, input at fault"
+    head = (
+        "Breaches that ONNX Runtime refuses in branches that never run: rule, domain and operator, version, input at "
+        "fault"
+    )
     return "\n".join([head, *rows(), ""])
 
 

@@ -1,9 +1,11 @@
-"""Writes ``irlint/schemas/openvino_cpu.txt``: the element types that OpenVINO reads and its CPU plugin refuses to compile.
+"""Writes ``irlint/schemas/openvino_cpu.txt``: the element types that OpenVINO reads and its CPU plugin refuses to
+compile.
 
-``cd tests && python -m make.openvino_types`` asks the installed OpenVINO about the lines of ``oracles/ir_operations.txt``, and ``MORE``,
-that broadcast as NumPy does, with each element type in the place of that of their Parameters; it takes a quarter of an hour, or less where operations are named:
-``python -m make.openvino_types Convolution MatMul``. What a run has asked about is written anew; of everything else, such as
-operations that are not named and lines that are no more, the table stays as it is.
+``cd tests && python -m make.openvino_types`` asks the installed OpenVINO about the lines of
+``oracles/ir_operations.txt``, and ``MORE``, that broadcast as NumPy does, with each element type in the place of that
+of their Parameters; it takes a quarter of an hour, or less where operations are named: ``python -m make.openvino_types
+Convolution MatMul``. What a run has asked about is written anew; of everything else, such as operations that are not
+named and lines that are no more, the table stays as it is.
 """
 
 from __future__ import annotations
@@ -81,13 +83,13 @@ def retyped(case: Case, indices: tuple[int, ...], dtype: str, *, opened: bool = 
 
 def asked(engine: str, cases: list[Case]) -> list[bool]:
     """Whether OpenVINO takes each case."""
-    said = answers(engine, [(".xml", *document(case)) for case in cases])
-    return [each.split(" ", 1)[0] not in ("refuses", "crashes") for each in said]
+    answered = answers(engine, [(".xml", *document(case)) for case in cases])
+    return [each.split(" ", 1)[0] not in ("refuses", "crashes") for each in answered]
 
 
 def measured(names: Collection[str]) -> Iterator[tuple[Place, bool, bool]]:
-    """What is read of operations of these names, or of all for none, each with whether it is compiled with the sizes of its line, and
-    with these or open ones."""
+    """What is read of operations of these names, or of all for none, each with whether it is compiled with the sizes of
+    its line, and with these or open ones."""
     sound = [
         (line, replace(line.case(), op=name, opset=line.opsets[-1]))
         for line in (*lines(), *map(parsed, MORE))

@@ -1,4 +1,5 @@
-"""Writes the tables of schemas from the installed ``onnx`` and ``onnxruntime``: run it after updating these packages."""
+"""Writes the tables of schemas from the installed ``onnx`` and ``onnxruntime``: run it after updating these
+packages."""
 
 from __future__ import annotations
 
@@ -82,15 +83,16 @@ def runtime_table() -> str:
 
 
 def late_kernels() -> dict[str, int]:
-    """The operators of ai.onnx that are older than ONNX Runtime's first CPU kernel of them, with the opset of that one."""
+    """The operators of ai.onnx that are older than ONNX Runtime's first CPU kernel of them, with the opset of that
+    one."""
     first = {name: min(begin for begin, _ in spans) for name, spans in kernels().items()}
     since = {schema.name: schema.since for schema in reversed(schemas()) if schema.domain == ""}
     return {name: first[name] for name in sorted(first) if since.get(name, first[name]) < first[name]}
 
 
 def ended_kernels() -> dict[str, int]:
-    """The operators of ai.onnx that are newer than ONNX Runtime's last CPU kernel of them, with the first opset that has none;
-    without those that have a function for a body."""
+    """The operators of ai.onnx that are newer than ONNX Runtime's last CPU kernel of them, with the first opset that
+    has none; without those that have a function for a body."""
     ended: dict[str, int] = {}
     served = kernels()
     for schema in onnx.defs.get_all_schemas_with_history():
@@ -104,7 +106,7 @@ def ended_kernels() -> dict[str, int]:
     return dict(sorted(ended.items()))
 
 
-#: The end of the versions of a kernel that is not told; such a kernel serves that of its beginning.
+#: The end of a kernel's versions where none is stated; such a kernel serves the version of its beginning.
 OPEN = 2**31 - 1
 
 

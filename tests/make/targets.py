@@ -1,8 +1,9 @@
 """Adds a release of ONNX Runtime or OpenVINO to the tables of ``irlint/targets/measured``, by asking its wheel.
 
-``python tests/make/targets.py onnxruntime==1.33.0 openvino==2027.0.0`` installs each wheel beside the environment, asks it in a
-process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is asked as it is. A
-column of the same major and minor version is replaced. ``tensorrt==10.16=PAGE`` adds what the vendor's page says. ``--show onnxruntime`` prints a table.
+``python tests/make/targets.py onnxruntime==1.33.0 openvino==2027.0.0`` installs each wheel beside the environment, asks
+it in a process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is
+asked as it is. A column of the same major and minor version is replaced. ``tensorrt==10.16=PAGE`` adds what the
+vendor's page says. ``--show onnxruntime`` prints a table.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def measure(entry: str) -> None:
             asked_next = openvino_questions.more(found["answers"])
             found["answers"] |= answered(runtime, paths, asked_next)["answers"]
     if not found.get("kernels", True):
-        raise SystemExit(f"{entry}: the wheel does not tell its kernels, as none before 1.16 does")
+        raise SystemExit(f"{entry}: the wheel does not list its kernels, as none before 1.16 does")
     release = ".".join(found["version"].split("-")[0].split(".")[:3])
     table = Table(runtime)
     table.add(release, questions.facts(found))

@@ -1,5 +1,5 @@
-"""Writes ``.github/terminal.svg``, a check in a terminal as the README shows it: ``python tests/make/terminal.py`` after the text
-report changed."""
+"""Writes ``.github/terminal.svg``, a check in a terminal as the README shows it: ``python tests/make/terminal.py``
+after the text report changed."""
 
 from __future__ import annotations
 
@@ -53,10 +53,12 @@ def drawn(text: str, title: str) -> str:
     width, height = round(columns * COLUMN + 2 * AROUND), len(lines) * LINE + 2 * AROUND
     rows = "".join(_row(line, AROUND + LINE * at + 14) for at, line in enumerate(lines))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        'role="img">\n'
         f"<title>{escape(title)}</title>\n"
         f'<rect width="{width}" height="{height}" rx="8" fill="#0d1117"/>\n'
-        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="13" '
+        "<g font-family=\"ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" "
+        'font-size="13" '
         f'fill="#e6edf3">\n{rows}</g>\n</svg>\n'
     )
 

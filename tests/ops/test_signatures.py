@@ -13,9 +13,9 @@ import irlint.ops
 from irlint.binding.calls import choices
 from irlint.binding.onnx_attributes import _ANNOTATED
 from irlint.ops import Operator, onnx_operator, tables
-from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.nn.convolution import conv, ov_convolution
 from irlint.ops.nn.pooling import ov_max_pool_8
+from irlint.ops.shared.windows import OnnxWindow
 from irlint.ops.signatures import REQUIRED, group, named, signature
 from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC, of_runtime, official_names

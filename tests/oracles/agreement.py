@@ -12,13 +12,14 @@ ENGINES = {"openvino": ("openvino",), "onnx": ("inference", "onnxruntime")}
 PACKAGES = {"inference": "onnx"}
 
 
-def differing(engine: str, answer: str, said: str) -> str:
-    """What an engine says in short where that is not irlint's answer: ``takes``, ``refuses``, ``fails``, ``crashes`` or types.
+def differing(engine: str, answer: str, engine_answer: str) -> str:
+    """What an engine says in short where that is not irlint's answer: ``takes``, ``refuses``, ``fails``, ``crashes`` or
+    types.
 
-    ``inference`` knows less: that it refuses nothing, or leaves sizes open, is no other answer. What it is to run a model on
-    zeros is all that ``onnxruntime`` knows: it may have a size that irlint leaves open, and no kernel.
+    ``inference`` knows less: that it refuses nothing, or leaves sizes open, is no other answer. What it is to run a
+    model on zeros is all that ``onnxruntime`` knows: it may have a size that irlint leaves open, and no kernel.
     """
-    verdict = said.split(" ", 1)[0]
+    verdict = engine_answer.split(" ", 1)[0]
     if verdict == "lacks":
         return ""
     refused = verdict in ("refuses", "fails", "crashes")
@@ -26,7 +27,7 @@ def differing(engine: str, answer: str, said: str) -> str:
         return "" if refused or engine == "inference" else "takes"
     if refused:
         return verdict
-    ours, theirs = _types(answer), said.split()
+    ours, theirs = _types(answer), engine_answer.split()
     agree = {"openvino": _equal, "inference": _as_far_as_known, "onnxruntime": _possible}[engine]
     if (
         not ours

@@ -1,4 +1,5 @@
-"""Every difference between irlint and an engine that is known, with its reason: those of drawn models as patterns, others as models.
+"""Every difference between irlint and an engine that is known, with its reason: those of drawn models as patterns,
+others as models.
 
 A line of a case says of its own model what an engine answers differently.
 """
@@ -96,7 +97,8 @@ LISTED = (
     ("died", r"Interpolate@[123] ", "the library reads past the end of the sizes"),
     ("died", r"(MaxPool|AvgPool|Slice|Broadcast)", "an input is missing"),
     ("false IRL510", "Col2Im@", "the library reads past the end of a list of one"),
-    # another number of elements, or more of them than there are: the library cuts off what is there, or reads what is not
+    # another number of elements, or more of them than there are: the library cuts off what is there, or reads what is
+    # not
     (
         "false IRL330",
         r"Reshape@\d+ [^\n]*(?i:special_zero='true')",
@@ -243,8 +245,8 @@ LISTED = (
 
 @dataclass(frozen=True)
 class Difference:
-    """A model, the codes that irlint gives it, warnings in parentheses, how it ends in the engine (``load``, ``run``, ``ok``), and why
-    irlint says less: ``model`` is a case's line without answers, or the text of an IR."""
+    """A model, the codes that irlint gives it, warnings in parentheses, how it ends in the engine (``load``, ``run``,
+    ``ok``), and why irlint says less: ``model`` is a case's line without answers, or the text of an IR."""
 
     model: str
     says: str
@@ -262,7 +264,10 @@ def _bounds(to: int) -> list[str]:
 
 _BOUND = const(7, 'element_type="f32" shape="2,3" offset="0" size="24"')
 
-_FUNCTIONS = 'onnx <ir_version: 10, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (y) { y = f.f (x) } <domain: "f", opset_import: ["" : 17]> '
+_FUNCTIONS = (
+    'onnx <ir_version: 10, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (y) { y = f.f (x) } <domain: "f", '
+    'opset_import: ["" : 17]> '
+)
 
 MODELS = {
     "two layers of 65536 levels": Difference(
@@ -282,8 +287,10 @@ MODELS = {
         .replace('shape="2,3" element_type="f32"', 'shape="2,3" element_type="i32"')
         .replace('precision="FP32"', 'precision="I32"')
         .replace(
-            'name="c" type="Const" version="opset1"><data element_type="f32" shape="2,3" offset="0" size="24"/><output><port id="0" precision="I32"',
-            'name="c" type="Const" version="opset1"><data element_type="f32" shape="2,3" offset="0" size="24"/><output><port id="0" precision="FP32"',
+            'name="c" type="Const" version="opset1"><data element_type="f32" shape="2,3" offset="0" '
+            'size="24"/><output><port id="0" precision="I32"',
+            'name="c" type="Const" version="opset1"><data element_type="f32" shape="2,3" offset="0" '
+            'size="24"/><output><port id="0" precision="FP32"',
         ),
         "",
         "run",

@@ -388,7 +388,10 @@ class Document:
 
     def xml(self) -> bytes:
         layers, edges = "\n".join(self.layers), "\n".join(self.edges)
-        text = f'<?xml version="1.0"?>\n<net name="g" version="11">\n<layers>\n{layers}\n</layers>\n<edges>\n{edges}\n</edges>\n</net>\n'
+        text = (
+            '<?xml version="1.0"?>\n<net name="g" '
+            f'version="11">\n<layers>\n{layers}\n</layers>\n<edges>\n{edges}\n</edges>\n</net>\n'
+        )
         return text.encode()
 
 

@@ -15,7 +15,7 @@ Attributes = tuple[tuple[str, str], ...]
 class Body:
     """A body with its tag, and the port map's entries: (kind, external port, step, text of the other attributes).
 
-    ``edges`` are back edges from a step that is a Result to one that is a Parameter. ``remark`` tells of what may change
+    ``edges`` are back edges from a step that is a Result to one that is a Parameter. ``remark`` names what may change
     from one iteration to the next, or of inputs that are cut into unequal numbers of slices.
     """
 

@@ -1,4 +1,5 @@
-"""Small random changes to IRs: each mutation changes a document and its weights in place and returns what it touched."""
+"""Small random changes to IRs: each mutation changes a document and its weights in place and returns what it
+touched."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ def chosen(found: list[Any], random: Random) -> Any:
     return random.choice(found) if found else None
 
 
-def told(layer: Any, what: str = "") -> str:
+def text(layer: Any, what: str = "") -> str:
     return f"{layer.get('type')} {layer.get('name')} {what}".strip()
 
 
@@ -126,7 +127,7 @@ def change_attribute(root: Any, weights: bytearray, random: Random) -> str | Non
     else:
         new = random.choice(WORDS)
     data(layer)[name] = new
-    return told(layer, f"{name}: {old} -> {new}")
+    return text(layer, f"{name}: {old} -> {new}")
 
 
 def remove_attribute(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -134,7 +135,7 @@ def remove_attribute(root: Any, weights: bytearray, random: Random) -> str | Non
     if layer is None:
         return None
     name = random.choice(list(data(layer)))
-    return told(layer, f"{name}: {data(layer).pop(name)} removed")
+    return text(layer, f"{name}: {data(layer).pop(name)} removed")
 
 
 def misspell_attribute(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -145,7 +146,7 @@ def misspell_attribute(root: Any, weights: bytearray, random: Random) -> str | N
     at = random.randrange(len(name))
     new = random.choice([name[:at] + name[at + 1 :], name[:at] + "x" + name[at:], name + "s", name.upper()]) or "x"
     data(layer)[new] = data(layer).pop(name)
-    return told(layer, f"{name} -> {new}")
+    return text(layer, f"{name} -> {new}")
 
 
 # --- Parameters and Consts --------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def change_parameter(root: Any, weights: bytearray, random: Random) -> str | Non
     name = random.choice(["shape", "shape", "element_type"])
     old = data(layer).get(name)
     data(layer)[name] = changed_list(old, random) if name == "shape" else random.choice(TYPES)
-    return told(layer, f"{name}: {old} -> {data(layer)[name]}")
+    return text(layer, f"{name}: {old} -> {data(layer)[name]}")
 
 
 def constant(root: Any, random: Random, fits: Callable[[Any], object] = lambda layer: True) -> Any:
@@ -181,7 +182,7 @@ def change_constant(root: Any, weights: bytearray, random: Random) -> str | None
     else:
         new = str(random.choice([int(old) + 1, int(old) + 8, int(old) * 2, 0, max(int(old) - 4, 0), 10**9]))
     data(layer)[name] = new.strip(", ")
-    return told(layer, f"{name}: {old} -> {new}")
+    return text(layer, f"{name}: {old} -> {new}")
 
 
 def change_entry(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -198,7 +199,7 @@ def change_entry(root: Any, weights: bytearray, random: Random) -> str | None:
         struct.pack_into(f"<{code}", weights, at, new)
     except struct.error:
         return None
-    return told(layer, f"entry: {old} -> {new}")
+    return text(layer, f"entry: {old} -> {new}")
 
 
 # --- layers -----------------------------------------------------------------------------------------------------------
@@ -206,7 +207,7 @@ def change_entry(root: Any, weights: bytearray, random: Random) -> str | None:
 
 def change_type(root: Any, weights: bytearray, random: Random) -> str | None:
     layer = chosen(layers(root), random)
-    old = told(layer)
+    old = text(layer)
     layer.set("type", random.choice(OPERATIONS))
     return f"{old} -> {layer.get('type')}"
 
@@ -215,7 +216,7 @@ def change_version(root: Any, weights: bytearray, random: Random) -> str | None:
     layer = chosen(layers(root), random)
     old = layer.get("version")
     layer.set("version", random.choice([*(f"opset{n}" for n in range(1, 18)), "opset99", "extension", ""]))
-    return told(layer, f"{old} -> {layer.get('version')}")
+    return text(layer, f"{old} -> {layer.get('version')}")
 
 
 def remove_layer(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -227,14 +228,14 @@ def remove_layer(root: Any, weights: bytearray, random: Random) -> str | None:
         for edge in list(edges):
             if layer.get("id") in (edge.get("from-layer"), edge.get("to-layer")):
                 edges.remove(edge)
-    return told(layer)
+    return text(layer)
 
 
 def change_layer_id(root: Any, weights: bytearray, random: Random) -> str | None:
     layer = chosen(layers(root), random)
     old = layer.get("id")
     layer.set("id", random.choice([each.get("id") for each in layers(root)] + ["999999"]))
-    return told(layer, f"{old} -> {layer.get('id')}")
+    return text(layer, f"{old} -> {layer.get('id')}")
 
 
 # --- ports ------------------------------------------------------------------------------------------------------------
@@ -246,7 +247,7 @@ def remove_port(root: Any, weights: bytearray, random: Random) -> str | None:
         return None
     side = port.getparent()
     side.remove(port)
-    return told(side.getparent(), f"{side.tag} port {port.get('id')}")
+    return text(side.getparent(), f"{side.tag} port {port.get('id')}")
 
 
 def add_port(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -257,7 +258,7 @@ def add_port(root: Any, weights: bytearray, random: Random) -> str | None:
     new = copy.deepcopy(port)
     new.set("id", random.choice([str(int(port.get("id")) + 50), port.get("id")]))
     side.append(new)
-    return told(side.getparent(), f"{side.tag} port {new.get('id')}")
+    return text(side.getparent(), f"{side.tag} port {new.get('id')}")
 
 
 def declare_another_dim(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -271,7 +272,7 @@ def declare_another_dim(root: Any, weights: bytearray, random: Random) -> str | 
         new = "removed"
     else:
         new = dim.text = str(random.choice([int(old) + 1, 1, -1, 100]))
-    return told(side.getparent(), f"{side.tag} dim {old} -> {new}")
+    return text(side.getparent(), f"{side.tag} dim {old} -> {new}")
 
 
 def declare_another_type(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -280,13 +281,13 @@ def declare_another_type(root: Any, weights: bytearray, random: Random) -> str |
         return None
     old = port.get("precision")
     port.set("precision", random.choice(PRECISIONS))
-    return told(port.getparent().getparent(), f"{old} -> {port.get('precision')}")
+    return text(port.getparent().getparent(), f"{old} -> {port.get('precision')}")
 
 
 # --- edges ------------------------------------------------------------------------------------------------------------
 
 
-def edge_told(edge: Any) -> str:
+def edge_text(edge: Any) -> str:
     return "{} -> {}".format(*(f"{edge.get(end + '-layer')}.{edge.get(end + '-port')}" for end in ("from", "to")))
 
 
@@ -295,18 +296,18 @@ def remove_edge(root: Any, weights: bytearray, random: Random) -> str | None:
     if edge is None:
         return None
     edge.getparent().remove(edge)
-    return edge_told(edge)
+    return edge_text(edge)
 
 
 def rewire(root: Any, weights: bytearray, random: Random) -> str | None:
     edge = chosen([edge for edge in root.iter("edge") if edge.get("from-port")], random)
     if edge is None:
         return None
-    old = edge_told(edge)
+    old = edge_text(edge)
     other = random.choice([each for each in edge.getparent() if each.tag == "edge"])
     edge.set("from-layer", other.get("from-layer"))
     edge.set("from-port", other.get("from-port") if random.random() < 0.8 else random.choice("019"))
-    return f"{old} now {edge_told(edge)}"
+    return f"{old} now {edge_text(edge)}"
 
 
 def swap_edges(root: Any, weights: bytearray, random: Random) -> str | None:
@@ -322,7 +323,7 @@ def swap_edges(root: Any, weights: bytearray, random: Random) -> str | None:
         mine, theirs = edge.get(name), other.get(name)
         edge.set(name, theirs)
         other.set(name, mine)
-    return f"{edge_told(edge)} and {edge_told(other)}"
+    return f"{edge_text(edge)} and {edge_text(other)}"
 
 
 # --- bodies and variables ---------------------------------------------------------------------------------------------
@@ -359,7 +360,7 @@ def change_variable(root: Any, weights: bytearray, random: Random) -> str | None
         data(layer)[name] = random.choice(TYPES)
     else:
         data(layer)[name] = random.choice([f"{old}x", data(random.choice(layers(root, data))).get(name, "")])
-    return told(layer, f"{name}: {old} -> {data(layer)[name]}")
+    return text(layer, f"{name}: {old} -> {data(layer)[name]}")
 
 
 MUTATIONS: tuple[Mutation, ...] = (

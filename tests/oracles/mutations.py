@@ -1,4 +1,5 @@
-"""Small random changes to ONNX models: each mutation changes a copy in place and returns what it touched, None where it cannot."""
+"""Small random changes to ONNX models: each mutation changes a copy in place and returns what it touched, None where it
+cannot."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def compiles(xml: bytes, weights: bytes) -> bool:
 
 
 def outcomes(paths: Sequence[Path], runs: bool = False, values: bool = False) -> list[Outcome]:
-    """What happens where OpenVINO reads each IR, and with ``runs`` where it compiles and runs it; with ``values``, the text of one that
-    runs is what its outputs are called and hold."""
+    """What happens where OpenVINO reads each IR, and with ``runs`` where it compiles and runs it; with ``values``, the
+    text of one that runs is what its outputs are called and hold."""
     found: list[Outcome] = []
     mode = "values" if values else "run" if runs else "read"
     while len(found) < len(paths):

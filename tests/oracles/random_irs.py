@@ -1,4 +1,5 @@
-"""Random IRs against OpenVINO: verdict, element types and shapes; ``cd tests && python -m oracles.random_irs`` goes on for as long as it is told."""
+"""Random IRs against OpenVINO: verdict, element types and shapes; ``cd tests && python -m oracles.random_irs`` runs for
+the given time."""
 
 from __future__ import annotations
 
@@ -117,7 +118,8 @@ def impossible(case: Case | Net) -> bool:
 
 
 def fails_to_run(case: Case | Net) -> str:
-    """Why OpenVINO cannot compile or run any of some variants of the case with numbers for its sizes, "" where it can."""
+    """Why OpenVINO cannot compile or run any of some variants of the case with numbers for its sizes, "" where it
+    can."""
     import openvino
     from oracles.engines import _core
 
@@ -188,7 +190,8 @@ def stream(seed: int, only: str) -> Iterator[Case | Net]:
 
 
 def worked(options: argparse.Namespace) -> None:
-    """Compares the cases from ``start`` on; notes the number of each case, and of the differences, before it is tried."""
+    """Compares the cases from ``start`` on; notes the number of each case, and of the differences, before it is
+    tried."""
     end = time.monotonic() + options.seconds if options.seconds else None
     log, found, seen = Path(options.log), 0, Counter[str]()
     for number, case in enumerate(
@@ -212,7 +215,7 @@ def worked(options: argparse.Namespace) -> None:
 
 
 def died(case: Case | Net, signal: int) -> int:
-    """One, after telling what irlint makes of a case that brings the library down, where that is not an error."""
+    """One, after printing irlint's result for a case that crashes the library, where that is not an error."""
     _, faults = irlint_types(*written(case))
     if any(severity(fault) is Severity.ERROR for fault in faults) or listed(case, f"died {case.op}", ""):
         return 0
@@ -226,7 +229,7 @@ def parsed() -> argparse.Namespace:
     options.add_argument("--count", type=int, default=0)
     options.add_argument("--seed", type=int, default=20)
     options.add_argument("--only", default="", help="names of operations, with commas; or nets")
-    options.add_argument("--all", action="store_true", help="also tell the differences that are listed")
+    options.add_argument("--all", action="store_true", help="also print the differences that are listed")
     options.add_argument("--start", type=int, default=0, help=argparse.SUPPRESS)
     options.add_argument("--log", default="", help=argparse.SUPPRESS)
     return options.parse_args()

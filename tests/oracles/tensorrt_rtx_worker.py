@@ -1,6 +1,7 @@
 """What TensorRT for RTX says of many models at given sizes, worked out in a process of its own that it may bring down.
 
-Its builder needs no GPU. What it says is ``built``, ``refuses …``, ``lacks …`` for what its parser does not take, or ``crashes``.
+Its builder needs no GPU. What it says is ``built``, ``refuses …``, ``lacks …`` for what its parser does not take, or
+``crashes``.
 """
 
 from __future__ import annotations

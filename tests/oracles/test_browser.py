@@ -46,7 +46,7 @@ def shown(browser: str, page: Path, query: str = "") -> Any:
 
 
 @pytest.mark.parametrize(
-    ("query", "left", "told"),
+    ("query", "left", "text"),
     [
         ("", ["IRL104", "IRL201"], ""),
         ("?text=behind-a+relu", ["IRL201"], "1 of 2 shown"),
@@ -54,12 +54,12 @@ def shown(browser: str, page: Path, query: str = "") -> Any:
         ("?text=no-such-thing", [], "0 of 2 shown"),
     ],
 )
-def test_script_filters(query: str, left: list[str], told: str, browser: str, page: Path) -> None:
+def test_script_filters(query: str, left: list[str], text: str, browser: str, page: Path) -> None:
     root = shown(browser, page, query)
     assert root.get("class") == "js"
     found = [each.get("data-rule") for each in root.iter("article") if each.get("hidden") is None]
     assert sorted(found) == left
-    assert (root.get_element_by_id("shown").text or "") == told
+    assert (root.get_element_by_id("shown").text or "") == text
 
 
 @pytest.mark.parametrize("size", ["1200,900", "420,900"])

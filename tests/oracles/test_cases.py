@@ -23,7 +23,9 @@ def test_engine(engine: str, part: int, parts: int, request: pytest.FixtureReque
     chosen = _chosen(request.config.option.keyword, request.node.name)
     asked = {place: case for place, case in _every(chosen) if engine in ENGINES[case.model.format]}
     mine = dict(list(asked.items())[part::parts])
-    wrong = [text for place, said in _said(engine, mine) if (text := _difference(engine, place, mine[place], said))]
+    wrong = [
+        text for place, outcome in _outcomes(engine, mine) if (text := _difference(engine, place, mine[place], outcome))
+    ]
     assert not wrong, "\n" + "\n".join(wrong)
 
 
@@ -32,8 +34,8 @@ def _named(group: str) -> str:
     return re.sub("|".join((*(each for names in ENGINES.values() for each in names), *ENGINES)), "", group.lower())
 
 
-#: ``-k`` takes a test by its cases too, by their operators, the words of the comment above them, or the document that is changed:
-#: an engine is asked about those that fit there, about every case if none is named.
+#: ``-k`` takes a test by its cases too, by their operators, the words of the comment above them, or the document that
+#: is changed: an engine is asked about those that fit there, about every case if none is named.
 GROUPS = {group: _named(group) for path in files() for group, _ in groups(path)}
 test_engine.__dict__.update(dict.fromkeys(GROUPS.values()))
 
@@ -46,20 +48,20 @@ def _chosen(keyword: str, test: str) -> set[str]:
 
 def _fits(keyword: str, text: str) -> bool:
     """Whether words that are in the text or not make ``-k`` true."""
-    told = re.sub(r"[^\s()]+", lambda w: w[0] if w[0] in ("and", "or", "not") else str(w[0] in text), keyword)
-    return bool(eval(told))
+    evaluated = re.sub(r"[^\s()]+", lambda w: w[0] if w[0] in ("and", "or", "not") else str(w[0] in text), keyword)
+    return bool(eval(evaluated))
 
 
 @pytest.mark.oracle
 def test_what_is_noted_of_earlier_releases() -> None:
-    for said, release, expected in [
+    for outcome, release, expected in [
         ({"onnxruntime<1.32": "fails"}, "1.31.1", "fails"),
         ({"onnxruntime<1.32": "fails"}, "1.32.0", ""),
         ({"onnxruntime": "refuses", "onnxruntime<1.32": "agrees"}, "1.31.1", ""),
         ({"onnxruntime": "refuses", "onnxruntime<1.32": "agrees"}, "1.100", "refuses"),
         ({"openvino<2027.0": "refuses"}, "1.31.1", ""),
     ]:
-        assert noted("onnxruntime", release, said) == expected
+        assert noted("onnxruntime", release, outcome) == expected
 
 
 @pytest.mark.oracle
@@ -86,13 +88,13 @@ def _every(chosen: set[str]) -> Iterator[tuple[str, Case]]:
                     yield f"{path.relative_to(FOLDER).as_posix()}:{number}.{place}", case
 
 
-def _said(engine: str, asked: dict[str, Case]) -> list[tuple[str, str]]:
+def _outcomes(engine: str, asked: dict[str, Case]) -> list[tuple[str, str]]:
     """What an engine says of each; OpenVINO compiles what it reads although irlint finds an error in it."""
-    said = dict(zip(asked, answers(engine, [document(case.model) for case in asked.values()]), strict=True))
+    outcome = dict(zip(asked, answers(engine, [document(case.model) for case in asked.values()]), strict=True))
     if engine == "openvino":
-        read = [place for place, text in said.items() if differing(engine, asked[place].expected, text) == "takes"]
-        said |= zip(read, answers("compiled", [document(asked[place].model) for place in read]), strict=True)
-    return list(said.items())
+        read = [place for place, text in outcome.items() if differing(engine, asked[place].expected, text) == "takes"]
+        outcome |= zip(read, answers("compiled", [document(asked[place].model) for place in read]), strict=True)
+    return list(outcome.items())
 
 
 @cache
@@ -100,8 +102,11 @@ def _release(engine: str) -> str:
     return version(PACKAGES.get(engine, engine))
 
 
-def _difference(engine: str, place: str, case: Case, said: str) -> str:
-    found, expected = differing(engine, case.expected, said), noted(engine, _release(engine), case.engines)
+def _difference(engine: str, place: str, case: Case, outcome: str) -> str:
+    found, expected = differing(engine, case.expected, outcome), noted(engine, _release(engine), case.engines)
     if found == expected or expected == "varies":
         return ""
-    return f"{place}: {case.model} -> {case.expected}\n    expected of {engine}: {expected or 'the same'}\n    it says: {said}"
+    return (
+        f"{place}: {case.model} -> {case.expected}\n    expected of {engine}: {expected or 'the same'}\n    it says: "
+        f"{outcome}"
+    )

@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask`"),
 ]
 
-#: What workers begin with: files are deadly by their names, some of them once; and a line of Dask's own log, that nobody is to see.
+#: What workers begin with: files are deadly by their names, some of them once; and a line of Dask's own log, that
+#: nobody is to see.
 PRELOAD = """
 import logging, os, signal, time
 from irlint.run import one_file

@@ -1,4 +1,5 @@
-"""Contracts of IRs: that of a model that OpenVINO converted says what the model's own does, and what OpenVINO infers."""
+"""Contracts of IRs: that of a model that OpenVINO converted says what the model's own does, and what OpenVINO
+infers."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ pytestmark = pytest.mark.oracle
 
 LARGEST = {0: 1, 1: 40, 2: 8, 3: 4, 4: 3}
 
-#: Models of which OpenVINO's converter makes something that takes other sizes: broadcasting in place of an operator that wants
-#: equal sizes, a Reshape in place of a Flatten, a pooling that wants a whole window, a division that rounds down in place of one
-#: that rounds towards zero, floats that irlint does not follow in an IR.
+#: Models of which OpenVINO's converter makes something that takes other sizes: broadcasting in place of an operator
+#: that wants equal sizes, a Reshape in place of a Flatten, a pooling that wants a whole window, a division that rounds
+#: down in place of one that rounds towards zero, floats that irlint does not follow in an IR.
 CONVERTED_OTHERWISE = {
     "a negative divisor",
     "batch norm",

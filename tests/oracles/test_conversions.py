@@ -1,4 +1,4 @@
-"""An ONNX model and the IR that OpenVINO makes of it: whoever uses the one can use the other, or is told why not."""
+"""An ONNX model and the IR that OpenVINO makes of it: whoever uses the one can use the other, or reads why not."""
 
 from __future__ import annotations
 

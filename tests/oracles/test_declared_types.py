@@ -1,4 +1,5 @@
-"""Every kind of type at every place that declares one: irlint has an error where ONNX Runtime refuses the model, and else none."""
+"""Every kind of type at every place that declares one: irlint has an error where ONNX Runtime refuses the model, and
+else none."""
 
 from __future__ import annotations
 
@@ -20,12 +21,16 @@ HEAD = '<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 3, "f" : 1]>\n'
 
 BASES = {
     "nodes": "g (float[2] x) => (float[2] y) <float[2] t> { t = Relu (x) y = Neg (t) }",
-    "sequences": "g (float[2] x) => (seq(float[2]) y) <seq(float[2]) t> { t = SequenceConstruct (x) y = SequenceInsert (t, x) }",
-    "optionals": "g (float[2] x) => (optional(float[2]) y) <optional(float[2]) t> { t = Optional (x) y = Identity (t) }",
-    "maps": "g (float[2,2] x) => (seq(map(int64, float)) y) { y = ai.onnx.ml.ZipMap <classlabels_int64s = [1, 2]> (x) }",
+    "sequences": "g (float[2] x) => (seq(float[2]) y) <seq(float[2]) t> { t = SequenceConstruct (x) y = SequenceInsert "
+    "(t, x) }",
+    "optionals": "g (float[2] x) => (optional(float[2]) y) <optional(float[2]) t> { "
+    "t = Optional (x) y = Identity (t) }",
+    "maps": "g (float[2,2] x) => (seq(map(int64, float)) y) { y = "
+    "ai.onnx.ml.ZipMap <classlabels_int64s = [1, 2]> (x) }",
     "branches": "g (bool c, float[2] x) => (float[2] y) { y = If (c) <then_branch = t () => (float[2] a) <float[2] b> "
     "{ b = Relu (x) a = Neg (b) }, else_branch = e () => (float[2] d) { d = Neg (x) }> }",
-    "loop": "g (bool c, seq(float[2]) x) => (seq(float[2]) y, float[k] z) <int64 m = {3}> { y, z = Loop (m, c, x) <body = b "
+    "loop": "g (bool c, seq(float[2]) x) => (seq(float[2]) y, float[k] z) <int64 m = {3}> { y, z = Loop (m, c, x) "
+    "<body = b "
     "(int64 i, bool d, seq(float[2]) s) => (bool e, seq(float[2]) u, float w) "
     "{ e = Identity (d) u = Identity (s) w = Constant <value_float = 1.0> () }> }",
     "scan": "g (float[2] s, float[5,2] x) => (float[2] y, float[5,2] z) { y, z = Scan <num_scan_inputs = 1, body = b "

@@ -1,4 +1,4 @@
-"""Layers such as OpenVINO's documents show them: sound ones give no finding, the others tell their defect once."""
+"""Layers such as OpenVINO's documents show them: sound ones give no finding, the others report their defect once."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def seen(text: str) -> tuple[list[Sizes | None] | str, list[Sizes | None] | str,
     ours, faults = irlint_types(xml, weights)
     errors = [fault for fault in faults if severity(fault) is Severity.ERROR]
     mine = [None if known.shape is None else [bounds(dim) for dim in known.shape] for known in ours]
-    told = [f"{fault.rule.code} {fault.message} ({fault.help})" for fault in faults]
+    reported = [f"{fault.rule.code} {fault.message} ({fault.help})" for fault in faults]
     return (
         "refused" if isinstance(theirs, str) else [shape for _, shape in theirs],
         "refused" if errors else mine,
-        told,
+        reported,
     )
 
 
@@ -75,11 +75,11 @@ Softmax@1 f32[2,3] ; axes=1 | IRL503 did you mean `axis`?
 @pytest.mark.parametrize("text", DEFECTIVE.strip().splitlines())
 def test_defective(text: str) -> None:
     case, *findings = text.split(" | ")
-    theirs, mine, told = seen(case)
+    theirs, mine, reported = seen(case)
     assert (theirs == "refused") == (mine == "refused")
-    assert sorted(line[:6] for line in told) == sorted(finding[:6] for finding in findings)
+    assert sorted(line[:6] for line in reported) == sorted(finding[:6] for finding in findings)
     for finding in findings:
-        assert any(line[:6] == finding[:6] and finding[7:] in line for line in told), told
+        assert any(line[:6] == finding[:6] and finding[7:] in line for line in reported), reported
 
 
 # --- documents --------------------------------------------------------------------------------------------------------

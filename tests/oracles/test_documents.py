@@ -1,4 +1,5 @@
-"""Documents that XML and pugixml, with which OpenVINO reads, understand differently: what OpenVINO refuses is an error."""
+"""Documents that XML and pugixml, with which OpenVINO reads, understand differently: what OpenVINO refuses is an
+error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Every constant of the cases of ONNX, laid in a file beside the model: irlint refuses those that ONNX Runtime cannot read there."""
+"""Every constant of the cases of ONNX, laid in a file beside the model: irlint refuses those that ONNX Runtime cannot
+read there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What `check` reports of dynamic sizes against what ONNX Runtime takes: each generated model runs with every combination of small sizes."""
+"""What `check` reports of dynamic sizes against what ONNX Runtime takes: each generated model runs with every
+combination of small sizes."""
 
 from __future__ import annotations
 
@@ -67,11 +68,17 @@ def together() -> Iterator[tuple[str, str]]:
         yield f"doubled {one}, tripled {other}", f"{text}{{ {doubled}y = Sub (a, r) z = Sub (b, u) }}"
     for kernel, most in ((5, 4), (5, 5), (5, 7), (3, 2), (3, 3)):
         text = f"g (float[1,1,H] x, float[1,1,{kernel}] w, float[{most},2] p) => (float[1,1,P] y, float[Q,2] z) "
-        nodes = "y = Conv (x, w) s = Shape <start = 2> (x) n = Squeeze (s) o = Constant <value_int = 0> () e = Constant <value_int = 1> () "
+        nodes = (
+            "y = Conv (x, w) s = Shape <start = 2> (x) n = Squeeze (s) o = Constant <value_int = 0> () e = Constant "
+            "<value_int = 1> () "
+        )
         yield f"kernel {kernel}, table {most}", f"{text}{{ {nodes}q = Range (o, n, e) z = Gather (p, q) }}"
     for one, other, third in ((3, 2, 6), (3, 2, 5), (1, 1, 2), (2, 2, 3)):
         text = f"g (float[N,3] a, float[M,3] b, float[{third},2] c, float[{one},1] d, float[{other},1] e) => "
-        nodes = "f = Concat <axis = 0> (a, b) y = Concat <axis = 1> (f, c) u = Concat <axis = 1> (a, d) v = Concat <axis = 1> (b, e) "
+        nodes = (
+            "f = Concat <axis = 0> (a, b) y = Concat <axis = 1> (f, c) u = Concat <axis = 1> (a, d) v = Concat <axis "
+            "= 1> (b, e) "
+        )
         yield (
             f"a sum of {third} of {one} and {other}",
             f"{text}(float[P,5] y, float[Q,4] u, float[R,4] v) {{ {nodes}}}",
@@ -151,7 +158,8 @@ def broadcast() -> Iterator[tuple[str, str]]:
         yield (
             f"twice the size, {size}",
             (
-                f"g (float[S,4] x, float[{2 * size},4] p) => (float[P,4] y) {{ r = Concat <axis = 0> (x, x) y = Add (r, p) }}"
+                f"g (float[S,4] x, float[{2 * size},4] p) => (float[P,4] y) {{ r = Concat <axis = 0> (x, x) y = Add "
+                "(r, p) }"
             ),
         )
         yield (
@@ -174,7 +182,10 @@ def flattened() -> Iterator[tuple[str, str]]:
             f"{head}<int64[2] t = {{-1, {2 * size}}}> {{ f = Reshape (x, t) y = MatMul (f, w) }}",
         )
         yield f"flat by 1 {size}", f"{head}<int64[2] t = {{1, {2 * size}}}> {{ f = Reshape (x, t) y = MatMul (f, w) }}"
-        gemm = f"g (float[B,2,H,W] x, float[3,{2 * size}] w) => (float[B,3] y) {{ f = Flatten (x) y = Gemm <transB = 1> (f, w) }}"
+        gemm = (
+            f"g (float[B,2,H,W] x, float[3,{2 * size}] w) => (float[B,3] y) {{ f = Flatten (x) y = Gemm <transB = 1> "
+            "(f, w) }"
+        )
         yield f"flat gemm {size}", gemm
         one = f"g (float[B,2,H,3] x, float[{6 * size},3] w) => (float[B,3] y) {{ f = Flatten (x) y = MatMul (f, w) }}"
         yield f"flat of one axis {size}", one
@@ -182,7 +193,10 @@ def flattened() -> Iterator[tuple[str, str]]:
             f"g (float[B,2,H,H] x, float[{2 * size},3] w) => (float[B,3] y) {{ f = Flatten (x) y = MatMul (f, w) }}"
         )
         yield f"flat square {size}", square
-        pooled = f"{head}{{ p = GlobalAveragePool (x) f = Flatten (p) v = Gather <axis = 0> (w, i) y = MatMul (f, v) i = Constant <value_ints = [0, 1]> () }}"
+        pooled = (
+            f"{head}{{ p = GlobalAveragePool (x) f = Flatten (p) v = Gather <axis = 0> (w, i) y = MatMul (f, v) i = "
+            "Constant <value_ints = [0, 1]> () }"
+        )
         yield f"pooled {size}", pooled.replace(f"float[{2 * size},3] w", f"float[{size},3] w")
         yield (
             f"flat bias {size}",
@@ -211,33 +225,50 @@ def operators() -> Iterator[tuple[str, str]]:
     """Operators whose weights, states and parts have a fixed size."""
     rows = {
         "PRelu": "(float[B,S,4] x, float[{0},1] w) => (float[P,Q,4] y) {{ y = PRelu (x, w) }}",
-        "PRelu of one": "(float[B,6,4] x, float[S,1] w, float[{0},1,1] v) => (float[P,6,4] y) {{ r = PRelu (x, w) y = Add (r, v) }}",
+        "PRelu of one": "(float[B,6,4] x, float[S,1] w, float[{0},1,1] v) => (float[P,6,4] y) {{ r = PRelu (x, w) y = "
+        "Add (r, v) }}",
         "LayerNormalization": "(float[B,4,S] x, float[{0}] w) => (float[P,4,Q] y) {{ y = LayerNormalization (x, w) }}",
-        "InstanceNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = InstanceNormalization (x, w, w) }}",
-        "BatchNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = BatchNormalization (x, w, w, w, w) }}",
+        "InstanceNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = InstanceNormalization (x, "
+        "w, w) }}",
+        "BatchNormalization": "(float[B,C,4] x, float[{0}] w) => (float[P,Q,4] y) {{ y = BatchNormalization (x, w, w, "
+        "w, w) }}",
         "Conv": "(float[B,C,H] x, float[2,{0},1] w) => (float[P,2,Q] y) {{ y = Conv (x, w) }}",
         "grouped Conv": "(float[B,C,8] x, float[4,{0},1] w) => (float[P,4,Q] y) {{ y = Conv <group = 2> (x, w) }}",
-        "GRU": "(float[S,B,3] x, float[1,6,3] w, float[1,6,2] r, float[1,{0},2] h) => (float[P,1,Q,2] y) {{ y, z = GRU <hidden_size = 2> (x, w, r, , , h) }}",
+        "GRU": "(float[S,B,3] x, float[1,6,3] w, float[1,6,2] r, float[1,{0},2] h) => (float[P,1,Q,2] y) {{ y, z = GRU "
+        "<hidden_size = 2> (x, w, r, , , h) }}",
         "Einsum": '(float[B,S] x, float[{0},4] w) => (float[P,4] y) {{ y = Einsum <equation = "bs,sk->bk"> (x, w) }}',
         "Sum": "(float[B,S] x, float[{0}] w, float[{0},1] v) => (float[P,Q] y) {{ y = Sum (x, w, v) }}",
         "Squeeze": "(float[B,S,{0}] x) => (float[P,Q] y) <int64[1] a = {{0}}> {{ y = Squeeze (x, a) }}",
         "Split": "(float[B,S] x) => (float[P,Q] y, float[R,T] z) <int64[2] t = {{{0}, 2}}> {{ y, z = Split (x, t) }}",
         "Split in halves": "(float[B,{0}] x) => (float[P,Q] y, float[R,T] z) {{ y, z = Split <axis = 0> (x) }}",
-        "Tile": "(float[B,2] x, float[{0},4] w) => (float[P,4] y) <int64[2] t = {{1, 2}}> {{ r = Tile (x, t) y = Add (r, w) }}",
-        "Pad": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) <int64[4] t = {{1, 0, 0, 0}}> {{ r = Pad (x, t) y = Mul (r, w) }}",
-        "Slice": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) <int64[1] a = {{0}}, int64[1] b = {{1}}, int64[1] e = {{9}}> {{ r = Slice (x, b, e, a) y = Mul (r, w) }}",
-        "Resize": '(float[1,1,H] x, float[1,1,{0}] w) => (float[1,1,P] y) <float[3] f = {{1, 1, 2}}> {{ r = Resize <mode = "nearest"> (x, , f) y = Sub (r, w) }}',
-        "linear Resize": '(float[N,2,H,W] x) => (float[P,2,2,4] y) <int64[4] s = {{{0}, 2, 2, 4}}> {{ y = Resize <mode = "linear"> (x, , , s) }}',
-        "cubic Resize": '(float[N,2,1,1] x) => (float[P,2,2,4] y) <int64[4] s = {{{0}, 2, 2, 4}}> {{ y = Resize <mode = "cubic"> (x, , , s) }}',
-        "linear Resize of channels": '(float[1,{0},H,W] x) => (float[1,4,3,4] y) <int64[4] s = {{1, 4, 3, 4}}> {{ y = Resize <mode = "linear"> (x, , , s) }}',
-        "linear Resize to its own batch": '(float[N,2,H,W] x) => (float[N,2,Q,R] y) {{ t = Shape <end = 2> (x) k = Constant <value_ints = [{0}, 4]> () s = Concat <axis = 0> (t, k) y = Resize <mode = "linear"> (x, , , s) }}',
+        "Tile": "(float[B,2] x, float[{0},4] w) => (float[P,4] y) <int64[2] t = {{1, 2}}> {{ r = Tile (x, t) y = Add "
+        "(r, w) }}",
+        "Pad": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) <int64[4] t = {{1, 0, 0, 0}}> {{ r = Pad (x, t) y = "
+        "Mul (r, w) }}",
+        "Slice": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) <int64[1] a = {{0}}, int64[1] b = {{1}}, int64[1] e "
+        "= {{9}}> {{ r = Slice (x, b, e, a) y = Mul (r, w) }}",
+        "Resize": "(float[1,1,H] x, float[1,1,{0}] w) => (float[1,1,P] y) <float[3] f = {{1, 1, 2}}> {{ r = Resize "
+        '<mode = "nearest"> (x, , f) y = Sub (r, w) }}',
+        "linear Resize": "(float[N,2,H,W] x) => (float[P,2,2,4] y) <int64[4] s = {{{0}, 2, 2, 4}}> {{ y = Resize <mode "
+        '= "linear"> (x, , , s) }}',
+        "cubic Resize": "(float[N,2,1,1] x) => (float[P,2,2,4] y) <int64[4] s = {{{0}, 2, 2, 4}}> {{ y = Resize <mode "
+        '= "cubic"> (x, , , s) }}',
+        "linear Resize of channels": "(float[1,{0},H,W] x) => (float[1,4,3,4] y) <int64[4] s = {{1, 4, 3, 4}}> {{ y = "
+        'Resize <mode = "linear"> (x, , , s) }}',
+        "linear Resize to its own batch": "(float[N,2,H,W] x) => (float[N,2,Q,R] y) {{ t = Shape <end = 2> (x) k = "
+        'Constant <value_ints = [{0}, 4]> () s = Concat <axis = 0> (t, k) y = Resize <mode = "linear"> (x, , , '
+        "s) }}",
         "Transpose": "(float[B,S] x, float[{0},1] w) => (float[P,Q] y) {{ r = Transpose (x) y = Mul (r, w) }}",
-        "two of them": "(float[B,S] x, float[B,T] z, float[{0},1] w) => (float[P,Q] y, float[R,U] v) {{ y = Mul (x, w) v = Concat <axis = 1> (x, z) }}",
+        "two of them": "(float[B,S] x, float[B,T] z, float[{0},1] w) => (float[P,Q] y, float[R,U] v) {{ y = Mul (x, w) "
+        "v = Concat <axis = 1> (x, z) }}",
         "MatMul of stacks": "(float[B,2,3] x, float[{0},3,4] w) => (float[P,2,4] y) {{ y = MatMul (x, w) }}",
-        "Gemm": "(float[B,S] x, float[4,{0}] w, float[{0},4] c) => (float[P,4] y) {{ y = Gemm <transB = 1> (x, w, c) }}",
-        "DepthToSpace": "(float[1,C,2,2] x, float[{0},1,1] w) => (float[1,Q,4,4] y) {{ r = DepthToSpace <blocksize = 2> (x) y = Add (r, w) }}",
+        "Gemm": "(float[B,S] x, float[4,{0}] w, float[{0},4] c) => (float[P,4] y) {{ "
+        "y = Gemm <transB = 1> (x, w, c) }}",
+        "DepthToSpace": "(float[1,C,2,2] x, float[{0},1,1] w) => (float[1,Q,4,4] y) {{ r = DepthToSpace <blocksize = "
+        "2> (x) y = Add (r, w) }}",
         "ScatterElements": "(float[B,3] x, float[{0},3] w) => (float[P,3] y) {{ y = Add (w, x) }}",
-        "ReduceSum": "(float[B,S,4] x, float[{0}] w) => (float[P,Q] y) <int64[1] a = {{2}}> {{ r = ReduceSum <keepdims = 0> (x, a) y = Sub (r, w) }}",
+        "ReduceSum": "(float[B,S,4] x, float[{0}] w) => (float[P,Q] y) <int64[1] a = {{2}}> {{ r = ReduceSum <keepdims "
+        "= 0> (x, a) y = Sub (r, w) }}",
     }
     for (name, text), size in itertools.product(rows.items(), (1, 2, 3, 6)):
         yield f"{name}, {size}", "g " + text.format(size)
@@ -248,7 +279,8 @@ def harmless() -> Iterator[tuple[str, str]]:
     for number in (3, 4, 5):
         yield (
             f"divisor {number}",
-            f"g (float[H,3] x) => (float[P,{3 * number}] y) <int64[2] s = {{-1, {3 * number}}}> {{ y = Reshape (x, s) }}",
+            f"g (float[H,3] x) => (float[P,{3 * number}] y) <int64[2] s = {{-1, {3 * number}}}> {{ y = Reshape (x, s) "
+            "}",
         )
         yield (
             f"depth {number}",
@@ -258,12 +290,16 @@ def harmless() -> Iterator[tuple[str, str]]:
             f"at least {number}",
             f"g (float[1,1,H] x, float[1,1,{number}] w) => (float[1,1,P] y) {{ y = Conv (x, w) }}",
         )
-        nodes = "s = Shape <start = 1> (x) n = Squeeze (s) z = Constant <value_int = 0> () o = Constant <value_int = 1> () r = Range (z, n, o) y = Gather (p, r) "
+        nodes = (
+            "s = Shape <start = 1> (x) n = Squeeze (s) z = Constant <value_int = 0> () o = Constant <value_int = 1> "
+            "() r = Range (z, n, o) y = Gather (p, r) "
+        )
         yield f"at most {number}", f"g (float[2,S] x, float[{number},4] p) => (float[S,4] y) {{ {nodes}}}"
         yield (
             f"a state of {number}",
             (
-                f"g (float[N,{number}] x, float[M,{number}] z) => (float[P,{number}] y) {{ y = Concat <axis = 0> (x, z) }}"
+                f"g (float[N,{number}] x, float[M,{number}] z) => (float[P,{number}] y) {{ y = Concat <axis = 0> (x, "
+                "z) }"
             ),
         )
         yield (
@@ -287,10 +323,14 @@ def branches() -> Iterator[tuple[str, str]]:
         "joined with b": "{0} = Concat <axis = 1> (x, b)",
         "none": "{0} = Relu (x)",
         "rows": "r = Constant <value_ints = [-1, 2]> () {0} = Reshape (x, r)",
-        "impossible": "s = Shape <end = 1> (x) k = Constant <value_ints = [-1, 2]> () r = Concat <axis = 0> (s, k) {0} = Reshape (x, r)",
+        "impossible": "s = Shape <end = 1> (x) k = Constant <value_ints = [-1, 2]> () r = Concat <axis = 0> (s, k) {0} "
+        "= Reshape (x, r)",
     }
     for (one, then), (other, otherwise) in itertools.product(bodies.items(), repeat=2):
-        branch = f"<then_branch = t () => (u) {{ {then.format('u')} }}, else_branch = e () => (v) {{ {otherwise.format('v')} }}> }}"
+        branch = (
+            f"<then_branch = t () => (u) {{ {then.format('u')} }}, else_branch = e () => (v) {{ "
+            f"{otherwise.format('v')} }}> }}"
+        )
         yield f"if {one}, else {other}", head + branch
 
 
@@ -308,7 +348,8 @@ def test_check_reports_what_the_sizes_show(name: str, tmp_path: Path) -> None:
 
 
 def works(path: Path) -> tuple[list[str], dict[tuple[int, ...], list[tuple[int, ...]]]]:
-    """The symbols of the inputs, and the shapes of the outputs for each combination of sizes that runs, with one condition at least."""
+    """The symbols of the inputs, and the shapes of the outputs for each combination of sizes that runs, with one
+    condition at least."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -340,8 +381,8 @@ def _feeds(inputs: list[Any], sizes: dict[str, int], taken: bool) -> dict[str, A
 
 
 def expected(names: list[str], working: dict[tuple[int, ...], list[tuple[int, ...]]], shift: int = 0) -> set[str]:
-    """``none`` where no sizes run; else each symbol that has one size, or one beside 1, and symbols whose product is fixed, each with a
-    ``shift``."""
+    """``none`` where no sizes run; else each symbol that has one size, or one beside 1, and symbols whose product is
+    fixed, each with a ``shift``."""
     if not working:
         return {"none"}
     alone: set[str] = set()

@@ -1,4 +1,5 @@
-"""Models that were made untidy at random: after their safe fixes ONNX Runtime and OpenVINO compute what they did before, bit for bit."""
+"""Models that were made untidy at random: after their safe fixes ONNX Runtime and OpenVINO compute what they did
+before, bit for bit."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from oracles.openvino_worker import outcomes
 
 import irlint
 
-#: Changes of the document, separated by &, each of what before > what after it, where ``5:2-7:0`` is an edge and ``layer 6`` a layer;
-#: and behind | the edits that fix that, nothing where none is made.
+#: Changes of the document, separated by &, each of what before > what after it, where ``5:2-7:0`` is an edge and
+#: ``layer 6`` a layer; and behind | the edits that fix that, nothing where none is made.
 BROKEN = """
 5:2-7:0 > | connect layer 5 "turned" as input 0 in Subtract (layer 7)
 5:2-7:0 > 5:2-7:9 | connect layer 5 "turned" as input 0 in Subtract (layer 7)

@@ -1,4 +1,5 @@
-"""What an IR and its weights can get wrong beyond the lines of ``cases/documents``: what OpenVINO says of it, and irlint."""
+"""What an IR and its weights can get wrong beyond the lines of ``cases/documents``: what OpenVINO says of it, and
+irlint."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from irlint.run.one_file import inspected
 pytestmark = pytest.mark.oracle
 
 
-def told(path: Path) -> str:
+def reported(path: Path) -> str:
     """The findings in short, notes and what follows from others left out: ``error IRL110 6``.
 
     Most documents do not use all of the weights that they have in common.
@@ -43,7 +44,7 @@ def told(path: Path) -> str:
 def test_the_bases_are_sound(base: str, tmp_path: Path) -> None:
     path = written(tmp_path, BASES[base])
     assert not refused(path)
-    assert told(path) == "-"
+    assert reported(path) == "-"
 
 
 def packed(*numbers: int, characters: bytes = b"") -> bytes:
@@ -69,16 +70,16 @@ PAGE = b"<!DOCTYPE html><html><head><title>404</title></head><body>not found</bo
 )
 def test_the_weights_file(weights: bytes | None, verdict: str, findings: str, tmp_path: Path) -> None:
     path = written(tmp_path, BASES["const"], weights)
-    assert (refused(path), told(path)) == (verdict == "refused", findings)
+    assert (refused(path), reported(path)) == (verdict == "refused", findings)
 
 
 def test_a_folder_or_a_dangling_link_for_the_weights(tmp_path: Path) -> None:
     path = written(tmp_path, BASES["const"], None)
     path.with_suffix(".bin").mkdir()
-    assert refused(path) and told(path) == "error IRL701 4"
+    assert refused(path) and reported(path) == "error IRL701 4"
     path.with_suffix(".bin").rmdir()
     path.with_suffix(".bin").symlink_to("nowhere")
-    assert refused(path) and told(path) == "error IRL701 4"
+    assert refused(path) and reported(path) == "error IRL701 4"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_folder_or_a_dangling_link_for_the_weights(tmp_path: Path) -> None:
 def test_strings(strings: bytes, verdict: str, findings: str, tmp_path: Path) -> None:
     data = f'element_type="string" shape="2" offset="0" size="{len(strings)}"'
     path = written(tmp_path, stored(data, "string"), strings)
-    assert (refused(path), told(path)) == (verdict == "refused", findings)
+    assert (refused(path), reported(path)) == (verdict == "refused", findings)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +118,10 @@ def test_strings(strings: bytes, verdict: str, findings: str, tmp_path: Path) ->
         (net(LAYERS, ()), "refused", "error IRL108 9"),
         (net(LAYERS, (edge(0, 0, 9, 0), *EDGES[1:])), "refused", "error IRL105 10"),
         (net(LAYERS, (edge(2, 0, 0, 0), *EDGES[1:])), "refused", "error IRL105 10"),
-        (net((*LAYERS[:3], layer(3, "Result", "0", name="r").replace("Result", "result")), EDGES), "taken", "warning IRL121 7"),
+        (net((*LAYERS[:3], layer(3, "Result", "0", name="r").replace("Result", "result")), EDGES), "taken", "warning "
+            "IRL121 7"),
     ],
 )  # fmt: skip
 def test_documents(document: str | bytes, verdict: str, findings: str, tmp_path: Path) -> None:
     path = written(tmp_path, document)
-    assert (refused(path), told(path)) == (verdict == "refused", findings)
+    assert (refused(path), reported(path)) == (verdict == "refused", findings)

@@ -1,4 +1,5 @@
-"""Sound IRs with one thing changed: irlint's errors against what OpenVINO refuses, and how many findings one change gives."""
+"""Sound IRs with one thing changed: irlint's errors against what OpenVINO refuses, and how many findings one change
+gives."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ UNSEEN = (
     ("larger than the data shape after padding", "strides below 1 are a warning, and their sizes are not followed"),
 )
 
-#: Errors that tell what a file contradicts itself in, or what OpenVINO passes over, where it runs.
+#: Errors about contradictions in a file, or about what OpenVINO ignores, where it runs.
 CONTRADICTIONS = frozenset(["IRL106", "IRL503", "IRL504", "IRL506", "IRL507", "IRL508", "IRL601", "IRL602", "IRL703"])
 
 
@@ -147,7 +148,7 @@ def judged(path: Path) -> tuple[Known, list[Problem]]:
     return known, [problem for problem in every_problem(known) if problem.because is None]
 
 
-def told(problems: list[Problem]) -> str:
+def message(problems: list[Problem]) -> str:
     return "; ".join(f"{each.fault.rule.code} {each.fault.message}" for each in problems) or "nothing"
 
 
@@ -171,7 +172,7 @@ def disagreement(known: Known, problems: list[Problem], read: Outcome, path: Pat
     if errors:
         if any(each.fault.rule.code in CONTRADICTIONS for each in errors):
             return ""
-        return f"false: {told(errors)}" if outcomes([path], runs=True)[0][0] == "ok" else ""
+        return f"false: {message(errors)}" if outcomes([path], runs=True)[0][0] == "ok" else ""
     if any(each.fault.severity is Severity.WARNING for each in problems):
         return ""
     for name, ours in shapes(known).items():
@@ -192,12 +193,12 @@ def test_mutants(bases: list[Path], tmp_path: Path) -> None:
         counts.append(sum(each.fault.severity is not Severity.NOTE for each in problems))
         difference = disagreement(known, problems, read, path)
         if difference:
-            differences.append(f"{path.name} {what}: {difference} (irlint tells {told(problems)})")
+            differences.append(f"{path.name} {what}: {difference} (irlint reports {message(problems)})")
     assert len(found) > 300
     assert not differences, "\n".join(differences)
-    told_at_all = [count for count in counts if count]
-    assert sum(count == 1 for count in told_at_all) > 0.7 * len(told_at_all)
-    assert sum(count > 2 for count in told_at_all) < 0.12 * len(told_at_all)
+    reported = [count for count in counts if count]
+    assert sum(count == 1 for count in reported) > 0.7 * len(reported)
+    assert sum(count > 2 for count in reported) < 0.12 * len(reported)
 
 
 @pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
@@ -207,7 +208,7 @@ def test_the_models_are_sound(build: Callable[[], Any], tmp_path: Path) -> None:
     path = tmp_path / "model.xml"
     openvino.save_model(build(), path, compress_to_fp16=False)
     _, problems = judged(path)
-    assert told(problems) == "nothing"
+    assert message(problems) == "nothing"
     assert outcomes([path], runs=True)[0][0] == "ok"
 
 

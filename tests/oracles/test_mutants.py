@@ -1,4 +1,5 @@
-"""Sound ONNX models with one thing changed: irlint's errors against what ONNX Runtime refuses, at random and case by case."""
+"""Sound ONNX models with one thing changed: irlint's errors against what ONNX Runtime refuses, at random and case by
+case."""
 
 from __future__ import annotations
 
@@ -65,9 +66,9 @@ def errors(model: bytes) -> list[Finding]:
     return [finding for finding in inspected("model.onnx", model)[1] if finding.severity is Severity.ERROR]
 
 
-def difference(name: str, model: bytes, said: Outcome) -> str | None:
+def difference(name: str, model: bytes, outcome: Outcome) -> str | None:
     """Where irlint and ONNX Runtime differ about a mutant, and neither list has the reason."""
-    stage, text = said
+    stage, text = outcome
     found = errors(model)
     if stage == "load" and not found and not NO_FAULT.search(text) and not any(part in text for part in MISSED):
         return f"missed: {name}: {text}"
@@ -87,10 +88,10 @@ def test_mutants(tmp_path: Path) -> None:
         for name, mutant in islice(mutants(model, random), MUTANTS)
     ]
     assert len(drawn) > 350
-    said = outcomes([(mutant, given) for _, mutant, given in drawn], tmp_path)
-    assert sum(stage == "load" for stage, _ in said) > 150
-    assert sum(stage == "ok" for stage, _ in said) > 50
-    found = [difference(name, mutant, answer) for (name, mutant, _), answer in zip(drawn, said)]
+    outcome = outcomes([(mutant, given) for _, mutant, given in drawn], tmp_path)
+    assert sum(stage == "load" for stage, _ in outcome) > 150
+    assert sum(stage == "ok" for stage, _ in outcome) > 50
+    found = [difference(name, mutant, answer) for (name, mutant, _), answer in zip(drawn, outcome)]
     assert [text for text in found if text is not None] == []
 
 
@@ -112,7 +113,8 @@ def branch(then: str, kind: tuple[str, str]) -> str:
     return IF.format(then=then, constants=kind[0], condition=kind[1])
 
 
-#: Graphs, their IR version and opset, the rule and severity that irlint finds (None: nothing), and how ONNX Runtime ends.
+#: Graphs, their IR version and opset, the rule and severity that irlint finds (None: nothing), and how ONNX Runtime
+#: ends.
 CASES = [
     # a Loop's condition
     (LOOP.format(given="", declared=""), 8, 17, None, "ok"),
@@ -220,7 +222,7 @@ def test_case(text: str, ir_version: int, opset: int, expected: str | None, stag
 
 
 def test_a_function_that_runs_is_no_dead_one(tmp_path: Path) -> None:
-    """One function, called in a branch that never runs and then in earnest: its fault is an error, told once."""
+    """One function, called in a branch that never runs and then in earnest: its fault is an error, reported once."""
     text = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]>
 g (float[2] x) => (float[2] y) <bool k = {0}> {
   z = If (k) <then_branch = t () => (float[2] a) { a = f.wrong (x) }, else_branch = e () => (float[2] b) { b = Relu (x) }>

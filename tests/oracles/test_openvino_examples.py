@@ -22,7 +22,8 @@ def net(
     stated: tuple[int, ...] | None = None,
     condition: bool = True,
 ) -> Net:
-    """A TensorIterator, or a Loop with ``trips``, over one Parameter of ``dims`` and a body of ``layers``, the last of which it gives."""
+    """A TensorIterator, or a Loop with ``trips``, over one Parameter of ``dims`` and a body of ``layers``, the last of
+    which it gives."""
     outside, body = Builder(Random(0)), Builder(Random(0))
     outer: list[Source] = [outside.parameter("f32", dims)]
     place = body.parameter("f32", (-1,) * len(dims) if stated is None else stated)
@@ -50,13 +51,15 @@ THREE = scalar("i64", 3)
 NETS = {
     "nothing is sliced": net("TensorIterator", (3, 4), RELU, port='axis="0"'),
     "nothing is sliced, parts of two": net("TensorIterator", (3, 4), RELU, port='axis="0" part_size="2"'),
-    "nothing is sliced, from the end": net("TensorIterator", (3, 4), RELU, port='axis="0" start="2" end="0" stride="-1"'),
+    "nothing is sliced, from the end": net("TensorIterator", (3, 4), RELU, port='axis="0" start="2" '
+        'end="0" stride="-1"'),
     "scalars along axis 0": net("TensorIterator", (3,), RELU, TOTAL, port='axis="0"'),
     "scalars along axis -1": net("TensorIterator", (3,), RELU, TOTAL, port='axis="-1"'),
     "scalars of a Loop along axis -1": net("Loop", (3,), RELU, TOTAL, port='axis="-1"', trips=THREE),
     "scalars of a Loop along axis -2": net("Loop", (3,), RELU, TOTAL, port='axis="-2"', trips=THREE),
     "a body that does not fit its own Parameters": net("TensorIterator", (2, 4), RELU, COLUMN, stated=(3, 4)),
-    "a Loop without a condition and with a fault": net("Loop", (3, 4), RELU, COLUMN, stated=(3, 4), trips=THREE, condition=False),
+    "a Loop without a condition "
+        "and with a fault": net("Loop", (3, 4), RELU, COLUMN, stated=(3, 4), trips=THREE, condition=False),
     "nothing is carried on and does not fit": net("Loop", (1, 0, 3), RELU, COLUMN, trips=THREE),
     "what is empty may grow": net("Loop", (1, 0, 3), RELU, COLUMN, carried=True, trips=THREE),
     "what is empty stays so": net("TensorIterator", (1, 0, 3), RELU, COLUMN, carried=True),

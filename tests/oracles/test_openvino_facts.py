@@ -1,4 +1,5 @@
-"""Where OpenVINO differs from its documents, and what its reader passes over: one line each, the library being asked."""
+"""Where OpenVINO differs from its documents, and what its reader passes over: one line each, the library being
+asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Poolings behind each other of inputs of any size: what irlint says of the last one, and what ONNX Runtime gives or refuses."""
+"""Poolings behind each other of inputs of any size: what irlint says of the last one, and what ONNX Runtime gives or
+refuses."""
 
 from __future__ import annotations
 

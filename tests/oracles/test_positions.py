@@ -1,4 +1,5 @@
-"""Positions that OpenVINO's own operations make, and random ones: nothing is refused that runs, and what is demanded is needed."""
+"""Positions that OpenVINO's own operations make, and random ones: nothing is refused that runs, and what is demanded is
+needed."""
 
 from __future__ import annotations
 

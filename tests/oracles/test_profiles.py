@@ -1,4 +1,5 @@
-"""What `irlint contract --as` prints, run in the tools: the sizes of each profile run, of a model and of the IR converted from it."""
+"""What `irlint contract --as` prints, run in the tools: the sizes of each profile run, of a model and of the IR
+converted from it."""
 
 from __future__ import annotations
 

@@ -14,26 +14,26 @@ pytestmark = pytest.mark.oracle
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def said_by_onnxruntime(path: str) -> None:
+def refused_by_onnxruntime(path: str) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     onnxruntime.InferenceSession(path)
 
 
-def said_by_the_checker(path: str) -> None:
+def refused_by_the_checker(path: str) -> None:
     import onnx
 
     onnx.checker.check_model(path, full_check=True)
 
 
-def said_by_openvino(path: str) -> None:
+def refused_by_openvino(path: str) -> None:
     openvino = pytest.importorskip("openvino")
     openvino.Core().read_model(path)
 
 
 ASKED: dict[str, Callable[[str], None]] = {
-    "ONNX Runtime": said_by_onnxruntime,
-    "`onnx.checker`": said_by_the_checker,
-    "OpenVINO": said_by_openvino,
+    "ONNX Runtime": refused_by_onnxruntime,
+    "`onnx.checker`": refused_by_the_checker,
+    "OpenVINO": refused_by_openvino,
 }
 
 

@@ -1,4 +1,5 @@
-"""What irlint says of a release and what the installed one does: models at several opsets, IR versions and element types."""
+"""What irlint says of a release and what the installed one does: models at several opsets, IR versions and element
+types."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
 from irlint.targets import tables
 from irlint.targets.restamping import lowest
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, passes, reasons, refuses, short, told, verdict
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, message, passes, reasons, refuses, short, verdict
 
 pytestmark = pytest.mark.oracle
 
@@ -63,14 +64,14 @@ def judged(known: Known, runtime: str, column: int) -> tuple[str, str]:
     errors = [
         each for each in every_problem(known) if each.is_error and each.fault.rule.code not in ("IRL803", "IRL805")
     ]
-    said = verdict(found)
+    outcome = verdict(found)
     refused = any(refuses(known, runtime, each) for each in errors)
     errors = [each for each in errors if not passes(known, runtime, each) >> column & 1]
     if refused:
-        said = REFUSED
-    elif errors and said == RUNS:
-        said = UNKNOWN
-    return said, "; ".join([*map(told, found), *(each.fault.message for each in errors)])
+        outcome = REFUSED
+    elif errors and outcome == RUNS:
+        outcome = UNKNOWN
+    return outcome, "; ".join([*map(message, found), *(each.fault.message for each in errors)])
 
 
 def column_of(runtime: str, version: str) -> int:
@@ -104,22 +105,22 @@ def test_what_the_installed_onnxruntime_loads() -> None:
     counts: Counter[str] = Counter()
     wrong, unnamed = [], []
     for name, data in variants():
-        said, why = judged(inferred(read("m.onnx", data)), "onnxruntime", column)
+        outcome, why = judged(inferred(read("m.onnx", data)), "onnxruntime", column)
         counts["all"] += 1
-        counts["unknown"] += said == UNKNOWN
+        counts["unknown"] += outcome == UNKNOWN
         try:
             onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         except Exception as error:
             counts["refused"] += 1
-            counts["named"] += said == REFUSED
+            counts["named"] += outcome == REFUSED
             kernel = re.search(r"Could not find an implementation for (\w+)\(", str(error))
             if kernel is not None:
                 counts["kernels"] += 1
                 counts["kernels named"] += bool(re.search(rf"\b{kernel[1]}\b", why))
-            if said == RUNS:
+            if outcome == RUNS:
                 unnamed.append(f"{name}: {error}")
         else:
-            if said == REFUSED:
+            if outcome == REFUSED:
                 wrong.append(f"{name}: {why}")
     assert not wrong
     assert counts["named"] >= 0.97 * counts["refused"], unnamed
@@ -137,22 +138,22 @@ def test_what_the_installed_openvino_reads() -> None:
     counts: Counter[str] = Counter()
     wrong, unnamed = [], []
     for name, data in variants():
-        said, why = judged(inferred(read("m.onnx", data)), "openvino", column)
+        outcome, why = judged(inferred(read("m.onnx", data)), "openvino", column)
         counts["all"] += 1
-        counts["unknown"] += said == UNKNOWN
+        counts["unknown"] += outcome == UNKNOWN
         try:
             core.read_model(data, b"")
         except Exception as error:
             counts["refused"] += 1
-            counts["named"] += said == REFUSED
+            counts["named"] += outcome == REFUSED
             absent = re.search(r"No conversion rule found for operations: (?:\w+::)?(\w+)", str(error))
             if absent is not None:
                 counts["absent"] += 1
                 counts["absent named"] += bool(re.search(rf"\b{absent[1]}\b", why))
-            if said == RUNS:
+            if outcome == RUNS:
                 unnamed.append(f"{name}: {error}")
         else:
-            if said == REFUSED:
+            if outcome == REFUSED:
                 wrong.append(f"{name}: {why}")
     assert not wrong
     assert counts["named"] >= 0.97 * counts["refused"], (counts, unnamed)

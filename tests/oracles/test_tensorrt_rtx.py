@@ -1,6 +1,8 @@
-"""Profiles of `irlint contract --as trtexec`, and contracts, held against the builder of TensorRT for RTX, which judges sizes on a CPU.
+"""Profiles of `irlint contract --as trtexec`, and contracts, held against the builder of TensorRT for RTX, which judges
+sizes on a CPU.
 
-It is asked where the package ``tensorrt_rtx`` is installed, which no extra brings: `pip install tensorrt-rtx-cu12`, 200 MB.
+It is asked where the package ``tensorrt_rtx`` is installed, which no extra brings: `pip install tensorrt-rtx-cu12`, 200
+MB.
 """
 
 from __future__ import annotations
@@ -92,7 +94,7 @@ def profiled(name: str, folder: Path) -> tuple[Profile, Question]:
 def test_each_profile_is_built(tmp_path: Path) -> None:
     names = [name for name in MODELS if name not in UNPARSED]
     found = answers([profiled(name, tmp_path)[1] for name in names])
-    assert {name: told for name, told in zip(names, found) if told != "built"} == {}
+    assert {name: text for name, text in zip(names, found) if text != "built"} == {}
 
 
 def tried(name: str, folder: Path) -> Iterator[tuple[bool, dict[str, int], Question]]:
@@ -116,12 +118,12 @@ def test_sizes_are_built_where_they_fit(tmp_path: Path) -> None:
     found = answers([question for *_, question in asked])
     wrong: list[tuple[Any, ...]] = []
     differ: set[str] = set()
-    for (name, fits, point, _), told in zip(asked, found):
-        if (told == "built") != fits:
+    for (name, fits, point, _), text in zip(asked, found):
+        if (text == "built") != fits:
             known = STRICTER if fits else LAXER
             differ.add(name)
             if name not in known:
-                wrong.append((name, fits, point, told))
+                wrong.append((name, fits, point, text))
     assert wrong == []
     assert len(asked) > 300
     assert differ == STRICTER.keys() | LAXER.keys()

@@ -1,4 +1,5 @@
-"""Constants, external data and declarations that are broken, beside sound twins: irlint against ONNX Runtime on both."""
+"""Constants, external data and declarations that are broken, beside sound twins: irlint against ONNX Runtime on
+both."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def above_notes(found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     return tuple(finding for finding in found if finding.severity is not Severity.NOTE)
 
 
-def told(found: tuple[Finding, ...]) -> list[tuple[str, str | None, str]]:
+def reported(found: tuple[Finding, ...]) -> list[tuple[str, str | None, str]]:
     return [(finding.rule.code, finding.node, finding.message) for finding in found]
 
 
@@ -131,8 +132,8 @@ def test_built_pair(
     bad.write_bytes(broken().SerializeToString())
     good.write_bytes(sound().SerializeToString())
     found = above_notes(irlint.check(bad).folded().findings)
-    assert [(finding.rule.code, finding.node or finding.value) for finding in found] == [(code, place)], told(found)
+    assert [(finding.rule.code, finding.node or finding.value) for finding in found] == [(code, place)], reported(found)
     assert found[0].severity is Severity.ERROR
-    assert told(above_notes(irlint.check(good).folded().findings)) == []
+    assert reported(above_notes(irlint.check(good).folded().findings)) == []
     assert failure(bad)
     assert failure(good) is None

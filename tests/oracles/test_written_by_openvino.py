@@ -126,7 +126,8 @@ def differences(path: Path) -> list[str]:
         f"{finding.rule.code} {finding.message}"
         for finding in irlint.check(path).folded().findings
         if finding.severity.value != "note" or finding.rule.code in ("IRL502", "IRL599")
-        # An axis that was opened here may have a size beside it that fixes it, and the CPU plugin may take none that is open.
+        # An axis that was opened here may have a size beside it that fixes it, and the CPU plugin may take none that is
+        # open.
         if finding.rule.code not in ("IRL525", "IRL608")
     ]
     read = dict(theirs(_core().read_model(str(path))))

@@ -19,8 +19,8 @@ TESTS = Path(__file__).resolve().parents[1]
 
 
 def answers(engine: str, documents: Sequence[Document]) -> list[str]:
-    """What ``openvino``, ``compiled``, ``onnxruntime`` or ``inference`` says of each: the types of its outputs, or ``refuses …``, ``fails …``,
-    ``lacks …`` with the reason, or ``crashes``."""
+    """What ``openvino``, ``compiled``, ``onnxruntime`` or ``inference`` says of each: the types of its outputs, or
+    ``refuses …``, ``fails …``, ``lacks …`` with the reason, or ``crashes``."""
     found: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "documents"

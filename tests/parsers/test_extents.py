@@ -1,4 +1,4 @@
-"""What is said of large constants where their numbers are read, and that nothing is read otherwise."""
+"""Findings about large constants where their numbers are read, and that nothing is read otherwise."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def model(tensor: TensorProto, op: str, dtype: int, **attributes: int) -> onnx.M
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def said(path: Path, *, read: bool = True) -> list[str]:
+def codes_of(path: Path, *, read: bool = True) -> list[str]:
     return [finding.rule.code for finding in inspected(str(path), settings=Settings(weights=read))[1]]
 
 
@@ -49,8 +49,8 @@ def test_numbers_are_found_wherever_they_lie(tmp_path: Path, where: str, monkeyp
         del proto.graph.initializer[:]
         proto.graph.node.insert(0, helper.make_node("Constant", [], ["w"], value=tensor))
     onnx.save(proto, path, save_as_external_data=where == "external", location="m.data", size_threshold=0)
-    assert sorted(said(path)) == ["IRL733", "IRL734", "IRL735"]
-    assert said(path, read=False) == []
+    assert sorted(codes_of(path)) == ["IRL733", "IRL734", "IRL735"]
+    assert codes_of(path, read=False) == []
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_casts(tmp_path: Path, dtype: str, odd: tuple[float, ...], codes: list[s
     path = tmp_path / "m.onnx"
     tensor = numpy_helper.from_array(weights(*odd, dtype=dtype), "w")
     onnx.save(model(tensor, "Cast", TensorProto.FLOAT16, to=TensorProto.FLOAT16), path)
-    assert said(path) == codes
+    assert codes_of(path) == codes
 
 
 def test_divisors(tmp_path: Path) -> None:
     for odd, codes in (((), []), ((0.0,), ["IRL732"]), ((-1.0,), [])):
         onnx.save(model(numpy_helper.from_array(weights(*odd), "w"), "Div", TensorProto.FLOAT), tmp_path / "m.onnx")
-        assert said(tmp_path / "m.onnx") == codes
+        assert codes_of(tmp_path / "m.onnx") == codes
 
 
 def test_bytes_that_are_given(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_bytes_that_are_given(tmp_path: Path) -> None:
     assert inspected("m.onnx", data)[1] == ()
 
 
-def test_the_function_of_the_package_reads_them_where_it_is_told_to(tmp_path: Path) -> None:
+def test_the_function_of_the_package_reads_them_on_request(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(model(numpy_helper.from_array(weights(float("nan")), "w"), "Identity", TensorProto.FLOAT), path)
     assert [finding.rule.code for finding in irlint.check(path, weights=True).findings] == ["IRL734"]

@@ -1,4 +1,4 @@
-"""What kind of file it is, and what a file that is no model is told."""
+"""What kind of file it is, and the finding of a file that is no model."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_the_file_is_sorted_and_changes_little(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [".git", "irlint.toml", "known.json", "models"]
 
 
-def test_stale_entries_are_told_and_taken_out(folder: Path) -> None:
+def test_stale_entries_are_reported_and_taken_out(folder: Path) -> None:
     run(".", "--update-baseline", cwd=folder)
     shutil.copy(GOOD, folder / "models" / "bad.onnx")
     (folder / "models" / "unsorted.onnx").unlink()
@@ -211,11 +211,11 @@ def test_a_renamed_file_keeps_its_entries(folder: Path) -> None:
     (folder / "models" / "bad.onnx").rename(folder / "models" / "better.onnx")
     result = run(".", cwd=folder)
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "No new findings.")
-    told = "irlint: note: known.json: models/bad.onnx is called models/better.onnx now"
-    assert result.stderr == f"{told}; --update-baseline writes that\n"
+    text = "irlint: note: known.json: models/bad.onnx is called models/better.onnx now"
+    assert result.stderr == f"{text}; --update-baseline writes that\n"
     assert summary(".", cwd=folder)["hidden"] == 3
     updated = run(".", "--update-baseline", cwd=folder)
-    assert updated.stderr == f"{told}\nirlint: note: wrote known.json: 0 added, 3 kept, 0 removed\n"
+    assert updated.stderr == f"{text}\nirlint: note: wrote known.json: 0 added, 3 kept, 0 removed\n"
     assert known(folder) == {
         "models/better.onnx": ["IRL201"],
         "models/ir.xml": ["IRL204"],

@@ -160,12 +160,12 @@ def test_what_the_baseline_hides_is_counted_as_such(folder: Path) -> None:
 
 def test_severity_reaches_every_form(folder: Path) -> None:
     written(folder, 'ignore = ["IRL104"]\nseverity = { IRL201 = "note" }')
-    told = {form: run(".", "--format", form, cwd=folder).stdout for form in ("text", "concise", "sarif", "github")}
-    assert told["text"].startswith("note[IRL201]")
-    assert "note[IRL201]" in told["concise"]
-    assert '"level": "note"' in told["sarif"]
-    assert told["github"].startswith("::notice ")
-    assert all("Found 1 note in 1 of 3 models" in told[form] for form in ("text", "concise", "github"))
+    expected = {form: run(".", "--format", form, cwd=folder).stdout for form in ("text", "concise", "sarif", "github")}
+    assert expected["text"].startswith("note[IRL201]")
+    assert "note[IRL201]" in expected["concise"]
+    assert '"level": "note"' in expected["sarif"]
+    assert expected["github"].startswith("::notice ")
+    assert all("Found 1 note in 1 of 3 models" in expected[form] for form in ("text", "concise", "github"))
 
 
 def test_output_format(folder: Path) -> None:
@@ -276,7 +276,7 @@ def refused(text: str, name: str = "irlint.toml") -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "told", "place"),
+    ("text", "expected", "place"),
     [
         ('ignore = ["IRL2",\n  "brodcast-mismatch"]', "did you mean `broadcast-mismatch`?", "2:3"),
         ('select = ["IRL9999"]', "unknown rule `IRL9999`", "1:11"),
@@ -314,9 +314,9 @@ def refused(text: str, name: str = "irlint.toml") -> str:
         ('ignore = [\n  # one\n  \'IRL1\', # two\n  """IRL_"""]', "unknown rule `IRL_`", "4:3"),
     ],
 )
-def test_refused(text: str, told: str, place: str) -> None:
+def test_refused(text: str, expected: str, place: str) -> None:
     message = refused(text)
-    assert told in " ".join(message.replace("\n            ", " ").split("\n"))
+    assert expected in " ".join(message.replace("\n            ", " ").split("\n"))
     assert f"--> irlint.toml:{place}\n" in message
     assert message.endswith("Nothing was linted.\n")
 
@@ -520,8 +520,11 @@ def test_show_files(folder: Path) -> None:
 
 def test_rules_for_files_that_there_are_not(folder: Path) -> None:
     written(folder, '[per-file-ignores]\n"models/b*" = ["IRL2"]\n"modles/*" = ["IRL1"]')
-    told = 'irlint: note: irlint.toml:3: "modles/*" of per-file-ignores fits no file that was checked: mend it, or take it out\n'
-    assert run(".", cwd=folder).stderr == told
+    expected = (
+        'irlint: note: irlint.toml:3: "modles/*" of per-file-ignores fits no file that was checked: correct it, or '
+        "remove it\n"
+    )
+    assert run(".", cwd=folder).stderr == expected
     assert run("models", cwd=folder).stderr == ""
 
 
@@ -543,19 +546,19 @@ def test_what_git_ignores(folder: Path) -> None:
 def test_statistics_quiet_and_verbose(folder: Path) -> None:
     rules = "by rule\n     1  IRL104  nodes-not-sorted\n     1  IRL201  broadcast-mismatch\n"
     operators = "by operator\n     1  Add\n     1  Relu\n"
-    counted = f"{rules}{operators}by exporter\n     3  (not told): 2 findings, errors in 1 model\n"
+    counted = f"{rules}{operators}by exporter\n     3  (unknown): 2 findings, errors in 1 model\n"
     assert run(".", "--statistics", cwd=folder).stdout.endswith(counted)
     assert run(".", "--statistics", "--format", "concise", cwd=folder).stdout.endswith(counted)
     document = run(".", "--statistics", "--format", "json", cwd=folder)
     assert (document.stderr, json.loads(document.stdout)["summary"]["files"]) == (counted, 3)
     assert "Checked" not in run(".", "-q", cwd=folder).stdout
     assert run("models/detector.onnx", "-q", cwd=folder).stdout == ""
-    told = run(".", "-v", cwd=folder).stderr
-    assert told.splitlines()[0] == "irlint: no configuration"
-    assert "irlint: models/bad.onnx: checked, 1 node, 1 finding" in told.splitlines()
+    expected = run(".", "-v", cwd=folder).stderr
+    assert expected.splitlines()[0] == "irlint: no configuration"
+    assert "irlint: models/bad.onnx: checked, 1 node, 1 finding" in expected.splitlines()
 
 
-def test_nothing_is_said_before_nothing_to_check(tmp_path: Path) -> None:
+def test_nothing_is_reported_before_nothing_to_check(tmp_path: Path) -> None:
     result = run(tmp_path, "--output", f"json={tmp_path / 'report.json'}")
     assert (result.returncode, result.stdout) == (2, "")
     assert not (tmp_path / "report.json").exists()

@@ -47,8 +47,8 @@ def test_as_git_does(patterns: str, inner: str, tmp_path: Path, monkeypatch: pyt
     Path(".gitignore").write_text(patterns)
     Path("x/y/.gitignore").write_text(inner)
     listed = [*git, "ls-files", "-o", "-z", "--exclude-standard"]
-    told = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
-    assert discovered(["."], Excluded(git=GitIgnores())) == sorted(path for path in told if path.endswith(".onnx"))
+    text = subprocess.run(listed, check=True, capture_output=True, text=True).stdout.split("\0")
+    assert discovered(["."], Excluded(git=GitIgnores())) == sorted(path for path in text if path.endswith(".onnx"))
 
 
 def test_outside_of_a_repository_nothing_is_ignored(tmp_path: Path) -> None:

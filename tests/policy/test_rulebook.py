@@ -60,7 +60,7 @@ def test_page_is_complete(rule: Rule) -> None:
     assert rule.summary.endswith(".")
     assert "\n" not in rule.summary
     assert rule.why
-    assert rule.mend
+    assert rule.fix
     assert rule.name == rule.name.lower().replace("_", "-").replace(" ", "-")
     assert rule.code in WITHOUT_EXAMPLES or (rule.bad and rule.good)
 

@@ -1,4 +1,4 @@
-"""Suppressions: entries of the configuration and of the models themselves, and what is told of those that hide nothing."""
+"""Suppressions: entries of the configuration and of the models themselves, and the notes on those that hide nothing."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def entry(**keys: object) -> str:
-    told = {"reason": '"known"', **{key: f'"{each}"' if isinstance(each, str) else each for key, each in keys.items()}}
-    return "\n".join(["[[suppress]]", *(f"{key} = {each}" for key, each in told.items()), ""])
+    text = {"reason": '"known"', **{key: f'"{each}"' if isinstance(each, str) else each for key, each in keys.items()}}
+    return "\n".join(["[[suppress]]", *(f"{key} = {each}" for key, each in text.items()), ""])
 
 
 def report(*arguments: object, cwd: Path) -> dict[str, Any]:
@@ -84,13 +84,13 @@ def test_hidden_findings_are_counted_in_every_form_that_counts(folder: Path) -> 
         assert ("3 findings suppressed" in result.stdout) == (form in ("text", "concise", "github", "markdown"))
 
 
-def test_expired_entry_is_told(folder: Path) -> None:
+def test_expired_entry_is_reported(folder: Path) -> None:
     (folder / "irlint.toml").write_text("\n" + entry(file="models/bad.onnx", expires=datetime.date(2020, 2, 29)))
     result = run("models/bad.onnx", cwd=folder)
     assert result.returncode == 1
     assert result.stderr == (
         "irlint: note: irlint.toml:2: the suppression (file models/bad.onnx) expired on 2020-02-29 and no longer hides "
-        "anything: mend what it hid, or give a later date; its reason was: known\n"
+        "anything: fix what it hid, or give a later date; its reason was: known\n"
     )
     assert run("models/bad.onnx", "-q", cwd=folder).stderr == ""
 
@@ -99,7 +99,7 @@ STALE = "irlint: note: irlint.toml:1: the suppression"
 
 
 @pytest.mark.parametrize(
-    ("keys", "arguments", "told"),
+    ("keys", "arguments", "text"),
     [
         (
             {"file": "models/bad.onnx", "rule": "IRL3"},
@@ -122,11 +122,11 @@ STALE = "irlint: note: irlint.toml:1: the suppression"
         ({"rule": "IRL2"}, (".",), ""),
     ],
 )
-def test_stale_entries(keys: dict[str, Any], arguments: tuple[str, ...], told: str, folder: Path) -> None:
+def test_stale_entries(keys: dict[str, Any], arguments: tuple[str, ...], text: str, folder: Path) -> None:
     (folder / "irlint.toml").write_text(entry(**keys))
     before = run(*arguments, "--isolated", cwd=folder).returncode
     result = run(*arguments, cwd=folder)
-    assert result.stderr == told
+    assert result.stderr == text
     assert result.returncode == before or keys == {"rule": "IRL2"}
 
 

@@ -37,7 +37,10 @@ SUFFIXES = {"sarif": "sarif", "github": "txt", "gitlab": "json", "junit": "xml"}
 #: Where the log holds the text report.
 IN_FULL = re.compile(r"^::group::The findings in full\n(.*?)^::endgroup::\n", re.M | re.S)
 
-AWKWARD = "a\"b'c\n::error file=x,line=1::d%25,e:f\r]]>\x00\x07\x1b[31m&amp;<g>|`h`\ud800\ufffe\U0001f600 ##[error]i [j](http://k) \u202e"
+AWKWARD = (
+    "a\"b'c\n::error file=x,line=1::d%25,e:f\r]]>\x00\x07\x1b[31m&amp;<g>|`h`\ud800\ufffe\U0001f600 ##[error]i "
+    "[j](http://k) \u202e"
+)
 
 
 def rule(code: str, name: str, severity: Severity, **page: str) -> Rule:
@@ -53,7 +56,7 @@ CLASH = rule(
     Severity.ERROR,
     summary='Two sizes are neither equal nor 1, "1" being 1.',
     why="NumPy's rule.\n\nA second paragraph.",
-    mend="Make them equal.",
+    fix="Make them equal.",
     bad='<?xml version="1.0"?>\n<net/>\n',
     good="g (float[2] x) => (float[2] y) { y = Relu(x) }\n",
 )
@@ -166,7 +169,8 @@ def test_same_report_gives_the_same_bytes_in_another_process(repository: Path) -
 
 MODEL = (
     onnx.parser.parse_model(
-        '<ir_version: 8, opset_import: ["" : 17]>\ng (float[2] x, float[3] b__) => (float[2] y) { y__ = Add (x, b__) y = Relu (y__) }'
+        '<ir_version: 8, opset_import: ["" : 17]>\ng (float[2] x, float[3] b__) => (float[2] y) { y__ = Add (x, b__) y '
+        "= Relu (y__) }"
     )
     .SerializeToString()
     .replace(b"y__", "y\u00e9".encode())
@@ -253,7 +257,8 @@ def test_sarif_is_sound(report: Report) -> None:
 
 
 def links(message: str) -> list[str]:
-    """Where the embedded links of a message lead, as SARIF reads them: a bracket of a link's text has a backslash before it."""
+    """Where the embedded links of a message lead, as SARIF reads them: a bracket of a link's text has a backslash
+    before it."""
     return re.findall(r"(?<!\\)(?:\\\\)*\[(?:[^\\\[\]]|\\.)*\]\(([^)]*)\)", message)
 
 
@@ -308,8 +313,8 @@ def test_no_name_becomes_a_workflow_command(report: Report) -> None:
             assert "##[" not in line
     commands = [line for line in lines if re.match("::(error|warning|notice) ", line)]
     log = [line for line in lines if re.match(r"(error|warning|note)\[", line)]
-    told = [line for line in commands if not re.match(r"::\w+ title=irlint::\d+ more ", line)]
-    assert len(told) + len(log) == len(report.findings)
+    written = [line for line in commands if not re.match(r"::\w+ title=irlint::\d+ more ", line)]
+    assert len(written) + len(log) == len(report.findings)
 
 
 @of_each(CASES)
@@ -454,11 +459,11 @@ def test_sarif_keeps_the_worst_results_in_document_order(monkeypatch: pytest.Mon
 
 def test_sarif_descriptions_are_short_enough() -> None:
     long = rule("IRL9X2", "long", Severity.NOTE, summary="s" * 2000, why="w " * 600)
-    (told,) = json.loads(sarif.rendered(Report((), (finding("m", long, "x"),), "1")))["runs"][0]["tool"]["driver"][
+    (written,) = json.loads(sarif.rendered(Report((), (finding("m", long, "x"),), "1")))["runs"][0]["tool"]["driver"][
         "rules"
     ]
-    assert len(told["shortDescription"]["text"]) == len(told["fullDescription"]["text"]) == 1024
-    assert told["fullDescription"]["text"].endswith(" ...")
+    assert len(written["shortDescription"]["text"]) == len(written["fullDescription"]["text"]) == 1024
+    assert written["fullDescription"]["text"].endswith(" ...")
 
 
 def test_every_rule_fits_into_sarif() -> None:
@@ -489,9 +494,9 @@ def test_github_says_ten_of_ten() -> None:
 
 def test_log_has_whole_findings_up_to_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(github, "LOG", 2_000)
-    (told,) = IN_FULL.findall(rendered("github", many(60)))
-    *blocks, last = told.rstrip("\n").split("\n\n")
-    assert len(told) < 2_000
+    (written,) = IN_FULL.findall(rendered("github", many(60)))
+    *blocks, last = written.rstrip("\n").split("\n\n")
+    assert len(written) < 2_000
     assert last == excerpt.MORE
     assert blocks
     assert all("= rule:" in block for block in blocks)
@@ -505,11 +510,11 @@ def test_report_in_other_forms_is_the_text_report(repository: Path) -> None:
         "github",
         *(f"--output={form}=o.{form}" for form in ("text", "gitlab", "junit", "markdown")),
     )
-    told = (repository / "o.text").read_text("utf-8").partition("\n\nFound ")[0]
-    assert f"::group::The findings in full\n{told}\n::endgroup::\n" in ended.stdout.decode()
-    assert json.loads((repository / "o.gitlab").read_bytes())[0]["content"]["body"] == f"```text\n{told}\n```"
-    assert etree.parse(repository / "o.junit").findtext(".//failure") == told
-    assert f"```text\n{told}\n```\n\n</details>" in (repository / "o.markdown").read_text("utf-8")
+    written = (repository / "o.text").read_text("utf-8").partition("\n\nFound ")[0]
+    assert f"::group::The findings in full\n{written}\n::endgroup::\n" in ended.stdout.decode()
+    assert json.loads((repository / "o.gitlab").read_bytes())[0]["content"]["body"] == f"```text\n{written}\n```"
+    assert etree.parse(repository / "o.junit").findtext(".//failure") == written
+    assert f"```text\n{written}\n```\n\n</details>" in (repository / "o.markdown").read_text("utf-8")
 
 
 def test_sarif_has_what_is_suppressed(repository: Path) -> None:
@@ -526,7 +531,7 @@ def test_sarif_has_what_is_suppressed(repository: Path) -> None:
     assert [each["justification"] for each in first[0]["suppressions"]] == ["it is in the baseline"]
 
 
-def test_sarif_tells_where_a_place_ends() -> None:
+def test_sarif_states_where_a_place_ends() -> None:
     found = finding("m.xml", CLASH, "x", line=2, column=3, end_line=2, end_column=11)
     result = json.loads(sarif.rendered(Report((), (found,), "1")))["runs"][0]["results"][0]
     assert result["locations"][0]["physicalLocation"]["region"] == {

@@ -19,10 +19,10 @@ from timing import within
 
 from irlint.findings.faults import RULES, Rule, Severity
 from irlint.findings.report import CheckedFile, Finding, Report
-from irlint.pictures.drawing import Box, Carried, Drawing, Neighbourhood, Wire
 from irlint.reporters import html
 from irlint.reporters.html.layout import laid_out
 from irlint.run.files import Settings, checked
+from irlint.snippets.drawing import Box, Carried, Drawing, Neighbourhood, Wire
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 BEHIND = FIXTURES / "onnx/bad/IRL201-behind-a-convolution.onnx"
@@ -159,7 +159,7 @@ def test_no_name_of_a_model_becomes_markup(tmp_path: Path) -> None:
 
 
 def rule(code: str, severity: Severity) -> Rule:
-    made = Rule(code, "for-tests", severity, "For <tests>.", why=HOSTILE[0], mend=HOSTILE[1])
+    made = Rule(code, "for-tests", severity, "For <tests>.", why=HOSTILE[0], fix=HOSTILE[1])
     del RULES[code]
     return made
 
@@ -267,7 +267,7 @@ def test_findings_that_say_the_same_are_one_article() -> None:
     assert text_of(article.findall("details//li")[-1]) == "and 29 more"
 
 
-def test_the_name_of_a_file_tells_the_form(tmp_path: Path) -> None:
+def test_the_name_of_a_file_states_the_form(tmp_path: Path) -> None:
     ended = ran("check", str(BEHIND), "--output", f"{tmp_path}/new/report.html")
     assert ended.returncode == 1
     assert (tmp_path / "new/report.html").read_text("utf-8").startswith("<!DOCTYPE html>\n")
@@ -284,7 +284,7 @@ CONTRASTS = [
 
 
 def luminance(colour: str) -> float:
-    """How light a colour is, as WCAG 2 reckons it."""
+    """How light a colour is, as WCAG 2 computes it."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -11,7 +11,8 @@ from irlint.reporters.listing import rendered
 
 def listing(*entries: tuple[str, str | None, list[int | str], list[str]]) -> dict[str, Any]:
     values = [
-        {"graph": "", "name": name, "node": name, "op": op, "dtype": "float32", "shape": shape, "value": None, "marks": marks}
+        {"graph": "", "name": name, "node": name, "op": op, "dtype": "floa"
+            "t32", "shape": shape, "value": None, "marks": marks}
         for name, op, shape, marks in entries
     ]  # fmt: skip
     return {"path": "m.onnx", "format": "onnx", "inputs": ["x"], "values": values, "requires": [], "symbols": {}}
@@ -20,7 +21,12 @@ def listing(*entries: tuple[str, str | None, list[int | str], list[str]]) -> dic
 X = ("x", None, [1, "N"], ["input"])
 W = ("w", None, [3], ["constant"])
 Y = ("y", "Relu", [1, "N"], ["output"])
-LONG = ("/model/backbone/stages.0/blocks.11/mlp/fc2/Add_output_0", "Add", [1, "N", "2*((height + 3)//4)", "2*((width + 3)//4)", 256], [])  # fmt: skip
+LONG = (
+    "/model/backbone/stages.0/blocks.11/mlp/fc2/Add_output_0",
+    "Add",
+    [1, "N", "2*((height + 3)//4)", "2*((width + 3)//4)", 256],
+    [],
+)
 
 
 def test_outputs_are_marked_and_constants_left_out() -> None:
@@ -36,9 +42,9 @@ def test_outputs_are_marked_and_constants_left_out() -> None:
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
 def test_lines_keep_within_a_page(columns: int) -> None:
-    told = listing(X, LONG, Y)
-    told["requires"] = [{"condition": "height >= 7", "op": "Conv", "node": LONG[0], "why": "the kernel is 7 on axis 2"}]
-    lines = rendered(told, columns=columns).splitlines()
+    text = listing(X, LONG, Y)
+    text["requires"] = [{"condition": "height >= 7", "op": "Conv", "node": LONG[0], "why": "the kernel is 7 on axis 2"}]
+    lines = rendered(text, columns=columns).splitlines()
     assert max(map(len, lines)) <= columns
     assert "2*((width + 3)//4)" in "".join(lines)
 

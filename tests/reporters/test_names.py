@@ -1,4 +1,4 @@
-"""The names in a finding: the scope that they share is said once, none is cut where there is room, and no two look alike."""
+"""The names in a finding: the scope that they share is stated once; long names are shortened, never ambiguously."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 from irlint.findings.report import Report
 from irlint.reporters import text
 from irlint.reporters.canvas import display
-from irlint.reporters.names import scope_of, told_apart, without_scope
+from irlint.reporters.names import distinct_texts, scope_of, without_scope
 from irlint.run.files import Settings
 from irlint.run.one_file import inspected
 
@@ -22,7 +22,7 @@ NAMES = st.one_of(st.lists(PARTS, min_size=1, max_size=9).map("/".join), st.text
 
 @given(st.lists(NAMES, max_size=12, unique=True), st.integers(5, 60))
 def test_no_two_names_have_one_text(names: list[str], limit: int) -> None:
-    texts = told_apart(names, limit)
+    texts = distinct_texts(names, limit)
     assert list(texts) == names
     assert len(set(texts.values())) == len(names)
     assert all(display(text) <= limit + len(f"#{len(names)}") for text in texts.values())
@@ -67,14 +67,14 @@ def test_the_scope_is_one_of_the_node_that_the_finding_is_about() -> None:
 
 def test_what_differs_is_not_cut_away() -> None:
     names = ["~/project/BatchNorm/FusedBatchNorm", "MobilenetV2/expanded_conv_13/project/BatchNorm/FusedBatchNorm"]
-    shown = told_apart(names, 55)
+    shown = distinct_texts(names, 55)
     assert list(shown.values()) == [names[0], ".../expanded_conv_13/project/BatchNorm/FusedBatchNorm"]
-    assert told_apart(names, 42)[names[1]] == ".../expanded_conv_13/.../FusedBatchNorm"
+    assert distinct_texts(names, 42)[names[1]] == ".../expanded_conv_13/.../FusedBatchNorm"
 
 
 def test_scopes_in_sentences() -> None:
-    told = 'initializer `/a/b/w`, then Conv[0] "/a/b/Conv" and x/a/b/c'
-    assert without_scope(told, "/a/b/") == 'initializer `~/w`, then Conv[0] "~/Conv" and x/a/b/c'
+    text = 'initializer `/a/b/w`, then Conv[0] "/a/b/Conv" and x/a/b/c'
+    assert without_scope(text, "/a/b/") == 'initializer `~/w`, then Conv[0] "~/Conv" and x/a/b/c'
 
 
 def attention(folder: Path) -> Report:
@@ -98,7 +98,7 @@ def attention(folder: Path) -> Report:
 
 
 @pytest.mark.parametrize("columns", [None, 60, 80, 100])
-def test_a_scope_is_said_and_the_node_is_named_on_a_line_of_its_own(
+def test_a_scope_is_reported_and_the_node_is_named_on_a_line_of_its_own(
     columns: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -54,8 +54,8 @@ def test_a_word_is_one_word(text: str) -> None:
     shell = shutil.which("bash")
     if shell is None or "\x00" in text:
         return
-    told = subprocess.run([shell, "-c", f"printf %s {written}"], capture_output=True, check=True).stdout
-    assert told.decode() == text
+    message = subprocess.run([shell, "-c", f"printf %s {written}"], capture_output=True, check=True).stdout
+    assert message.decode() == text
 
 
 def model(text: str, folder: Path) -> str:

@@ -1,4 +1,5 @@
-"""What the text report shows: golden pages of small models, its colours, its width, and that nothing makes it fall over."""
+"""What the text report shows: golden pages of small models, its colours, its width, and that nothing makes it fall
+over."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ from irlint.inference.origins import Makers
 from irlint.inference.walk import inferred
 from irlint.model import Problem
 from irlint.parsers import read
-from irlint.pictures.finding import Pictures, drawn, related
 from irlint.reporters import ansi, text
 from irlint.run.files import Settings
 from irlint.run.one_file import inspected
+from irlint.snippets.finding import Pictures, drawn, related
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 

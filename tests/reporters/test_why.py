@@ -9,7 +9,9 @@ import pytest
 from irlint.reporters.why import rendered
 
 
-def told(*axes: tuple[int | str, list[str]], name: str = "y", shape: list[int | str] | None = None, columns: int = 80) -> list[str]:  # fmt: skip
+def rendered_lines(
+    *axes: tuple[int | str, list[str]], name: str = "y", shape: list[int | str] | None = None, columns: int = 80
+) -> list[str]:
     why: dict[str, Any] = {
         "path": "m.onnx",
         "format": "onnx",
@@ -29,7 +31,9 @@ def told(*axes: tuple[int | str, list[str]], name: str = "y", shape: list[int | 
 
 def test_axes_that_one_place_declares_share_a_line() -> None:
     x, w = "declared: graph input `x`", "declared: graph input `w`"
-    lines = told((1, [f"1 is {x}"]), ("N", [f"N is {x}"]), (4, [f"4 is {w}"]), (8, [f"8 is {x}"]), (8, [f"8 is {x}"]))
+    lines = rendered_lines(
+        (1, [f"1 is {x}"]), ("N", [f"N is {x}"]), (4, [f"4 is {w}"]), (8, [f"8 is {x}"]), (8, [f"8 is {x}"])
+    )
     assert lines[1:] == [
         "y  Relu  float32[1, N, 4, 8, 8]",
         "  axes 0, 1, 3, 4  1, N and 8 are declared: graph input `x`",
@@ -39,7 +43,7 @@ def test_axes_that_one_place_declares_share_a_line() -> None:
 
 def test_each_step_has_a_line_and_long_ones_go_on_below() -> None:
     steps = ["H//4 = floor((H//2 - 2) / 2) + 1 in MaxPool[1] (kernel 2, stride 2)", "H is declared: graph input `x`"]
-    assert told(("H//4", steps), columns=60)[2:] == [
+    assert rendered_lines(("H//4", steps), columns=60)[2:] == [
         "  axis 0  H//4 = floor((H//2 - 2) / 2) + 1 in MaxPool[1]",
         "              (kernel 2, stride 2)",
         "          H is declared: graph input `x`",
@@ -50,8 +54,8 @@ def test_each_step_has_a_line_and_long_ones_go_on_below() -> None:
     ("shape", "line"), [([], "it is a scalar, and has no axes"), (None, "not even the number of its axes is known")]
 )
 def test_without_axes(shape: list[int | str] | None, line: str) -> None:
-    assert told(shape=shape)[2:] == [f"  {line}"]
+    assert rendered_lines(shape=shape)[2:] == [f"  {line}"]
 
 
 def test_a_name_of_the_model_does_not_steer_the_terminal() -> None:
-    assert all(line.isprintable() and line.isascii() for line in told((1, ["1 is \x1b[31m ü"]), name="ü\n"))
+    assert all(line.isprintable() and line.isascii() for line in rendered_lines((1, ["1 is \x1b[31m ü"]), name="ü\n"))

@@ -10,13 +10,13 @@ import pytest
 from onnx import TensorProto, helper
 
 from irlint.findings.report import Finding, Report
-from irlint.pictures.drawing import Drawing, Line, Piece, Row, Table
 from irlint.policy.rulebook import every_rule
 from irlint.reporters import listing, text
 from irlint.reporters.canvas import cut, display, fitting, wrapped
 from irlint.reporters.pages import page, table
 from irlint.run.files import Settings
 from irlint.run.one_file import inspected
+from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
 
 WIDTHS = (60, 80, 100, 120)
 
@@ -88,7 +88,14 @@ def test_no_line_is_wider_than_the_page(names: str, shapes: str, tmp_path: Path)
 def test_marks_stand_under_what_they_mean(names: str, width: int, tmp_path: Path) -> None:
     lines = text.rendered(report(tmp_path, NAMES[names], SHAPES["short"]), columns=width).splitlines()
     at = next(index for index, line in enumerate(lines) if line.startswith("[1] |"))
-    start, end = (columns(lines[at + 1][:match]) for match in re.search(r"\^+", lines[at + 1]).span())  # type: ignore[union-attr]
+    start, end = (
+        columns(lines[at + 1][:match])
+        for match in re.search(
+            r"\^"
+            r"+",
+            lines[at + 1],
+        ).span()
+    )  # type: ignore[union-attr]
     before = next(index for index in range(len(lines[at])) if columns(lines[at][:index]) == start)
     after = max(index for index in range(len(lines[at]) + 1) if columns(lines[at][:index]) == end)
     assert lines[at][before - 1] in " .", "a mark begins with a name"
@@ -125,7 +132,7 @@ def rows(*found: Row, width: int = 80, remark: str = "") -> list[str]:
     return [line.removeprefix("    |   ") for line in lines[bar + 1 : -2]]
 
 
-def test_names_that_begin_alike_are_told_apart() -> None:
+def test_names_that_begin_alike_are_distinguished() -> None:
     names = [f"/model/backbone/very/long/path/of/folders/stage{index}/conv/Conv_output_0" for index in range(3)]
     lines = rows(*(Row(f"input {index}", ("1", "64"), "float", name=name) for index, name in enumerate(names)))
     assert [line[:39] for line in lines[1:]] == [
@@ -167,7 +174,7 @@ def test_of_a_long_list_the_ends_and_what_is_marked_are_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
+    ("names", "message"),
     [
         ([f"/layers.{index}/Add" for index in range(1, 40)], "/layers.N/Add, N from 1 to 39"),
         ([f"/l.{index}/Add" for index in (2, 4, 6, 8)], "/l.N/Add, N being 2, 4, 6, 8"),
@@ -179,14 +186,14 @@ def test_of_a_long_list_the_ends_and_what_is_marked_are_left() -> None:
         ([f"{'1' * 5000}a{index}" for index in range(4)], None),
     ],
 )
-def test_repeated_parts_are_named_as_a_series(names: list[str], told: str | None) -> None:
+def test_repeated_parts_are_named_as_a_series(names: list[str], message: str | None) -> None:
     rule = every_rule()[0]
     findings = [Finding("m.onnx", rule, rule.severity, "m", node=name, op="Add") for name in ["first", *names]]
     shown = " ".join(text.rendered(Report((), tuple(findings), "0"), quiet=True, columns=120).split())
-    assert told is None or f"= note: the same at {len(names)} more nodes: {told} = rule" in shown
+    assert message is None or f"= note: the same at {len(names)} more nodes: {message} = rule" in shown
 
 
-def test_places_in_other_graphs_are_told_with_them() -> None:
+def test_places_in_other_graphs_are_reported_with_them() -> None:
     rule = every_rule()[0]
     findings = [
         Finding("m.onnx", rule, rule.severity, "m", graph=f"if_{index}/then_branch", value="one") for index in (0, 1)

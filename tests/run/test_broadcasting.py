@@ -1,4 +1,5 @@
-"""What each broadcast rule makes of shapes: the answers of the kernels that a check uses, where each shape begins, and what clashes."""
+"""What each broadcast rule makes of shapes: the answers of the kernels that a check uses, where each shape begins, and
+what clashes."""
 
 from __future__ import annotations
 
@@ -37,10 +38,10 @@ broadcast-bidirectional | 2,3 3,3               | -
 
 @pytest.mark.parametrize("line", CASES)
 def test_answers(line: str) -> None:
-    rule, asked, told = (each.strip() for each in line.split("|"))
+    rule, asked, text = (each.strip() for each in line.split("|"))
     shapes, _, axis = asked.partition("@")
     found = answers([parsed_dims(each) for each in shapes.split()], int(axis) if axis else None, rule)["rules"][0]
-    result, _, conditions = told.partition(" if ")
+    result, _, conditions = text.partition(" if ")
     assert found["holds"] is (result != "-")
     if found["holds"]:
         assert ",".join(map(str, found["shape"])) == result

@@ -16,8 +16,8 @@ from command.process import BAD, FIXTURES, GOOD, WARNING, ran
 
 from irlint.run import cache
 
-#: Before irlint runs: each model that is really checked is told.
-TOLD = """
+#: Before irlint runs: each model that is really checked is printed.
+PRELUDE = """
 import sys
 from irlint.run import one_file
 sound = one_file.inspected
@@ -28,7 +28,8 @@ one_file.inspected = inspected
 """
 
 IR = """<net version="11"><layers><layer id="0" name="c" type="Const" version="opset1">
-<data element_type="i64" shape="1" offset="0" size="8"/><output><port id="0" precision="I64"><dim>1</dim></port></output></layer>
+<data element_type="i64" shape="1" offset="0" size="8"/><output><port id="0" precision="I64"><dim>1</dim></port>\
+</output></layer>
 <layer id="1" name="r" type="Result" version="opset1"><input><port id="0"><dim>1</dim></port></input></layer></layers>
 <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>
 """
@@ -37,7 +38,7 @@ IR = """<net version="11"><layers><layer id="0" name="c" type="Const" version="o
 def checked(folder: Path, *arguments: str, **env: str) -> tuple[list[str], bytes]:
     """Which models a run with a cache really checks, and its report, which is that of a run without one."""
     options = ("models", "--jobs", "1", *arguments)
-    with_cache = ran(*options, "--cache", folder / "kept", cwd=folder, prelude=TOLD, **env)
+    with_cache = ran(*options, "--cache", folder / "kept", cwd=folder, prelude=PRELUDE, **env)
     without = ran(*options, cwd=folder, **env)
     assert (with_cache.returncode, with_cache.stdout) == (without.returncode, without.stdout)
     lines = [line.split() for line in with_cache.stderr.decode().splitlines()]
@@ -244,6 +245,6 @@ def test_a_folder_that_cannot_be_written(folder: Path) -> None:
 
 def test_several_processes(folder: Path) -> None:
     first = ran("models", "--jobs", "3", "--cache", "kept", cwd=folder)
-    second = ran("models", "--jobs", "3", "--cache", "kept", cwd=folder, prelude=TOLD)
+    second = ran("models", "--jobs", "3", "--cache", "kept", cwd=folder, prelude=PRELUDE)
     assert first.stdout == second.stdout
     assert second.stderr.decode().split() == ["checked", "models/lost.xml"]

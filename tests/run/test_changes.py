@@ -1,4 +1,4 @@
-"""Which models have changed since a revision: git tells of files, and the models which files they need."""
+"""Which models have changed since a revision: git lists the files, and the models name the files that they need."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ WHO = [f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME
 ENV = {**os.environ, **dict.fromkeys(WHO, "irlint"), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 IR = """<net version="11"><layers><layer id="0" name="c" type="Const" version="opset1">
-<data element_type="f32" shape="4" offset="0" size="16"/><output><port id="0" precision="FP32"><dim>4</dim></port></output></layer>
-<layer id="1" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>4</dim></port></input></layer></layers>
+<data element_type="f32" shape="4" offset="0" size="16"/><output><port id="0" precision="FP32"><dim>4</dim></port>\
+</output></layer>
+<layer id="1" name="r" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>4</dim></port></input>\
+</layer></layers>
 <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>
 """
 
@@ -129,8 +131,8 @@ def test_named_files_that_git_ignores(repository: Path) -> None:
 
 def test_in_a_hook(repository: Path) -> None:
     shutil.copy(BAD, repository / "a.onnx")
-    told = run("a.onnx", "--changed-since", "HEAD", "-q", cwd=repository, GIT_DIR="nowhere", GIT_INDEX_FILE="none")
-    assert told.returncode == 1
+    text = run("a.onnx", "--changed-since", "HEAD", "-q", cwd=repository, GIT_DIR="nowhere", GIT_INDEX_FILE="none")
+    assert text.returncode == 1
 
 
 def test_submodules(repository: Path, tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_submodules(repository: Path, tmp_path: Path) -> None:
     assert "models/a.onnx" in chosen(outer)
 
 
-def test_what_cannot_be_told(repository: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_compared(repository: Path, tmp_path: Path) -> None:
     result = run(".", "--changed-since", "v9", cwd=repository)
     assert (result.returncode, "has no revision v9" in result.stderr) == (2, True)
     assert run(".", "--changed-since=--help", cwd=repository).returncode == 2

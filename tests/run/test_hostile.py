@@ -1,5 +1,5 @@
-"""Files that were made to stop, exhaust or mislead whoever reads them: each is checked within limits on CPU time and memory, and four
-times as much of the same costs at most eight times as much."""
+"""Files that were made to stop, exhaust or mislead whoever reads them: each is checked within limits on CPU time and
+memory, and four times as much of the same costs at most eight times as much."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from timing import TRIES, grows_evenly
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="limits of processes")
 
-#: Before irlint runs: limits on CPU time and on memory, and a file that tells what the run has taken.
+#: Before irlint runs: limits on CPU time and on memory, and a file that states what the run has taken.
 LIMITED = """
 import atexit, os, resource
 resource.setrlimit(resource.RLIMIT_CPU, (60, 61))
@@ -27,12 +27,12 @@ try:
 except OSError:
     pass
 
-def tell():
+def report():
     used = resource.getrusage(resource.RUSAGE_SELF)
     with open(os.environ["USAGE"], "w") as file:
         file.write(str(used.ru_utime + used.ru_stime))
 
-atexit.register(tell)
+atexit.register(report)
 """
 
 #: What says that a file, or a node of it, has not been looked at.
@@ -131,7 +131,8 @@ def number(**attributes: str) -> bytes:
     written = " ".join(f'{name}="{text}"' for name, text in attributes.items())
     port = "<dim>2</dim><dim>3</dim></port>"
     return document(
-        f'{PARAMETER}<layer id="1" name="s" type="Softmax" version="opset1"><data {written}/><input><port id="0">{port}</input>'
+        f'{PARAMETER}<layer id="1" name="s" type="Softmax" version="opset1"><data {written}/><input><port '
+        f'id="0">{port}</input>'
         f'<output><port id="1" precision="FP32">{port}</output></layer>',
         '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>',
     )
@@ -152,7 +153,10 @@ def relu(id: int, *, result: bool = False) -> str:
     port = "<dim>2</dim><dim>3</dim></port>"
     output = "" if result else f'<output><port id="1" precision="FP32">{port}</output>'
     type = "Result" if result else "ReLU"
-    return f'<layer id="{id}" name="l{id}" type="{type}" version="opset1"><input><port id="0">{port}</input>{output}</layer>'
+    return (
+        f'<layer id="{id}" name="l{id}" type="{type}" version="opset1"><input><port '
+        f'id="0">{port}</input>{output}</layer>'
+    )
 
 
 def edge(source: int, port: int, target: int, at: int = 0) -> str:
@@ -329,7 +333,8 @@ def in_graph(number: int, count: int) -> bytes:
 
 
 def in_node(number: int, count: int, within: bytes = b"") -> bytes:
-    """A model whose node has empty entries in the list with this number, of an attribute that begins with ``within``, if any."""
+    """A model whose node has empty entries in the list with this number, of an attribute that begins with ``within``,
+    if any."""
     entries = within + (varint(number << 3 | 2) + b"\0") * count
     entries = b"\x2a" + varint(len(entries)) + entries if within else entries
     node = RELU.SerializeToString() + entries
@@ -468,7 +473,7 @@ def multiples(count: int) -> bytes:
 #: So many entries of a list are empty.
 EMPTY = 100_000
 
-#: Files that are small, and what each has to be told of; "" stands for anything but that it has not been checked.
+#: Files that are small, and the code that each has to get; "" stands for anything but that it has not been checked.
 SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
     "million-axes.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [10**6], TensorProto.INT64))), "IRL304"),
     "axes-past-memory.onnx": (lambda: model([UNSQUEEZE], (X, value("a", [2**31], TensorProto.INT64))), "IRL304"),
@@ -540,7 +545,8 @@ SMALL: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 def taken(path: Path, *options: str) -> tuple[float, str]:
-    """The CPU seconds that a check within limits takes, and its report, which says that the whole file was looked at."""
+    """The CPU seconds that a check within limits takes, and its report, which says that the whole file was looked
+    at."""
     usage = path.with_suffix(".usage")
     result = ran(path, "--format", "json", "--jobs", "1", *options, prelude=LIMITED, USAGE=str(usage))
     assert result.returncode in (0, 1), result.stderr
@@ -744,8 +750,8 @@ def sums(count: int) -> bytes:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_files(name: str, tmp_path: Path) -> None:
-    made, told = SMALL[name]
+    made, code = SMALL[name]
     path = tmp_path / name
     path.write_bytes(made())
     tries = (taken(path) for _ in range(TRIES))
-    assert any(seconds < 2 and told in codes for seconds, codes in tries)
+    assert any(seconds < 2 and code in codes for seconds, codes in tries)

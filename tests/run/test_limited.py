@@ -1,4 +1,5 @@
-"""Of very many problems of one rule the first are listed, and the others counted: the verdict and the number of all stay."""
+"""Of very many problems of one rule the first are listed, and the others counted: the verdict and the number of all
+stay."""
 
 from __future__ import annotations
 

@@ -29,9 +29,11 @@ IR = """<net name="m" version="11">
 <output><port id="0" precision="FP32" names="pixels,input:0"><dim>2</dim><dim>3</dim></port></output></layer>
 <layer id="7" name="block/relu" type="ReLU" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input>
 <output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
-<layer id="8" name="result" type="Result" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input></layer>
+<layer id="8" name="result" type="Result" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input>\
+</layer>
 </layers>
-<edges><edge from-layer="0" from-port="0" to-layer="7" to-port="0"/><edge from-layer="7" from-port="1" to-layer="8" to-port="0"/></edges>
+<edges><edge from-layer="0" from-port="0" to-layer="7" to-port="0"/>\
+<edge from-layer="7" from-port="1" to-layer="8" to-port="0"/></edges>
 </net>"""
 
 
@@ -71,7 +73,8 @@ def test_names(text: str, name: str, value: str) -> None:
     ("text", "name", "helps"),
     [
         (ONNX, "v", ("`pick/then_branch/v`, of Neg", "`pick/else_branch/v`, of Neg")),
-        (ONNX, "/Join", ('`a`, of Concat "/head/Join"', '`z`, of Concat "/tail/Join"', '`pick/else_branch/w`, of Relu "Join"')),
+        (ONNX, "/Join", ('`a`, of Concat "/head/Join"', '`z`, of Concat "/tail/Join"', '`pick/else_branch/w`, of Relu '
+            '"Join"')),
         (ONNX, "HEAD", ("help: did you mean `/head/Split`, `/head/Join`?",)),
         (ONNX, "/had/Split", ("help: did you mean `/head/Split`, `/head/Join`?",)),
         (ONNX, "nothing like it", ("help: `irlint shapes` lists them",)),

@@ -108,10 +108,10 @@ def test_same_bytes_whatever_the_number(folder: Path, tmp_path_factory: pytest.T
 
 @posix
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "text"),
     [("kill.onnx", "was ended by SIGKILL"), ("exit.onnx", "ended with status 3"), ("raise.onnx", "RecursionError")],
 )
-def test_a_process_that_ends_costs_one_finding(name: str, told: str, tmp_path: Path) -> None:
+def test_a_process_that_ends_costs_one_finding(name: str, text: str, tmp_path: Path) -> None:
     for other in ("a.onnx", "b.onnx", "y.onnx", "z.onnx", name):
         shutil.copy(BAD if other == "z.onnx" else GOOD, tmp_path / other)
     for options in (("--jobs", "2"), ("--jobs", "2", "--select", "IRL2"), ("--jobs", "3", "--ignore", "IRL008")):
@@ -121,7 +121,7 @@ def test_a_process_that_ends_costs_one_finding(name: str, told: str, tmp_path: P
         found = {finding["path"]: finding for finding in report["findings"]}
         assert sorted(found) == sorted([name, "z.onnx"])
         assert (found[name]["code"], found["z.onnx"]["code"]) == ("IRL008", "IRL201")
-        assert told in found[name]["message"]
+        assert text in found[name]["message"]
         statuses = {file["path"]: file["status"] for file in report["files"]}
         assert statuses == dict.fromkeys(["a.onnx", "b.onnx", "y.onnx", "z.onnx"], "checked") | {name: "unreadable"}
 

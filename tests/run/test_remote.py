@@ -1,4 +1,5 @@
-"""Models behind URLs: few of their bytes are read, servers may misbehave, and nothing leads to where nobody asked for."""
+"""Models behind URLs: few of their bytes are read, servers may misbehave, and nothing leads to where nobody asked
+for."""
 
 from __future__ import annotations
 
@@ -68,10 +69,10 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def of(*paths: str, **settings: object) -> Report:
-    return checked(paths, settings=Settings({}, skip_strangers=True, **settings))  # type: ignore[arg-type]
+    return checked(paths, settings=Settings({}, skip_non_models=True, **settings))  # type: ignore[arg-type]
 
 
-def told(report: Report) -> list[tuple[str, str]]:
+def reported(report: Report) -> list[tuple[str, str]]:
     return [(finding.rule.code, finding.message) for finding in report.findings]
 
 
@@ -99,7 +100,7 @@ def test_every_fixture_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_large_weights_are_not_read(site: Site) -> None:
     report = of(f"{site.url}/x/big.onnx")
-    assert (told(report), report.models) == ([], 1)
+    assert (reported(report), report.models) == ([], 1)
     assert len(site.files["big.onnx"]) > 1_800_000
     assert site.sent < 60_000
     assert len(site.log) == len(site.asked("GET")) <= 9
@@ -107,7 +108,7 @@ def test_large_weights_are_not_read(site: Site) -> None:
 
 
 def test_a_small_model_costs_few_requests(site: Site) -> None:
-    assert [code for code, _ in told(of(f"{site.url}/x/bad.onnx"))] == ["IRL201"]
+    assert [code for code, _ in reported(of(f"{site.url}/x/bad.onnx"))] == ["IRL201"]
     assert len(site.log) == 1
 
 
@@ -118,20 +119,20 @@ def test_reading_on_takes_larger_parts(site: Site) -> None:
     graph = make.make_graph(nodes, "g", *ends)
     model = make.make_model(graph, ir_version=8, opset_imports=[make.make_opsetid("", 17)])
     site.files["long.onnx"] = model.SerializeToString()
-    assert told(of(f"{site.url}/x/long.onnx")) == []
+    assert reported(of(f"{site.url}/x/long.onnx")) == []
     assert len(site.files["long.onnx"]) > 200_000
     assert len(site.log) <= 8
 
 
 def test_weights_in_other_files_are_asked_for_their_size(site: Site) -> None:
     site.files |= {"m.onnx": external("a.data", "sub/b c.data"), "a.data": bytes(8000), "sub/b c.data": bytes(8000)}
-    assert told(of(f"{site.url}/x/m.onnx?token=t")) == []
+    assert reported(of(f"{site.url}/x/m.onnx?token=t")) == []
     assert site.asked("HEAD") == [("/x/a.data?token=t", ""), ("/x/sub/b%20c.data?token=t", "")]
     site.files["a.data"] = bytes(7000)
-    ((code, message),) = told(of(f"{site.url}/x/m.onnx"))
+    ((code, message),) = reported(of(f"{site.url}/x/m.onnx"))
     assert (code, "past the end" in message) == ("IRL702", True)
     del site.files["a.data"]
-    ((code, message),) = told(of(f"{site.url}/x/m.onnx"))
+    ((code, message),) = reported(of(f"{site.url}/x/m.onnx"))
     assert (code, "a.data, which does not exist" in message) == ("IRL701", True)
 
 
@@ -139,22 +140,22 @@ def test_an_ir_and_its_bin(site: Site) -> None:
     for path in (FIXTURES / "openvino" / "good").glob("IRL70*"):
         site.files[path.name] = path.read_bytes()
     document = next(name for name in site.files if name.endswith(".xml"))
-    assert told(of(f"{site.url}/x/{document}")) == []
+    assert reported(of(f"{site.url}/x/{document}")) == []
     assert len(site.asked("HEAD")) == 1
     assert len(site.log) <= 3
     site.files["ir.xml"] = IR.read_bytes()
-    assert told(of(f"{site.url}/x/ir.xml")) == told(of(str(IR)))
+    assert reported(of(f"{site.url}/x/ir.xml")) == reported(of(str(IR)))
 
 
 def test_a_server_that_takes_no_head(site: Site) -> None:
     site.files |= {"m.onnx": external("a.data", "b.data"), "a.data": bytes(8000), "b.data": bytes(7000)}
-    assert [code for code, _ in told(of(f"{site.url}/nohead/m.onnx"))] == ["IRL702"]
+    assert [code for code, _ in reported(of(f"{site.url}/nohead/m.onnx"))] == ["IRL702"]
 
 
 def test_a_server_that_compresses_whatever_it_sends(site: Site) -> None:
     site.files |= {"m.onnx": external("a.data"), "a.data": bytes(8000)}
-    assert told(of(f"{site.url}/gzip/m.onnx", f"{site.url}/gzip/good.onnx", f"{site.url}/gzip/big.onnx")) == []
-    assert [code for code, _ in told(of(f"{site.url}/gzip/bad.onnx"))] == ["IRL201"]
+    assert reported(of(f"{site.url}/gzip/m.onnx", f"{site.url}/gzip/good.onnx", f"{site.url}/gzip/big.onnx")) == []
+    assert [code for code, _ in reported(of(f"{site.url}/gzip/bad.onnx"))] == ["IRL201"]
 
 
 # Folders, globs, and many files.
@@ -234,7 +235,7 @@ def test_files_of_a_folder_have_what_its_url_has() -> None:
 
 @pytest.mark.parametrize("how", ["flaky", "cut"])
 def test_what_fails_in_passing_is_tried_again(how: str, site: Site) -> None:
-    assert told(of(f"{site.url}/{how}/good.onnx")) == []
+    assert reported(of(f"{site.url}/{how}/good.onnx")) == []
     assert len(site.log) == 3
 
 
@@ -242,7 +243,7 @@ def test_a_server_that_stalls_is_asked_again(site: Site, monkeypatch: pytest.Mon
     from irlint.parsers.remote import web
 
     monkeypatch.setattr(web, "STALL", 0.4)
-    assert told(of(f"{site.url}/stall/good.onnx")) == []
+    assert reported(of(f"{site.url}/stall/good.onnx")) == []
     assert len(site.log) == 3
 
 
@@ -254,7 +255,7 @@ def test_a_server_that_trickles_is_left(how: str, name: str, site: Site, monkeyp
     monkeypatch.setattr(web, "PATIENCE", 0.5)
     monkeypatch.setattr(web, "RATE", 1 << 14)
     start = monotonic()
-    ((code, message),) = told(of(f"{site.url}/{how}/{name}", timeout=20.0))
+    ((code, message),) = reported(of(f"{site.url}/{how}/{name}", timeout=20.0))
     assert monotonic() - start < 10
     assert (code, message) == ("IRL009", "the file cannot be opened: the server sends fewer than 16,384 bytes a second")
     assert len(site.log) <= 2
@@ -304,11 +305,11 @@ def test_a_clear_finding_and_the_run_goes_on(path: str, code: str, message: str,
 
 
 def test_nobody_listens(site: Site) -> None:
-    ((code, message),) = told(of("http://127.0.0.1:9/m.onnx"))
+    ((code, message),) = reported(of("http://127.0.0.1:9/m.onnx"))
     assert (code, message.startswith("the file cannot be opened: the connection failed")) == ("IRL009", True)
 
 
-def test_a_server_without_ranges_is_told_of_once(site: Site, tmp_path: Path) -> None:
+def test_a_server_without_ranges_is_reported_once(site: Site, tmp_path: Path) -> None:
     site.files |= {f"{n}.onnx": weighed(1, 200_000) for n in range(3)}
     for form in ("concise", "jsonl"):
         paths = [f"{site.url}/whole/{n}.onnx" for n in range(3)]
@@ -318,7 +319,7 @@ def test_a_server_without_ranges_is_told_of_once(site: Site, tmp_path: Path) -> 
 @pytest.mark.parametrize("how", ["whole", "unsized"])
 def test_a_server_without_ranges_is_read_up_to_what_is_needed(how: str, site: Site) -> None:
     report = of(f"{site.url}/{how}/big.onnx")
-    assert told(report) == []
+    assert reported(report) == []
     assert report.files[0].notices == (
         f"{site.url} knows no ranges: of each model there is read all up to the end of what is needed",
     )
@@ -329,7 +330,7 @@ def test_a_server_without_ranges_is_read_up_to_a_limit(site: Site, monkeypatch: 
     from irlint.parsers.remote import ranges
 
     monkeypatch.setattr(ranges, "LIMIT", 500_000)
-    ((code, message),) = told(of(f"{site.url}/whole/big.onnx"))
+    ((code, message),) = reported(of(f"{site.url}/whole/big.onnx"))
     assert (code, message) == (
         "IRL009",
         "the file cannot be opened: the server knows no ranges, and reading stopped after 500,000 bytes",
@@ -345,13 +346,13 @@ def test_a_server_without_ranges_is_read_up_to_a_limit(site: Site, monkeypatch: 
 def test_no_url_within_a_model_is_followed(location: str, site: Site) -> None:
     location = location.replace("~", "://" if "evil" in location else f"://{site.url[7:]}/x/")
     site.files |= {"sub/m.onnx": external(location), "a.data": bytes(8000)}
-    assert [code for code, _ in told(of(f"{site.url}/x/sub/m.onnx"))] == ["IRL701"]
+    assert [code for code, _ in reported(of(f"{site.url}/x/sub/m.onnx"))] == ["IRL701"]
     assert {path for path, _ in site.asked()} == {"/x/sub/m.onnx"}
 
 
 def test_a_model_on_this_machine_leads_to_no_server(site: Site, tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(external(f"{site.url}/x/good.onnx"))
-    assert [code for code, _ in told(of(str(tmp_path / "m.onnx")))] == ["IRL701"]
+    assert [code for code, _ in reported(of(str(tmp_path / "m.onnx")))] == ["IRL701"]
     assert site.log == []
 
 
@@ -367,7 +368,7 @@ def test_a_model_on_this_machine_leads_to_no_server(site: Site, tmp_path: Path) 
 )
 def test_redirects_that_are_refused(target: str, message: str, site: Site) -> None:
     expected = f"the file cannot be opened: the server is not trusted: {message}"
-    assert told(of(f"{site.url}/to/{target}")) == [("IRL009", expected)]
+    assert reported(of(f"{site.url}/to/{target}")) == [("IRL009", expected)]
 
 
 def test_a_redirect_to_a_name_with_a_private_address(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,13 +378,13 @@ def test_a_redirect_to_a_name_with_a_private_address(site: Site, monkeypatch: py
         return [{"hostname": "h", "host": "10.0.0.1", "port": 80, "family": 2, "proto": 0, "flags": 0}]
 
     monkeypatch.setattr(aiohttp.ThreadedResolver, "resolve", resolved)
-    ((_, message),) = told(of(f"{site.url}/to/http~models.example/m.onnx"))
+    ((_, message),) = reported(of(f"{site.url}/to/http~models.example/m.onnx"))
     assert message.endswith("it redirects to models.example, which has an address that is no public one")
 
 
 def test_a_redirect_on_the_same_server_is_followed(site: Site) -> None:
-    assert told(of(f"{site.url}/to/x/good.onnx")) == []
-    assert [code for code, _ in told(of(f"{site.url}/to/x/bad.onnx"))] == ["IRL201"]
+    assert reported(of(f"{site.url}/to/x/good.onnx")) == []
+    assert [code for code, _ in reported(of(f"{site.url}/to/x/bad.onnx"))] == ["IRL201"]
 
 
 def test_secrets_are_not_shown(site: Site, tmp_path: Path) -> None:
@@ -396,15 +397,15 @@ def test_secrets_are_not_shown(site: Site, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be listed: the server answers 403 Forbidden") as lost:
         of(f"{base}/403/*.onnx?token=s3cr3t")
     assert result.returncode == 1
-    told = str(lost.value).encode()
-    written = [result.stdout, result.stderr, told, *((tmp_path / form).read_bytes() for form in FORMS)]
+    reported = str(lost.value).encode()
+    written = [result.stdout, result.stderr, reported, *((tmp_path / form).read_bytes() for form in FORMS)]
     assert all(len(text) > 50 for text in written)
     assert not any(secret in text for secret in (b"pa55word", b"s3cr3t", b"user") for text in written)
     assert any("Authorization" in headers for headers in site.headers)
     assert any(path.endswith("?token=s3cr3t") for path, _ in site.asked())
 
 
-def test_what_is_missing_is_said(tmp_path: Path) -> None:
+def test_what_is_missing_is_reported(tmp_path: Path) -> None:
     install = "pip install 'irlint[remote]'"
     for module, scheme, extra in (
         ("fsspec", "s3", install),
@@ -419,5 +420,5 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 
 
 def test_a_url_of_this_machine_is_a_path(tmp_path: Path) -> None:
-    assert [code for code, _ in told(of(f"file://{BAD}"))] == ["IRL201"]
+    assert [code for code, _ in reported(of(f"file://{BAD}"))] == ["IRL201"]
     assert irlint.check(f"file://{BAD}").files[0].path == str(BAD).replace(os.sep, "/")

@@ -16,8 +16,8 @@ DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
 
 
 def listed(model: Path, *options: str) -> list[str]:
-    told = json.loads(run("shapes", model, "--format", "json", *options).stdout)
-    return [f"{each['graph']}/{each['name']}".removeprefix("/") for each in told["values"]]
+    text = json.loads(run("shapes", model, "--format", "json", *options).stdout)
+    return [f"{each['graph']}/{each['name']}".removeprefix("/") for each in text["values"]]
 
 
 @pytest.mark.parametrize(
@@ -57,17 +57,17 @@ def test_values_of_bodies_and_layers(text: str, options: str, names: list[str], 
 
 
 def test_what_is_demanded_of_other_nodes_is_left_out() -> None:
-    told = json.loads(run("shapes", DETECTOR, "--format", "json", "--node", "c1").stdout)
-    assert [each["condition"] for each in told["requires"]] == ["H >= 1", "W >= 1"]
-    assert told["inputs"] == ["images"]
+    text = json.loads(run("shapes", DETECTOR, "--format", "json", "--node", "c1").stdout)
+    assert [each["condition"] for each in text["requires"]] == ["H >= 1", "W >= 1"]
+    assert text["inputs"] == ["images"]
     assert json.loads(run("shapes", DETECTOR, "--format", "json", "--inputs-outputs").stdout)["requires"] == []
 
 
 def test_without_filters_the_data_is_all_there_is() -> None:
-    told = json.loads(run("shapes", DETECTOR, "--format", "json").stdout)
-    assert told == irlint.shapes(DETECTOR.as_posix())
-    assert len(told["values"]) == 15
-    assert set(told["values"][0]) == {"graph", "name", "node", "op", "port", "dtype", "shape", "value"}
+    text = json.loads(run("shapes", DETECTOR, "--format", "json").stdout)
+    assert text == irlint.shapes(DETECTOR.as_posix())
+    assert len(text["values"]) == 15
+    assert set(text["values"][0]) == {"graph", "name", "node", "op", "port", "dtype", "shape", "value"}
 
 
 @pytest.mark.parametrize(

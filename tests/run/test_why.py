@@ -71,7 +71,8 @@ def test_what_is_given() -> None:
 
 @pytest.mark.parametrize(
     ("value", "axis", "message"),
-    [("joined", 4, "joined has the axes 0 to 3"), ("joined", -5, "axes 0 to 3"), ("b1", 1, "has the axis 0 only"), ("up_", None, "no value")],
+    [("joined", 4, "joined has the "
+        "axes 0 to 3"), ("joined", -5, "axes 0 to 3"), ("b1", 1, "has the axis 0 only"), ("up_", None, "no value")],
 )  # fmt: skip
 def test_refused(value: str, axis: int | None, message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -87,8 +88,8 @@ def test_lines_of_an_ir() -> None:
 
 def test_command() -> None:
     assert run("why", DETECTOR, "joined").stdout.splitlines()[1].startswith("joined  Concat  float32[N, 24, ")
-    told = json.loads(run("why", DETECTOR, "joined", "--axis", "1", "--format", "json").stdout)
-    assert told == irlint.why(DETECTOR.as_posix(), "joined", axis=1)
+    text = json.loads(run("why", DETECTOR, "joined", "--axis", "1", "--format", "json").stdout)
+    assert text == irlint.why(DETECTOR.as_posix(), "joined", axis=1)
     refused = run("why", DETECTOR, "Conv")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.splitlines()[1:] == ["   = `c1`, of Conv", "   = `c2`, of Conv", "   = `heads`, of Conv"]

@@ -11,7 +11,7 @@ from irlint.inference.walk import inferred
 from irlint.parsers import onnx as onnx_parser
 from irlint.parsers import openvino as ir_parser
 from irlint.targets import tables
-from irlint.targets.verdicts import reasons, short, told, verdict
+from irlint.targets.verdicts import message, reasons, short, verdict
 
 FLOATS = "(float[2,3] x) => (float[2,3] y)"
 
@@ -29,7 +29,7 @@ def matrix(text: str, runtime: str) -> Mapping[str, tuple[str, list[str]]]:
     rows = {}
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
-        rows[short(release)] = verdict(mine), [told(each) for each in mine]
+        rows[short(release)] = verdict(mine), [message(each) for each in mine]
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Which releases of ONNX Runtime take a model, and what is said of the others."""
+"""Which releases of ONNX Runtime take a model, and why the others do not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_ir_versions_and_opsets_have_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("opset", "graph", "release", "said"),
+    ("opset", "graph", "release", "outcome"),
     [
         (20, f"{FLOATS} {{ y = Gelu (x) }}", "1.17", RUNS),
         (18, f"{FLOATS} {{ y = Gelu (x) }}", "1.31", REFUSED),
@@ -45,18 +45,20 @@ def test_ir_versions_and_opsets_have_limits() -> None:
         (18, "(bfloat16[2,3] x) => (bfloat16[2,3] y) { y = Mish (x) }", "1.17", REFUSED),
         (14, "(float[1,3,2] x, float[1,4,2] w, float[1,4,4] r) => (float[1,3,1,4] y) "
              "{ y = RNN <layout = 1, hidden_size = 4> (x, w, r) }", "1.31", REFUSED),
-        (22, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y) { y = RoiAlign (x, r, b) }", "1.31", REFUSED),
-        (21, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y) { y = RoiAlign (x, r, b) }", "1.31", RUNS),
+        (22, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => "
+            "(float[2,3,1,1] y) { y = RoiAlign (x, r, b) }", "1.31", REFUSED),
+        (21, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => "
+            "(float[2,3,1,1] y) { y = RoiAlign (x, r, b) }", "1.31", RUNS),
         (28, f"{FLOATS} {{ y = Celu (x) }}", "1.31", REFUSED),
         (28, f"{FLOATS} {{ y = Celu (x) }}", "1.32", RUNS),
         (28, "(uint8[2] x, float s) => (float[2] y) { y = DequantizeLinear (x, s) }", "1.32", REFUSED),
     ],
 )  # fmt: skip
-def test_kernels_and_functions_decide(opset: int, graph: str, release: str, said: str) -> None:
-    assert matrix(of(opset, graph))[release][0] == said
+def test_kernels_and_functions_decide(opset: int, graph: str, release: str, outcome: str) -> None:
+    assert matrix(of(opset, graph))[release][0] == outcome
 
 
-def test_what_keeps_a_model_from_a_release_is_told() -> None:
+def test_what_keeps_a_model_from_a_release_is_reported() -> None:
     rows = matrix(
         of(22, "(float[1,3,8,8] x, float[2,4] r, int64[2] b) => (float[2,3,1,1] y) { y = RoiAlign (x, r, b) }")
     )
@@ -81,8 +83,8 @@ BODIES = """(bool c, bfloat16[2] x) => (bfloat16[2] y) {
 
 
 def test_bodies_are_judged() -> None:
-    said, why = matrix(of(16, BODIES))["1.31"]
-    assert said == REFUSED
+    outcome, why = matrix(of(16, BODIES))["1.31"]
+    assert outcome == REFUSED
     assert why == ["Sin (7): version 7 has no CPU kernel for bfloat16"]
 
 
@@ -97,8 +99,8 @@ def test_a_function_of_the_model_is_judged_for_each_type_that_it_is_called_with(
 
 
 def test_custom_operators_are_not_known() -> None:
-    said, why = matrix(of(17, f"{FLOATS} {{ y = my.domain.Special (x) }}", more=', "my.domain" : 1'))["1.31"]
-    assert said == UNKNOWN
+    outcome, why = matrix(of(17, f"{FLOATS} {{ y = my.domain.Special (x) }}", more=', "my.domain" : 1'))["1.31"]
+    assert outcome == UNKNOWN
     assert why == ["my.domain.Special (1): a custom operator, which a release takes where its library is registered"]
 
 

@@ -18,7 +18,8 @@ def ir(layer: str, version: int = 11, element_type: str = "f32") -> str:
     precision = element_type.upper() if element_type != "f32" else "FP32"
     return (
         f'<net name="n" version="{version}"><layers><layer id="0" name="x" type="Parameter" version="opset1">'
-        f'<data shape="2,3" element_type="{element_type}"/><output>{DIMS.format(0).replace("FP32", precision)}</output></layer>'
+        '<data shape="2,3" '
+        f'element_type="{element_type}"/><output>{DIMS.format(0).replace("FP32", precision)}</output></layer>'
         f'<layer id="1" name="y" {layer}<input>{DIMS.format(0)}</input><output>{DIMS.format(1)}</output></layer>'
         f'<layer id="2" name="r" type="Result" version="opset1"><input>{DIMS.format(0)}</input></layer></layers><edges>'
         '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
@@ -33,27 +34,29 @@ def test_the_operations_of_an_opset_come_over_several_releases() -> None:
         ["Relu (opset15): not in opset15 of the release; 2024.5 and later have it there"],
     )
     assert rows["2024.5"] == (RUNS, [])
-    assert {said for said, _ in matrix(ir('type="ReLU" version="opset1">'), RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(ir('type="ReLU" version="opset1">'), RUNTIME).values()} == {RUNS}
 
 
 def test_versions_and_element_types_of_irs() -> None:
-    assert {said for said, _ in matrix(ir('type="Relu" version="opset1">', version=10), RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(ir('type="Relu" version="opset1">', version=10), RUNTIME).values()} == {
+        RUNS
+    }
     rows = matrix(ir('type="ShapeOf" version="opset3"><data output_type="i64"/>', element_type="nf4"), RUNTIME)
     assert rows["2023.1"][0] == REFUSED
     assert rows["2024.0"] == (RUNS, [])
 
 
 def test_an_extension_is_not_known() -> None:
-    assert {said for said, _ in matrix(ir('type="Mine" version="extension">'), RUNTIME).values()} == {UNKNOWN}
+    assert {outcome for outcome, _ in matrix(ir('type="Mine" version="extension">'), RUNTIME).values()} == {UNKNOWN}
 
 
 def test_a_layer_that_leads_nowhere_does_not_count() -> None:
     text = ir('type="Relu" version="opset15">').replace('from-layer="1" from-port="1"', 'from-layer="0" from-port="0"')
-    assert {said for said, _ in matrix(text, RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(text, RUNTIME).values()} == {RUNS}
 
 
 @pytest.mark.parametrize(
-    ("opset", "graph", "release", "said"),
+    ("opset", "graph", "release", "outcome"),
     [
         (17, f"{FLOATS} {{ y = Relu (x) }}", "2023.1", RUNS),
         (20, f"{FLOATS} {{ y = Gelu (x) }}", "2023.1", REFUSED),
@@ -68,9 +71,9 @@ def test_a_layer_that_leads_nowhere_does_not_count() -> None:
         (21, "(int4[2] x) => (int4[2] y) { y = Identity (x) }", "2026.4", RUNS),
     ],
 )
-def test_the_front_end_for_onnx(opset: int, graph: str, release: str, said: str) -> None:
+def test_the_front_end_for_onnx(opset: int, graph: str, release: str, outcome: str) -> None:
     more = ', "com.microsoft" : 1, "ai.onnx.ml" : 3, "my.domain" : 1'
-    assert matrix(of(opset, graph, more=more), RUNTIME)[release][0] == said
+    assert matrix(of(opset, graph, more=more), RUNTIME)[release][0] == outcome
 
 
 FUNCTION = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (float[2] y) { y = f.Twice (x) }
@@ -79,5 +82,5 @@ FUNCTION = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[2] x) =
 
 def test_calls_of_functions_of_the_model_are_not_read() -> None:
     rows = matrix(FUNCTION, RUNTIME)
-    assert {said for said, _ in rows.values()} == {REFUSED}
+    assert {outcome for outcome, _ in rows.values()} == {REFUSED}
     assert not tables.holds(RUNTIME, "onnx-form local-function")

@@ -1,4 +1,5 @@
-"""Which nodes releases of OpenVINO do not read, by what was asked of each, and what the script finds in such answers."""
+"""Which nodes releases of OpenVINO do not read, by what was asked of each, and what the script finds in such
+answers."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from make.measuring.openvino_rules import Answers, rules
 from targets.matrices import FLOATS, known, matrix, of
 
 from irlint.run.targets import taken
-from irlint.targets.openvino_traits import told, traits
+from irlint.targets.openvino_traits import formatted, traits
 from irlint.targets.uses import uses
 from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
 
@@ -20,18 +21,20 @@ def test_the_traits_of_a_node() -> None:
     )
     (use,) = uses(model)
     assert traits(use, (10, 24), ("IRL401",)) == {
-        "any", ">9", "<24", "e:IRL401", "o0", "t0=float32", "k0=float", "r0=2", "c1", "t1=int64", "k1=int", "r1=1", "v1=1", "d0,1",
+        "any", ">9", "<24", "e:IRL401", "o0", "t0=flo"
+            "at32", "k0=float", "r0=2", "c1", "t1=int64", "k1=int", "r1=1", "v1=1", "d0,1",
         "n2", "n3", "n4", "n5", "n6", "n7", "axis", "axis=0", "mode", "mode=up",
     }  # fmt: skip
 
 
 def test_traits_in_words() -> None:
-    assert told(("t0=float64", "mode=linear")) == "input 0 of float64 and mode=linear"
-    assert told(("d0,1",)) == "inputs 0 and 1 of different element types"
-    assert told(("<13", "!axes")) == "an opset below 13 and no axes"
-    assert told(("e:IRL300", "n1")) == "the fault that IRL300 tells and no input 1"
-    assert told(("any", "!z1", "!n2", "!u0")) == (
-        "any attributes and inputs that were tried and no size of 0 in input 1 and an input 2 and no input 0 of a rank that nothing tells"
+    assert formatted(("t0=float64", "mode=linear")) == "input 0 of float64 and mode=linear"
+    assert formatted(("d0,1",)) == "inputs 0 and 1 of different element types"
+    assert formatted(("<13", "!axes")) == "an opset below 13 and no axes"
+    assert formatted(("e:IRL300", "n1")) == "the fault IRL300 and no input 1"
+    assert formatted(("any", "!z1", "!n2", "!u0")) == (
+        "any attributes and inputs that were tried and no size of 0 in input 1 and an input 2 and no input 0 of "
+        "unknown rank"
     )
 
 
@@ -55,8 +58,8 @@ def test_one_refusal_with_several_explanations_says_nothing() -> None:
 def test_refusals_with_one_message_have_one_reason() -> None:
     read = [({"any", "t0=float32", "axes", f"r0={rank}"}, "") for rank in (2, 3)]
     typed = [
-        ({"any", f"t0={name}", "k0=int", "axes", "r0=2"}, f"Unsupported input type {told}")
-        for name, told in (("int8", "i8"), ("int16", "i16"))
+        ({"any", f"t0={name}", "k0=int", "axes", "r0=2"}, f"Unsupported input type {formatted}")
+        for name, formatted in (("int8", "i8"), ("int16", "i16"))
     ]
     bare = [({"any", "t0=float32", f"r0={rank}"}, f"src/op.cpp:12: no axes in 'y{rank}'") for rank in (2, 3)]
     assert rules(Answers([*read, *typed, *bare])) == [("k0=int",), ("!axes",)]
@@ -70,7 +73,7 @@ GROUPS = "(float[1,4,2,2] x, float[{0}] s, float[{0}] b) => (y) {{ y = GroupNorm
 
 
 @pytest.mark.parametrize(
-    ("opset", "graph", "release", "said"),
+    ("opset", "graph", "release", "outcome"),
     [
         (17, "(float[2] x, double[2] z) => (y) { y = Add (x, z) }", "2024.0", REFUSED),
         (17, "(float[2] x, float[2] z) => (y) { y = Add (x, z) }", "2024.0", RUNS),
@@ -100,10 +103,10 @@ GROUPS = "(float[1,4,2,2] x, float[{0}] s, float[{0}] b) => (y) {{ y = GroupNorm
         (14, "(float[2] x) => (y) { y = RandomUniformLike <dtype = 1> (x) }", "2026.4", RUNS),
     ],
 )
-def test_forms_of_nodes_that_were_asked_about(opset: int, graph: str, release: str, said: str) -> None:
+def test_forms_of_nodes_that_were_asked_about(opset: int, graph: str, release: str, outcome: str) -> None:
     found = taken("m.onnx", model_bytes(of(opset, graph)))["targets"]
     rows = {each["release"]: each["verdict"] for each in found if each["name"] == RUNTIME}
-    assert rows[release] == said
+    assert rows[release] == outcome
 
 
 def model_bytes(text: str) -> bytes:
@@ -122,7 +125,7 @@ def test_a_part_of_a_shape_that_a_release_takes_for_the_whole() -> None:
     assert "Shape has start or end; then Reshape:" in rows["2023.1"][1][0]
     assert rows["2026.4"] == (RUNS, [])
     harmless = of(17, PART.replace("y = Reshape (z, s)", "y = Identity (s)"))
-    assert {said for said, _ in matrix(harmless, RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(harmless, RUNTIME).values()} == {RUNS}
 
 
 AXES = "(float[2,3] x) => (y) <int64[2] s = {2, 1}> { r = ReduceMean <axes = [1]> (x) y = Reshape (r, s) }"
@@ -132,7 +135,7 @@ def test_axes_that_a_release_passes_over() -> None:
     rows = matrix(of(18, AXES), RUNTIME)
     assert rows["2026.4"][0] == REFUSED
     assert "reduces all axes where axes is an attribute at this opset; then Reshape:" in " ".join(rows["2026.4"][1])
-    assert {said for said, _ in matrix(of(17, AXES), RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(of(17, AXES), RUNTIME).values()} == {RUNS}
 
 
 BRANCHES = """(float[5] x) => (y) <int64 one = {1}> { s = Shape (x) k = Size (s) c = Equal (k, one)
@@ -146,7 +149,7 @@ def test_a_branch_that_never_runs_is_read_by_some_releases() -> None:
     assert rows["2026.4"][0] == REFUSED
     assert "more parts than elements" in " ".join(rows["2026.4"][1])
     sound = of(18, BRANCHES.replace(", w = Split <num_outputs = 6>", " = Split <num_outputs = 5>"))
-    assert {said for said, _ in matrix(sound, RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(sound, RUNTIME).values()} == {RUNS}
 
 
 SCAN = """(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) {
@@ -155,8 +158,8 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 
 
 def test_a_scan_with_values_from_outside() -> None:
-    assert {said for said, _ in matrix(of(17, SCAN.replace("VALUE", "z")), RUNTIME).values()} == {REFUSED}
-    assert {said for said, _ in matrix(of(17, SCAN.replace("VALUE", "a")), RUNTIME).values()} == {RUNS}
+    assert {outcome for outcome, _ in matrix(of(17, SCAN.replace("VALUE", "z")), RUNTIME).values()} == {REFUSED}
+    assert {outcome for outcome, _ in matrix(of(17, SCAN.replace("VALUE", "a")), RUNTIME).values()} == {RUNS}
 
 
 def test_an_error_that_no_release_was_asked_about_is_not_known() -> None:

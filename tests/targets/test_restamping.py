@@ -26,7 +26,8 @@ REFERENCES = (
     ("negative axis", f"{FLOATS} {{ y = Concat <axis = -2> (x) }}", 24, 11),
     ("positive axis", f"{FLOATS} {{ y = Concat <axis = 0> (x) }}", 24, 7),
     ("value of an attribute", '(float[1,1,8] x, int64[6] p) => (float y) { y = Pad <mode = "wrap"> (x, p) }', 24, 19),
-    ("body", "(bool c) => (float y) { y = If (c) <then_branch = t () => (float a) { a = Constant <value_float = 1.0> () b = "
+    ("body", "(bool c) => (float y) { y = If (c) <then_branch = t () => (float a) { a = Constant <value_float = 1.0> "
+        "() b = "
      "Gelu (a) }, else_branch = e () => (float b) { b = Constant <value_float = 1.0> () }> }", 24, 20),
 )  # fmt: skip
 

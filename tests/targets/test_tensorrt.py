@@ -21,7 +21,7 @@ def test_every_sentence_of_the_pages_is_a_condition_or_a_remark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("opset", "graph", "said"),
+    ("opset", "graph", "outcome"),
     [
         (17, f"{FLOATS} {{ y = Relu (x) }}", RUNS),
         (17, "(double[2] x) => (double[2] y) { y = Relu (x) }", RUNS),
@@ -35,14 +35,16 @@ def test_every_sentence_of_the_pages_is_a_condition_or_a_remark() -> None:
         (17, "(float[1,3,8] x) => (float y) { y = AveragePool <kernel_shape = [2]> (x) }", REFUSED),
         (18, "(float[2,3] x, int64[1] a) => (float y) { y = ReduceSum (x, a) }", REFUSED),
         (18, "(float[2,3] x) => (float y) <int64[1] a = {1}> { y = ReduceSum (x, a) }", RUNS),
-        (16, "(float[4] x, int64[2,1] i, float[2] u) => (float y) { y = ScatterND <reduction = \"add\"> (x, i, u) }", REFUSED),
-        (13, f"{IMAGE} => (float y) <float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <mode = \"cubic\"> (x, , s) }}", REFUSED),
+        (16, "(float[4] x, int64[2,1] i, float[2] u) => (float y) { y = "
+            "ScatterND <reduction = \"add\"> (x, i, u) }", REFUSED),
+        (13, f"{IMAGE} => (float y) <float[4] s = {{1, 1, 2, 2}}> {{ y = "
+            "Resize <mode = \"cubic\"> (x, , s) }", REFUSED),
         (13, f"{IMAGE} => (float y) <float[4] s = {{1, 1, 2, 2}}> {{ y = Resize <mode = \"linear\"> (x, , s) }}", RUNS),
         (17, f"{FLOATS} {{ y = my.domain.Special (x) }}", UNKNOWN),
     ],
 )  # fmt: skip
-def test_the_newest_list(opset: int, graph: str, said: str) -> None:
-    assert matrix(of(opset, graph, more=', "my.domain" : 1'), RUNTIME)["10.15"][0] == said
+def test_the_newest_list(opset: int, graph: str, outcome: str) -> None:
+    assert matrix(of(opset, graph, more=', "my.domain" : 1'), RUNTIME)["10.15"][0] == outcome
 
 
 def test_sixty_four_bit_integers_are_cast_by_early_releases() -> None:

@@ -11,7 +11,7 @@ from irlint.findings.wording import counted
 from irlint.model import Graph, Value
 from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text
 from irlint.ops import Context, Runs, onnx
-from irlint.ops.kernels.bodies import (
+from irlint.ops.shared.bodies import (
     BODY_ARITY,
     BODY_TYPES,
     CARRIED_TYPE,
@@ -35,8 +35,8 @@ from irlint.ops.kernels.bodies import (
     truth,
     unrolled,
 )
-from irlint.ops.kernels.sizes import narrower
-from irlint.ops.kernels.type_variables import types_text
+from irlint.ops.shared.sizes import narrower
+from irlint.ops.shared.type_variables import types_text
 from irlint.parsers.faults import TYPE_MISSING
 from irlint.parsers.openvino.types import BackEdge
 
@@ -54,7 +54,8 @@ ENDLESS = 2**31 - 1
 
 @onnx("If", since=11, unread={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
-    """ONNX If-11 and later: the outputs of the branch that runs; what differs between two possible branches is unknown."""
+    """ONNX If-11 and later: the outputs of the branch that runs; what differs between two possible branches is
+    unknown."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
     if chosen is not None:
@@ -66,8 +67,8 @@ def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Contex
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX If-1: both branches give the same shapes. Where the condition keeps one from running, that is a warning: ONNX Runtime
-    refuses the model if it knows both shapes when it loads it.
+    """ONNX If-1: both branches give the same shapes. Where the condition keeps one from running, that is a warning:
+    ONNX Runtime refuses the model if it knows both shapes when it loads it.
     """
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
@@ -185,7 +186,8 @@ def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Gra
     """Makes sure that a Loop of so many carried ``values`` fits its body. Raises faults of arity and of types."""
     if context.outputs < values:
         raise BODY_ARITY.fault(
-            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected is one "
+            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected is "
+            "one "
             "for each",
             help="name an output for every carried value",
         )
@@ -210,11 +212,12 @@ def _known_count(
     state: Sequence[Type | None],
     context: Context,
 ) -> MaybeDim:
-    """The trip count of a loop that is an expression and that the condition, which changes, never cuts short; None otherwise."""
+    """The trip count of a loop that is an expression and that the condition, which changes, never cuts short; None
+    otherwise."""
     count = _count(m)
     if not truth(initial[0]) or truth(state[0]) is not None or not isinstance(count, Expr):
         return None
-    from irlint.ops.kernels.trips import lasts_for
+    from irlint.ops.shared.trips import lasts_for
 
     return count if lasts_for(body, number, initial, state=state, count=count, context=context) else None
 
@@ -265,7 +268,8 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
         if disagree(_plain(a, b), b):
             left, right = types_text(_plain(a, b), b)
             raise CARRIED_TYPE.fault(
-                f"a carried value is {left} at first (input {position + 1}) and {right} as output {position} of the body",
+                f"a carried value is {left} at first (input {position + 1}) and {right} as output {position} of the "
+                "body",
                 help=f"cast output {position} of the body to {left}",
                 input=position + 1,
             )
@@ -286,7 +290,8 @@ def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None
             one, other = (each.shape if isinstance(each, Tensor) else None for each in (first, value))
             if one is not None and other is not None and _differ(product(one), product(other)):
                 raise SCAN_LENGTH.fault(
-                    f"to output {index}, a scan output, iteration 0 adds {shape_text(one)} and iteration {trip} {shape_text(other)}; "
+                    f"to output {index}, a scan output, iteration 0 adds {shape_text(one)} and iteration {trip} "
+                    f"{shape_text(other)}; "
                     "what is stacked has to be of one shape",
                     help="let the body give the value in one shape, whatever the iteration",
                 )

@@ -10,8 +10,8 @@ from irlint.findings.statements import warn
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
 from irlint.ops import Context, Runs, openvino
-from irlint.ops.kernels.back_edges import Iteration, check_back_edges
-from irlint.ops.kernels.bodies import (
+from irlint.ops.shared.back_edges import Iteration, check_back_edges
+from irlint.ops.shared.bodies import (
     CONTROL_INPUT,
     DEEPEST_SEARCH,
     carried,
@@ -23,7 +23,7 @@ from irlint.ops.kernels.bodies import (
     single,
     truth,
 )
-from irlint.ops.kernels.iterations import (
+from irlint.ops.shared.iterations import (
     COUNTS,
     TRUTHS,
     Cut,
@@ -32,7 +32,7 @@ from irlint.ops.kernels.iterations import (
     check_iteration_number,
     check_trip_count,
 )
-from irlint.ops.kernels.port_maps import (
+from irlint.ops.shared.port_maps import (
     PORT_MAP_BROKEN,
     Entries,
     Ties,
@@ -60,7 +60,8 @@ BackEdges = Sequence[BackEdge]
 def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, refused: bool = False) -> None:
     """Makes sure that a condition or a trip count can be one value.
 
-    An If takes the first element of any type; where others are ``refused``, that is by the plugin that compiles the model.
+    An If takes the first element of any type; where others are ``refused``, that is by the plugin that compiles the
+    model.
     """
     fault = single(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
@@ -120,8 +121,8 @@ def _branch(
 ) -> tuple[Type | None, ...]:
     """The outputs of a branch that always runs, never, or perhaps (None).
 
-    Where the condition is a constant, OpenVINO only reads the branch that never runs, with the types that its Parameters
-    state, and infers nothing for an output that an else branch does not give.
+    Where the condition is a constant, OpenVINO only reads the branch that never runs, with the types that its
+    Parameters state, and infers nothing for an output that an else branch does not give.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -198,7 +199,8 @@ def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
     """Makes sure that scalars are stacked along axis 0, the one axis that OpenVINO takes for them."""
     if known.shape == () and entry.axis != 0:
         raise PORT_MAP_BROKEN.fault(
-            f'layer {entry.internal_layer_id} of the body gives a scalar, and the port map stacks it along axis="{entry.axis}"',
+            f"layer {entry.internal_layer_id} of the body gives a scalar, and the port map stacks it along "
+            f'axis="{entry.axis}"',
             help='write axis="0"',
         )
 
@@ -217,7 +219,8 @@ def _opened(x: Type | None, place: int, context: Context) -> Type | None:
 
 @record
 class _Run:
-    """What a body gives in its last iteration, and how those of its inputs are cut that it uses: how many slices of ``part_size`` each has by its index."""
+    """What a body gives in its last iteration, and how those of its inputs are cut that it uses: how many slices of
+    ``part_size`` each has by its index."""
 
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
@@ -236,8 +239,8 @@ def _iterated(
 ) -> _Run:
     """What a body gives in its last iteration, and how its inputs are cut.
 
-    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow, and Parameters take the
-    element types that they are given: so the library's Loop has it.
+    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow, and Parameters take
+    the element types that they are given: so the library's Loop has it.
     """
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
@@ -278,8 +281,8 @@ def _iterated(
 def _arguments(
     body: Graph, inputs: Sequence[Tensor | None], entries: Entries, *, ties: Ties, counted: bool
 ) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
-    """What the Parameters get in the first iteration; the inputs that are cut, with the number of their slices where they are
-    ``counted``; and each of them with its entry of the port map and the position of its Parameter."""
+    """What the Parameters get in the first iteration; the inputs that are cut, with the number of their slices where
+    they are ``counted``; and each of them with its entry of the port map and the position of its Parameter."""
     arguments: list[Type | None] = [None] * len(body.inputs)
     counts: list[tuple[int, MaybeDim]] = []
     cuts: list[tuple[PortMapEntry, Tensor, int]] = []
@@ -317,7 +320,7 @@ def ov_loop(
         raise PORT_MAP_BROKEN.fault(
             'the port map has no output with purpose="execution_condition": '
             "OpenVINO infers nothing for the outputs of such a Loop",
-            help="add an <output> with that purpose for the Result that tells whether to go on",
+            help="add an <output> with that purpose for the Result that decides whether to continue",
         )
     run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
     outputs = run.outputs
@@ -326,8 +329,8 @@ def ov_loop(
     if truth(again):
         check_trip_count(trip_count, port_map)
     trips = _ov_trips(trip_count, truth(again))
-    told = trips if truth(execution_condition) or trips in (0, 1) else None
-    check_back_edges(body, port_map, back_edges, ties=ties, first=run.first, trips=told, widens=True)
+    stated_trips = trips if truth(execution_condition) or trips in (0, 1) else None
+    check_back_edges(body, port_map, back_edges, ties=ties, first=run.first, trips=stated_trips, widens=True)
     results: list[Type | None] = []
     found = check_outputs_mapped(port_map, min(1, context.outputs), "body")
     for entry in found:

@@ -10,9 +10,9 @@ from irlint.findings.wording import counted
 from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, Ints, axis_of
-from irlint.ops.kernels.bodies import (
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, Ints, axis_of
+from irlint.ops.shared.bodies import (
     BODY_ARITY,
     CARRIED_TYPE,
     SCAN_LENGTH,
@@ -22,7 +22,7 @@ from irlint.ops.kernels.bodies import (
     check_input_types,
     stacked,
 )
-from irlint.ops.kernels.broadcast import merged
+from irlint.ops.shared.broadcast import merged
 
 
 @onnx("Scan", since=9)
@@ -101,7 +101,8 @@ def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
         return (0,) * count
     if len(given) != count:
         raise BODY_ARITY.fault(
-            f"`{name}` has {counted(len(given), 'entry', 'entries')} and {counted(count, 'value is', 'values are')} scanned: expected is one for "
+            f"`{name}` has {counted(len(given), 'entry', 'entries')} and {counted(count, 'value is', 'values are')} "
+            "scanned: expected is one for "
             "each",
             help=f"give `{name}` {counted(count, 'entry', 'entries')}",
             attribute=name,
@@ -136,7 +137,8 @@ def _slices(
             length, source = found, (index, at + axis_shift)
         elif not agree(found, length, f"inputs {source[0]} and {index} are scanned together"):
             raise SCAN_LENGTH.fault(
-                f"axis {source[1]} of input {source[0]} is {length} and axis {at + axis_shift} of input {index} is {found}: "
+                f"axis {source[1]} of input {source[0]} is {length} and axis {at + axis_shift} of input {index} is "
+                f"{found}: "
                 "both are scanned, and have to be equally long",
                 help="make the lengths equal, or scan another axis",
                 input=index,

@@ -10,9 +10,9 @@ from irlint.model import Graph
 from irlint.model.tensor import NUMBERED_TYPES, UNKNOWN, Optional, Tensor, Type, shape_text
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
-from irlint.ops.kernels.bodies import (
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
+from irlint.ops.shared.bodies import (
     BODY_TYPES,
     SCAN_LENGTH,
     check_arity,
@@ -21,17 +21,17 @@ from irlint.ops.kernels.bodies import (
     joined,
     stacked,
 )
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
-from irlint.ops.kernels.type_variables import type_key
+from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
+from irlint.ops.shared.type_variables import type_key
 
 POSITION_OUT_OF_RANGE = Rule(
     "IRL397",
     "sequence-position-out-of-range",
     Severity.ERROR,
     "A position lies outside of the sequence that it is meant for.",
-    why="""A sequence of n elements has the positions -n to n-1; only SequenceInsert takes n as well, which appends. Runtimes
-stop at any other.""",
-    mend="Use a position that the sequence has; the message names the range.",
+    why="""A sequence of n elements has the positions -n to n-1; only SequenceInsert takes n as well, which appends.
+        Runtimes stop at any other.""",
+    fix="Use a position that the sequence has; the message names the range.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { i = Constant <value_int = 1> () s = SequenceConstruct (x) y = SequenceAt (s, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -44,11 +44,13 @@ SPLIT_MISMATCH = Rule(
     Severity.ERROR,
     "The sizes that SplitToSequence is to cut do not add up to the axis, or are none.",
     why="The pieces have to cover the axis exactly, and none may be negative. Runtimes stop where they do not.",
-    mend="Let the sizes add up to the axis, or give one size for all pieces.",
+    fix="Let the sizes add up to the axis, or give one size for all pieces.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 3]> () y = SplitToSequence <axis = 0> (x, s) }""",
+g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 3]> () y = SplitToSequence <axis = 0> (x, s) \
+}""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 2]> () y = SplitToSequence <axis = 0> (x, s) }""",
+g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 2]> () y = SplitToSequence <axis = 0> (x, s) \
+}""",
 )
 
 OPTIONAL_EMPTY = Rule(
@@ -56,9 +58,9 @@ OPTIONAL_EMPTY = Rule(
     "optional-value-missing",
     Severity.ERROR,
     "The value of an optional is taken that has none, or an Optional is made of neither a value nor a type.",
-    why="""OptionalGetElement needs a value to be there; runtimes stop where there is none. An Optional without an input has to
-say in `type` what it could hold.""",
-    mend="Ask with OptionalHasElement and take the value in a branch of an If, or give the Optional a value or a type.",
+    why="""OptionalGetElement needs a value to be there; runtimes stop where there is none. An Optional without an
+        input has to say in `type` what it could hold.""",
+    fix="Ask with OptionalHasElement and take the value in a branch of an If, or give the Optional a value or a type.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { o = Optional <type = float[2]> () y = OptionalGetElement (o) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -143,7 +145,10 @@ def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, ap
     if length == 0 and not appends:
         text, advice = "the sequence has no elements", "insert an element first"
     else:
-        text = f"position {place} of a sequence of {counted(length, 'element')}; allowed is -{length} to {total((length, 0 if appends else -1))}"
+        text = (
+            f"position {place} of a sequence of {counted(length, 'element')}; allowed is -{length} to "
+            f"{total((length, 0 if appends else -1))}"
+        )
         advice = "use a position that the sequence has"
     raise POSITION_OUT_OF_RANGE.fault(text, help=advice, input=0 if position is None else index)
 
@@ -156,12 +161,14 @@ SPLIT_READ_DIFFERENTLY = Rule(
     "split-keepdims-unclear",
     Severity.NOTE,
     "A scalar `split` and keepdims=0: the specification keeps the axis, and ONNX Runtime removes it.",
-    why="""The specification ignores `keepdims` wherever there is an input `split`; ONNX Runtime ignores it only for a list. Given a
-scalar 1 it removes the axis, and given a larger scalar it fails when it runs. PyTorch writes this form for `unbind` and for
+    why="""The specification ignores `keepdims` wherever there is an input `split`; ONNX Runtime ignores it only for a
+        list. Given a scalar 1 it removes the axis, and given a larger scalar it fails when it runs. PyTorch writes
+        this form for `unbind` and for
 each loop over a tensor, and means the axis to go, so irlint takes what ONNX Runtime gives.""",
-    mend="Leave the input `split` out: without it both take slices of 1, and keepdims=0 removes the axis.",
+    fix="Leave the input `split` out: without it both take slices of 1, and keepdims=0 removes the axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> (x, s) }""",
+g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> \
+(x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,2] x) => (seq(float[2]) y) { y = SplitToSequence <axis = 0, keepdims = 0> (x) }""",
 )
@@ -169,7 +176,8 @@ g (float[4,2] x) => (seq(float[2]) y) { y = SplitToSequence <axis = 0, keepdims 
 
 @onnx("SplitToSequence", since=11)
 def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int = 0, keepdims: int = 1) -> SequenceType:
-    """ONNX SplitToSequence-11: slices of 1 without ``split``, of one size for a scalar, else of the sizes that it lists.
+    """ONNX SplitToSequence-11: slices of 1 without ``split``, of one size for a scalar, else of the sizes that it
+    lists.
 
     ONNX Runtime removes the axis where a scalar is 1 and ``keepdims`` 0.
     """
@@ -332,7 +340,8 @@ def sequence_map(
             continue
         if not agree(known.length, length, f"input {index} has an element for each of the first sequence"):
             raise SCAN_LENGTH.fault(
-                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: they have to be equally many",
+                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: they have to be "
+                "equally many",
                 help="give both sequences the same number of elements",
                 input=index,
             )

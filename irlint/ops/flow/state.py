@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from irlint.dims import Bounds, Expr, MaybeDim, Shape, bounds, symbols
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import agree, reckoning
+from irlint.findings.statements import agree, wants_arithmetic
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.compiling import Layer, not_compiled, whole_sizes
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.compiling import Layer, not_compiled, whole_sizes
 from irlint.parsers.openvino.types import partial_shape, renamed_type
 
 DType = str
 
 _GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
-<layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="v" variable_type="f32" variable_shape="1,2"/><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="1" name="read" type="ReadValue" version="opset6">\
+<data variable_id="v" variable_type="f32" variable_shape="1,2"/><input><port id="0"/></input><output>\
+<port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
 <layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/></input></layer>
 <layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>
 </edges></net>"""
 
 VARIABLE_MISMATCH = Rule(
@@ -28,9 +33,9 @@ VARIABLE_MISMATCH = Rule(
     "variable-init-mismatch",
     Severity.ERROR,
     "A variable is initialized with a value of another shape or element type than it is declared with.",
-    why="""The type and the shape that ReadValue states for its variable have to cover its initial value. OpenVINO refuses
-the model.""",
-    mend="State a `variable_shape` and a `variable_type` that cover the initial value; `?` covers any size.",
+    why="""The type and the shape that ReadValue states for its variable have to cover its initial value. OpenVINO
+        refuses the model.""",
+    fix="State a `variable_shape` and a `variable_type` that cover the initial value; `?` covers any size.",
     bad=_GOOD.replace('variable_shape="1,2"', 'variable_shape="1,3"'),
     good=_GOOD,
 )
@@ -42,7 +47,8 @@ def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
     return Tensor(init_value.dtype, init_value.shape)
 
 
-#: Types of which a variable keeps an open rank when it is compiled; others are stored as another type, and as the initial value is.
+#: Types of which a variable keeps an open rank when it is compiled; others are stored as another type, and as the
+#: initial value is.
 _KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
 
 
@@ -95,8 +101,8 @@ def read_value(
         if variable_type is None and stated is None:
             return Tensor(init_value.dtype, init_value.shape)
         _check_covered(variable_type, stated, init_value)
-    if reckoning() and stated is not None:
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic() and stated is not None:
+        from irlint.ops.shared import formulas
 
         formulas.listed(range(len(stated)), _plain(stated), _plain(stated), what="the variable_shape")
     return Tensor(variable_type, _open(stated, context))

@@ -12,12 +12,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import OPENVINO, Context, openvino, without_rule
-from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
-from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
-from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.shared.broadcast import merged
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_strings
+from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
+from irlint.ops.shared.shape_inputs import number
 
 SPARSE_ROWS_MISMATCH = Rule(
     "IRL351",
@@ -26,40 +26,67 @@ SPARSE_ROWS_MISMATCH = Rule(
     "The values, indices and dense shape of sparse rows do not go together.",
     why="""A sparse matrix has one [row, column] pair for each value, and a dense shape of two entries; OpenVINO refuses
 anything else.""",
-    mend="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
+    fix="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
     bad="""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output><port id="0" precision="FP32"><dim>4</dim></port></output></layer>
-<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
-<layer id="2" name="i" type="Parameter" version="opset1"><data shape="5,2" element_type="i64"/><output><port id="0" precision="I64"><dim>5</dim><dim>2</dim></port></output></layer>
-<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output><port id="0" precision="FP32"/></output></layer>
-<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/><port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port><port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
+<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>4</dim></port></output></layer>
+<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="5,2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>5</dim><dim>2</dim></port></output></layer>
+<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output>\
+<port id="0" precision="FP32"/></output></layer>
+<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/>\
+<port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port>\
+<port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
 <layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/><edge from-layer="1" from-port="0" to-layer="4" to-port="1"/><edge from-layer="2" from-port="0" to-layer="4" to-port="2"/><edge from-layer="3" from-port="0" to-layer="4" to-port="3"/><edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>\
+<edge from-layer="2" from-port="0" to-layer="4" to-port="2"/>\
+<edge from-layer="3" from-port="0" to-layer="4" to-port="3"/>\
+<edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
 </edges></net>""",
     good="""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output><port id="0" precision="FP32"><dim>4</dim></port></output></layer>
-<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
-<layer id="2" name="i" type="Parameter" version="opset1"><data shape="4,2" element_type="i64"/><output><port id="0" precision="I64"><dim>4</dim><dim>2</dim></port></output></layer>
-<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output><port id="0" precision="FP32"/></output></layer>
-<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/><port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port><port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
+<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>4</dim></port></output></layer>
+<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="4,2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>4</dim><dim>2</dim></port></output></layer>
+<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output>\
+<port id="0" precision="FP32"/></output></layer>
+<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/>\
+<port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port>\
+<port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
 <layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/><edge from-layer="1" from-port="0" to-layer="4" to-port="1"/><edge from-layer="2" from-port="0" to-layer="4" to-port="2"/><edge from-layer="3" from-port="0" to-layer="4" to-port="3"/><edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>\
+<edge from-layer="2" from-port="0" to-layer="4" to-port="2"/>\
+<edge from-layer="3" from-port="0" to-layer="4" to-port="3"/>\
+<edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
 </edges></net>""",
 )
 
 _BAGS = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="t" type="Parameter" version="opset1"><data shape="10,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>10</dim><dim>4</dim></port></output></layer>
-<layer id="1" name="i" type="Parameter" version="opset1"><data shape="3,2" element_type="i64"/><output><port id="0" precision="I64"><dim>3</dim><dim>2</dim></port></output></layer>
-<layer id="2" name="w" type="Parameter" version="opset1"><data shape="3,COUNT" element_type="f32"/><output><port id="0" precision="FP32"><dim>3</dim><dim>COUNT</dim></port></output></layer>
-<layer id="3" name="bags" type="EmbeddingBagPackedSum" version="opset3"><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
+<layer id="0" name="t" type="Parameter" version="opset1"><data shape="10,4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>10</dim><dim>4</dim></port></output></layer>
+<layer id="1" name="i" type="Parameter" version="opset1"><data shape="3,2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>3</dim><dim>2</dim></port></output></layer>
+<layer id="2" name="w" type="Parameter" version="opset1"><data shape="3,COUNT" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>3</dim><dim>COUNT</dim></port></output></layer>
+<layer id="3" name="bags" type="EmbeddingBagPackedSum" version="opset3"><input><port id="0"/><port id="1"/>\
+<port id="2"/></input><output><port id="3" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
 <layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/><edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>\
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
+<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
 </edges></net>"""
 
 SEGMENTS_MISMATCH = Rule(
@@ -67,9 +94,9 @@ SEGMENTS_MISMATCH = Rule(
     "embedding-segments-mismatch",
     Severity.ERROR,
     "The indices, segments or weights of an embedding lookup or a segment reduction do not go together.",
-    why="""Each index has its own weight, and its own segment where there are segments; weights only go with a sum. Segment
-ids are sorted. OpenVINO refuses anything else.""",
-    mend="Give the weights, and the segment ids, the shape of the indices.",
+    why="""Each index has its own weight, and its own segment where there are segments; weights only go with a sum.
+        Segment ids are sorted. OpenVINO refuses anything else.""",
+    fix="Give the weights, and the segment ids, the shape of the indices.",
     bad=_BAGS.replace("COUNT", "3"),
     good=_BAGS.replace("COUNT", "2"),
 )
@@ -126,7 +153,8 @@ def _judge_rows(table: Tensor, indices: Tensor) -> None:
 
 
 def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer whose input ``weights`` are weights for the indices: the plugin compares their shapes."""
+    """What is wrong with a layer whose input ``weights`` are weights for the indices: the plugin compares their
+    shapes."""
 
     def refused(layer: Layer) -> Fault | None:
         if len(layer.inputs) <= weights or layer.inputs[weights] is None:
@@ -134,7 +162,8 @@ def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
         for index in (1, weights):
             if layer.sizes(index) is None:
                 return not_compiled(
-                    f"a size of input {index} is open, and the CPU plugin compares indices and weights when it compiles",
+                    f"a size of input {index} is open, and the CPU plugin compares "
+                    "indices and weights when it compiles",
                     help=f"write the sizes of input {index}, or leave the weights out",
                     input=index,
                 )
@@ -243,7 +272,8 @@ def segment_max(
     expect_rank(data, 0, least=1)
     if data.shape is not None and not agree(data.shape[0], rows, "each row has a segment id"):
         raise SEGMENTS_MISMATCH.fault(
-            f"axis 0 is {data.shape[0]} in input 0 and input 1 has {counted(rows, 'entry', 'entries')}; each row needs a segment id",
+            f"axis 0 is {data.shape[0]} in input 0 and input 1 has {counted(rows, 'entry', 'entries')}; each row needs "
+            "a segment id",
             help=f"give segment_ids {counted(data.shape[0], 'entry', 'entries')}",
             input=1,
             marks=((0, 0), (1, 0)),
@@ -272,7 +302,8 @@ def _sparse_fault(message: str, help: str, index: int) -> Fault:
 def sparse_fill_empty_rows(
     values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO SparseFillEmptyRows-16: indices and values with an entry for each empty row, and which rows were empty."""
+    """OpenVINO SparseFillEmptyRows-16: indices and values with an entry for each empty row, and which rows were
+    empty."""
     common_type((dense_shape, indices), first=1)
     expect_type(indices, 2, INDEX_TYPES)
     expect_rank(default_value, 3, 0, what="default_value")
@@ -283,7 +314,8 @@ def sparse_fill_empty_rows(
         pairs[1], 2, "an index is a row and a column"
     ):
         raise _sparse_fault(
-            f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; it has to be [{count}, 2]",
+            f"input 0 has {counted(count, 'value')} and input 2 is {shape_text(indices.shape)}; it has to be [{count}, "
+            "2]",
             "give each value a row and a column",
             2,
         )

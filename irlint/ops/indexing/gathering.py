@@ -10,14 +10,14 @@ from irlint.findings.statements import agree, reaches, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.axes import axis_of
-from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled, readable_constants, types_at
-from irlint.ops.kernels.contents import fits, positions, strides
-from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.index_ranges import Room, out_of_range
-from irlint.ops.kernels.sizes import narrower
+from irlint.ops.shared.axes import axis_of
+from irlint.ops.shared.broadcast import merged
+from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compiled, readable_constants, types_at
+from irlint.ops.shared.contents import fits, positions, strides
+from irlint.ops.shared.element_types import ARITHMETIC, INDEX_TYPES, common_type, expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.sizes import narrower
 from irlint.schemas import MICROSOFT
 
 INDICES_MISMATCH = Rule(
@@ -25,10 +25,11 @@ INDICES_MISMATCH = Rule(
     "gather-indices-mismatch",
     Severity.ERROR,
     "The indices of a gather do not have a shape that fits the data.",
-    why="""Gather's batch axes have to be of one size in data and indices. GatherElements takes indices of the data's rank, no
-larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, at most as long as the
+    why="""Gather's batch axes have to be of one size in data and indices. GatherElements takes indices of the data's
+        rank, no larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, at
+        most as long as the
 data has axes behind its batch axes.""",
-    mend="Reshape the indices as the operator takes them, or correct `axis` and `batch_dims`.",
+    fix="Reshape the indices as the operator takes them, or correct `axis` and `batch_dims`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -108,7 +109,7 @@ def _gathered(
     shape = gathered(data.shape, indices.shape, axis, batch_dims=batch_dims)
     if value is not None or axis is None or batch_dims or (data.value is None and data.extent is None):
         return Tensor(data.dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(data.dtype, shape, None, bounds.gathered(data, indices, axis))
 
@@ -204,7 +205,8 @@ def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, writt
     for limit, what in limits:
         if batch < 0 or (limit is not None and batch > limit):
             raise INDICES_MISMATCH.fault(
-                f"batch_dims is {written}; it has to be at most {limit}, the {'number of ' if 'axes' in what else ''}{what}",
+                f"batch_dims is {written}; it has to be at most {limit}, the "
+                f"{'number of ' if 'axes' in what else ''}{what}",
                 help="lower `batch_dims`, or gather along a later axis",
                 attribute="batch_dims",
             )
@@ -269,7 +271,8 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
             raise _mismatch(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may not "
+                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
+                "not "
                 "be larger than the data",
                 f"make axis {other} of the indices at most {whole}",
                 (0, other),
@@ -324,7 +327,8 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
         if shape is not None and (not shape or not 0 <= batch_dims < len(shape)):
             what = f"batch_dims is {batch_dims}, and " if shape else ""
             raise _mismatch(
-                f"{what}input {index} is {shape_text(shape)}; it needs at least {counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
+                f"{what}input {index} is {shape_text(shape)}; it needs at least "
+                f"{counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
                 f"give input {index} at least one axis behind the batch axes",
             )
     if data is None or indices is None:
@@ -333,7 +337,8 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
     limit = len(data) - batch_dims
     if at_least(limit, length) is False:
         raise _mismatch(
-            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 is {shape_text(data)} "
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
+            f"is {shape_text(data)} "
             f"with {limit}{f' behind {batch_dims} batch axes' if batch_dims else ''}",
             f"make the last axis of the indices at most {limit}",
             (1, len(indices) - 1),
@@ -380,7 +385,7 @@ def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Se
     length = indices.shape[-1]
     if not isinstance(length, int) or not length:
         return
-    from irlint.ops.kernels.bounds import column
+    from irlint.ops.shared.bounds import column
 
     for position in range(length):
         axis = batch_dims + position
@@ -455,7 +460,8 @@ def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_t
     if shape is not None and max_seq_len.shape is not None:
         if not agree(shape[1], max_seq_len.shape[0], "max_seq_len has one entry for each batch"):
             raise INDICES_MISMATCH.fault(
-                f"axis 1 is {shape[1]} in input 0 and input 2 has {counted(max_seq_len.shape[0], 'entry', 'entries')}; it needs one for each batch",
+                f"axis 1 is {shape[1]} in input 0 and input 2 has {counted(max_seq_len.shape[0], 'entry', 'entries')}; "
+                "it needs one for each batch",
                 help=f"give max_seq_len {counted(shape[1], 'entry', 'entries')}",
                 input=2,
                 marks=((0, 1), (2, 0)),

@@ -12,24 +12,25 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
 from irlint.ops.indexing.gathering import INDICES_MISMATCH, judge_tuples, nd_offset
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, axis_of
-from irlint.ops.kernels.compiling import without_strings
-from irlint.ops.kernels.contents import Fold, fits, positions, strides
-from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
-from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
-from irlint.ops.kernels.shape_inputs import number
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
+from irlint.ops.shared.compiling import without_strings
+from irlint.ops.shared.contents import Fold, fits, positions, strides
+from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
+from irlint.ops.shared.shape_inputs import number
 
 UPDATES_MISMATCH = Rule(
     "IRL348",
     "scatter-updates-mismatch",
     Severity.ERROR,
     "The updates or the indices of a scatter do not have the shape that the data asks for.",
-    why="""ScatterElements takes indices of the data's rank and updates of the indices' shape. ScatterND takes updates of the
-shape indices[:-1] + data[indices[-1]:], ScatterUpdate of data[:axis] + indices + data[axis+1:]. TensorScatter writes an
+    why="""ScatterElements takes indices of the data's rank and updates of the indices' shape. ScatterND takes updates
+        of the shape indices[:-1] + data[indices[-1]:], ScatterUpdate of data[:axis] + indices + data[axis+1:].
+        TensorScatter writes an
 update that is no longer than its cache and equal to it on the other axes. Runtimes refuse anything else.""",
-    mend="Give the updates the shape that the message names.",
+    fix="Give the updates the shape that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,1] i, float[2,4] u) => (float[4,3] y) { y = ScatterND (x, i, u) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -63,7 +64,8 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
     for axis, (a, b) in enumerate(zip(found, wanted)):
         if not agree(a, b, f"axis {axis} of the updates follows from {what}"):
             raise _mismatch(
-                f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: {what}",
+                f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: "
+                f"{what}",
                 f"make axis {axis} of the updates {b}",
                 2,
                 (2, axis),
@@ -119,7 +121,8 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
             raise _mismatch(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may not be "
+                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
+                "not be "
                 "larger than the data",
                 f"make axis {other} of the indices at most {whole}",
                 1,
@@ -231,7 +234,8 @@ def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
     length = indices[-1]
     if at_least(len(data), length) is False:
         raise INDICES_MISMATCH.fault(
-            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 has "
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
+            "has "
             f"{len(data)}",
             help=f"make the last axis of the indices at most {len(data)}",
             input=1,
@@ -365,7 +369,8 @@ def tensor_scatter(
     place = axis_of(axis, len(known))
     if place == 0:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to {len(known) - 1}",
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to "
+            f"{len(known) - 1}",
             help="use the axis of the sequence",
             input=0,
         )
@@ -418,7 +423,8 @@ def _judge_write_indices(
         if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
             continue
         raise INDEX_OUT_OF_RANGE.fault(
-            f"input 2 holds the index {index}, and an update of {length} does not fit behind it on axis {axis} of {room}",
+            f"input 2 holds the index {index}, and an update of {length} does not fit behind it on axis {axis} of "
+            f"{room}",
             help='write earlier, or use mode="circular"',
             input=2,
             marks=((0, axis), (1, axis)),

@@ -7,19 +7,19 @@ from itertools import product as combinations
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, bounds, product
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import agree, reaches, reckon
+from irlint.findings.statements import agree, explain_size, reaches
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, Type
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import axis_of
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
-from irlint.ops.kernels.contents import fits, positions, strides
-from irlint.ops.kernels.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import number, stated_size
-from irlint.ops.kernels.sizes import narrower
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import axis_of
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_strings
+from irlint.ops.shared.contents import fits, positions, strides
+from irlint.ops.shared.element_types import ARITHMETIC, INDEX_NAMES, INDEX_TYPES, IndexType, common_type, expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import number, stated_size
+from irlint.ops.shared.sizes import narrower
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT
@@ -29,9 +29,9 @@ TOPK_TOO_LARGE = Rule(
     "topk-exceeds-axis",
     Severity.ERROR,
     "TopK asks for more elements than its axis has.",
-    why="""There are no k largest elements among fewer than k: ONNX Runtime stops with "Axis has less than the requested k
-elements", and OpenVINO when it compiles the model.""",
-    mend="Ask for at most the size of the axis; for axes of varying size, take k as Min(k, size) from the Shape.",
+    why="""There are no k largest elements among fewer than k: ONNX Runtime stops with "Axis has less than the
+        requested k elements", and OpenVINO when it compiles the model.""",
+    fix="Ask for at most the size of the axis; for axes of varying size, take k as Min(k, size) from the Shape.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8] x) => (float[1,10] v, int64[1,10] i) <int64[1] k = {10}> { v, i = TopK (x, k) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -40,12 +40,18 @@ g (float[1,8] x) => (float[1,5] v, int64[1,5] i) <int64[1] k = {5}> { v, i = Top
 
 _SEARCH = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="s" type="Parameter" version="opset1"><data shape="2,7" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>7</dim></port></output></layer>
-<layer id="1" name="v" type="Parameter" version="opset1"><data shape="ROWS,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>ROWS</dim><dim>4</dim></port></output></layer>
-<layer id="2" name="find" type="SearchSorted" version="opset15"><data right_mode="false" output_type="i64"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="I64"><dim>ROWS</dim><dim>4</dim></port></output></layer>
+<layer id="0" name="s" type="Parameter" version="opset1"><data shape="2,7" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>2</dim><dim>7</dim></port></output></layer>
+<layer id="1" name="v" type="Parameter" version="opset1"><data shape="ROWS,4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>ROWS</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="find" type="SearchSorted" version="opset15"><data right_mode="false" output_type="i64"/><input>\
+<port id="0"/><port id="1"/></input><output><port id="2" precision="I64"><dim>ROWS</dim><dim>4</dim></port></output>\
+</layer>
 <layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
 </edges></net>"""
 
 SORTED_SEQUENCE_MISMATCH = Rule(
@@ -53,9 +59,9 @@ SORTED_SEQUENCE_MISMATCH = Rule(
     "sorted-sequence-mismatch",
     Severity.ERROR,
     "The sorted sequences of a SearchSorted do not go with the values that are looked up in them.",
-    why="""One list serves all values; otherwise there is one sequence for each row of values, so both have the same axes
-and equal sizes on all but the last. OpenVINO refuses anything else.""",
-    mend="Give the sorted sequence one axis, or the sizes of the values on all but the last axis.",
+    why="""One list serves all values; otherwise there is one sequence for each row of values, so both have the same
+        axes and equal sizes on all but the last. OpenVINO refuses anything else.""",
+    fix="Give the sorted sequence one axis, or the sizes of the values on all but the last axis.",
     bad=_SEARCH.replace("ROWS", "3"),
     good=_SEARCH.replace("ROWS", "2"),
 )
@@ -110,7 +116,7 @@ def _top(
     elif isinstance(dim, int) and (dim == 0 or at_least(k, dim)):
         k = dim
     shape = (*x.shape[:place], k, *x.shape[place + 1 :])
-    reckon(place, k, whole=dim)
+    explain_size(place, k, whole=dim)
     values, indices = top_contents(x, place, k, largest=largest) if isinstance(k, int) and ordered else (None, None)
     return Tensor(x.dtype, shape, values), Tensor(index_dtype, shape, indices)
 
@@ -252,7 +258,7 @@ def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
     rank = x.rank or None
     known = None if x.value is None else [truth(entry) for entry in x.value]
     if x.extent is not None:
-        from irlint.ops.kernels.bounds import everywhere, one_number
+        from irlint.ops.shared.bounds import everywhere, one_number
 
         if at_least(one_number(x), 1):
             return everywhere(x.shape, dtype)
@@ -388,7 +394,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
         count = sum(map(bool, known))
     elif known is not None and None not in known and isinstance(whole, int):
         count = sum(map(bool, known[:whole]))
-    reckon(place or 0, count, whole=whole)
+    explain_size(place or 0, count, whole=whole)
     if place is None:
         return Tensor(input.dtype, (count,))
     return Tensor(input.dtype, (*input.shape[:place], count, *input.shape[place + 1 :]))

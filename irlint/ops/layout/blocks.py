@@ -12,14 +12,14 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape
-from irlint.ops.kernels.sizes import whole_quotient
-from irlint.ops.kernels.windows import same_count, spanned, window_count
 from irlint.ops.layout.rearranging import CROP_EXCEEDS, ENTRIES_PER_AXIS, expect_per_axis
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape
+from irlint.ops.shared.sizes import whole_quotient
+from irlint.ops.shared.windows import same_count, spanned, window_count
 
 DepthMode = Literal["blocks_first", "depth_first"]
 OnnxDepthMode = Literal["DCR", "CRD"]
@@ -31,9 +31,9 @@ NOT_DIVISIBLE = Rule(
     "axis-not-divisible-into-blocks",
     Severity.ERROR,
     "The size of an axis is no multiple of the blocks or groups that it is taken apart into.",
-    why="""DepthToSpace needs blocksize * blocksize channels for each of its own, SpaceToDepth heights and widths that are
-multiples of the block. ONNX Runtime finds that out when it runs, OpenVINO when it loads the model.""",
-    mend="Pad or crop the axis to a multiple, or use a block that divides it.",
+    why="""DepthToSpace needs blocksize * blocksize channels for each of its own, SpaceToDepth heights and widths that
+        are multiples of the block. ONNX Runtime finds that out when it runs, OpenVINO when it loads the model.""",
+    fix="Pad or crop the axis to a multiple, or use a block that divides it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,9,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -98,7 +98,8 @@ def _openvino_block(block_size: int | None) -> int:
     if block_size is None:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                "attribute `block_size` is absent: the specification takes 1 then, and OpenVINO 0, with which it refuses "
+                "attribute `block_size` is absent: the specification takes 1 then, and OpenVINO 0, with which it "
+                "refuses "
                 "the layer",
                 help='write block_size="1"',
                 severity=Severity.WARNING,
@@ -178,7 +179,8 @@ def _at_least(
 
 @openvino("BatchToSpace", since=2)
 def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Tensor:
-    """OpenVINO BatchToSpace-2: the batch, divided by all blocks, and each other axis times its block, without its crops."""
+    """OpenVINO BatchToSpace-2: the batch, divided by all blocks, and each other axis times its block, without its
+    crops."""
     inputs = (block_shape, crops_begin, crops_end)
     common_type(inputs, first=1)
     blocks, begin, end = _lists(data, inputs, ("block_shape", "crops_begin", "crops_end"))
@@ -196,7 +198,8 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
         left = full - begin[axis] - end[axis]  # type: ignore[operator]
         if not reaches(left, 0, f"axis {axis} is cropped by {begin[axis]} and {end[axis]}"):
             raise CROP_EXCEEDS.fault(
-                f"axis {axis} of input 0 is {shape[axis]}, {full} in blocks, and is cropped by {begin[axis]} and {end[axis]}",
+                f"axis {axis} of input 0 is {shape[axis]}, {full} in blocks, and is cropped by {begin[axis]} and "
+                f"{end[axis]}",
                 help=f"cut off at most {full}",
                 input=2,
                 marks=((0, axis),),
@@ -349,8 +352,10 @@ def ov_col2im(
     blocks = product(counts)
     if not agree(data.shape[-1], blocks, "the last axis are the blocks of the image"):
         raise NOT_DIVISIBLE.fault(
-            f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} has {blocks}",
-            help=f"let the last axis of input 0 have {counted(blocks, 'entry', 'entries')}, or correct the image's size",
+            f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} "
+            f"has {blocks}",
+            help="let the last axis of input 0 have "
+            f"{counted(blocks, 'entry', 'entries')}, or correct the image's size",
             input=0,
             marks=((0, len(data.shape) - 1),),
         )

@@ -1,4 +1,4 @@
-"""Operators that make tensors from nothing or from a shape, and those that tell a shape."""
+"""Operators that make tensors from nothing or from a shape, and those that return a shape."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from irlint.lazy_typing import Literal
 from irlint.model import Attribute, Node
 from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, UNKNOWN, Scalar, SparseTensor, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino, without_rule
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import Floats, Ints, result_axis
-from irlint.ops.kernels.compiling import (
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.axes import Floats, Ints, result_axis
+from irlint.ops.shared.compiling import (
     NEVER_HELD,
     Layer,
     first_of,
@@ -23,9 +23,9 @@ from irlint.ops.kernels.compiling import (
     not_compiled,
     readable_constants,
 )
-from irlint.ops.kernels.element_types import INDEX_TYPES, common_type, expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_shape, stated_size
+from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
+from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import number, openvino_shape, stated_shape, stated_size
 from irlint.ops.signatures import UNLIKELY, holds
 
 DType = str
@@ -37,9 +37,10 @@ CONSTANT_FORM = Rule(
     "constant-without-one-value",
     Severity.ERROR,
     "A Constant node does not have exactly one of its value attributes.",
-    why="""A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime refuses
-one with none, and of two takes the first that is written: there it is a warning.""",
-    mend="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, value_strings.",
+    why="""A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime
+        refuses one with none, and of two takes the first that is written: there it is a warning.""",
+    fix="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
+    "value_strings.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64 y) { y = Constant <value_int = 1, value_float = 1.0> () }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -62,7 +63,8 @@ FORMS: Mapping[str, str] = {
 
 
 def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
-    """What ONNX Runtime takes a Constant that breaks its schema for: it looks at the kind of its first attribute alone."""
+    """What ONNX Runtime takes a Constant that breaks its schema for: it looks at the kind of its first attribute
+    alone."""
     first = next(iter(node.attributes.values()), None)
     form = FORMS.get(first.kind) if first is not None else None
     if first is None or form is None or len(node.outputs) != 1:
@@ -118,7 +120,8 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
 def ov_const(
     *, element_type: DType | None = None, shape: str = "", offset: str = "", size: str = "", value: str = ""
 ) -> Tensor:
-    """OpenVINO Constant-1 that the file gives no contents for; any other is known from the file itself, whose parser reads it."""
+    """OpenVINO Constant-1 that the file gives no contents for; any other is known from the file itself, whose parser
+    reads it."""
     return UNKNOWN
 
 
@@ -156,7 +159,8 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
     if given.shape is None:
         return not_compiled(
             "the rank of the input is open, and the CPU plugin needs to know it",
-            help='write `shape` with an entry for each axis, such as "?,3,?,?", or reshape the model before it is compiled',
+            help='write `shape` with an entry for each axis, such as "?,3,?,?", or reshape the model before it is '
+            "compiled",
             attribute="shape",
         )
     untyped = given.dtype is None and all(isinstance(size, int) for size in given.shape)
@@ -276,7 +280,7 @@ def _types_text(allowed: frozenset[str]) -> str:
 def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
     """A tensor of one repeated entry."""
     if not fold.fits(shape):
-        from irlint.ops.kernels import bounds
+        from irlint.ops.shared import bounds
 
         return Tensor(dtype, shape, None, None if shape is None else bounds.repeated(entry, len(shape), dtype))
     return Tensor(dtype, shape, (entry,) * math.prod(shape))  # type: ignore[arg-type]
@@ -327,7 +331,8 @@ _NO_EYE = (
 
 
 def _sized_batch(layer: Layer) -> Fault | None:
-    """What is wrong with an Eye of constants alone, which the library fills itself: -1 is no size that it could have."""
+    """What is wrong with an Eye of constants alone, which the library fills itself: -1 is no size that it could
+    have."""
     batch = layer.inputs[3] if len(layer.inputs) > 3 else None
     value = batch.value if isinstance(batch, Tensor) else None
     if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:

@@ -11,26 +11,34 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.auto_broadcast import PDPD_MISMATCH
-from irlint.ops.kernels.broadcast import broadcast, stretched
-from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
-from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape, stated_size, whole
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.auto_broadcast import PDPD_MISMATCH
+from irlint.ops.shared.broadcast import broadcast, stretched
+from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_rank
+from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, entries, length, openvino_shape, stated_size, whole
 
 BroadcastMode = Literal["numpy", "explicit", "none", "bidirectional", "pdpd"]
 LegacyBroadcastMode = Literal["numpy", "explicit", "none", "pdpd"]
 
 _LAYERS = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="DATA" element_type="f32"/><output><port id="0" precision="FP32">DIMS</port></output></layer>
-<layer id="1" name="t" type="Parameter" version="opset1"><data shape="1,16,50,50" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>16</dim><dim>50</dim><dim>50</dim></port></output></layer>
-<layer id="2" name="target" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>4</dim></port></output></layer>
-<layer id="3" name="b" type="Broadcast" version="opset3"><data mode="MODE"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>1</dim><dim>16</dim><dim>50</dim><dim>50</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="DATA" element_type="f32"/><output>\
+<port id="0" precision="FP32">DIMS</port></output></layer>
+<layer id="1" name="t" type="Parameter" version="opset1"><data shape="1,16,50,50" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>16</dim><dim>50</dim><dim>50</dim></port></output></layer>
+<layer id="2" name="target" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>4</dim></port></output></layer>
+<layer id="3" name="b" type="Broadcast" version="opset3"><data mode="MODE"/><input><port id="0"/><port id="1"/>\
+</input><output><port id="2" precision="FP32"><dim>1</dim><dim>16</dim><dim>50</dim><dim>50</dim></port></output>\
+</layer>
 <layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="0"/><edge from-layer="2" from-port="1" to-layer="3" to-port="1"/><edge from-layer="3" from-port="2" to-layer="4" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="2" from-port="1" to-layer="3" to-port="1"/>\
+<edge from-layer="3" from-port="2" to-layer="4" to-port="0"/>
 </edges></net>"""
 
 
@@ -41,8 +49,10 @@ def _example(mode: str, *data: int) -> str:
     return text.replace("MODE", mode)
 
 
-_MAPPING = """<layer id="5" name="m" type="Parameter" version="opset1"><data shape="FIRST,SECOND" element_type="f32"/><output><port id="0" precision="FP32"><dim>FIRST</dim><dim>SECOND</dim></port></output></layer>
-<layer id="6" name="axes" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>2</dim></port></output></layer>
+_MAPPING = """<layer id="5" name="m" type="Parameter" version="opset1"><data shape="FIRST,SECOND" element_type="f32"/>\
+<output><port id="0" precision="FP32"><dim>FIRST</dim><dim>SECOND</dim></port></output></layer>
+<layer id="6" name="axes" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>2</dim></port></output></layer>
 """
 _MAPPING_EDGES = """<edge from-layer="5" from-port="0" to-layer="6" to-port="0"/><edge from-layer="6" from-port="1" to-layer="3" to-port="3"/>
 """
@@ -64,10 +74,11 @@ BROADCAST_TARGET = Rule(
     "broadcast-target-mismatch",
     Severity.ERROR,
     "A tensor cannot be repeated to the shape that is stated as the target.",
-    why="""An axis can be repeated only if its size is 1; any other has to be that of the target already. `numpy` takes the
-target as it is, ONNX Expand and `bidirectional` let the data enlarge it too. OpenVINO names only the two numbers, ONNX
+    why="""An axis can be repeated only if its size is 1; any other has to be that of the target already. `numpy` takes
+        the target as it is, ONNX Expand and `bidirectional` let the data enlarge it too. OpenVINO names only the two
+        numbers, ONNX
 Runtime often stops when it runs.""",
-    mend="Make each axis of the data 1 or the target's size, aligned on the last axes.",
+    fix="Make each axis of the data 1 or the target's size, aligned on the last axes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[16,2,1] x) => (float[1,16,50,50] y) <int64[4] shape = {1, 16, 50, 50}> { y = Expand (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -79,9 +90,10 @@ AXES_MAPPING = Rule(
     "axes-mapping-invalid",
     Severity.ERROR,
     "The axes of a Broadcast with explicit mapping do not say where each axis of the data goes.",
-    why="""`axes_mapping` names one axis of the target for each axis of the data, in rising order. OpenVINO refuses a wrong
-length, order or range; an axis that is named twice it accepts, and the result then reads memory that nobody wrote.""",
-    mend="Name one axis of the target for each axis of the data, in rising order and each once.",
+    why="""`axes_mapping` names one axis of the target for each axis of the data, in rising order. OpenVINO refuses a
+        wrong length, order or range; an axis that is named twice it accepts, and the result then reads memory that
+        nobody wrote.""",
+    fix="Name one axis of the target for each axis of the data, in rising order and each once.",
     bad=_mapping_example(2, 1),
     good=_mapping_example(1, 2),
 )
@@ -91,9 +103,10 @@ BROADCAST_INPUTS = Rule(
     "broadcast-inputs-unfit-for-mode",
     Severity.ERROR,
     "The mode of a Broadcast and its third input contradict each other.",
-    why="""Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and its absence in
-the explicit one; Broadcast-1 ignores the one and broadcasts by NumPy's rule on the other, both in silence.""",
-    mend="Remove the third input, or set mode to explicit.",
+    why="""Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and its
+        absence in the explicit one; Broadcast-1 ignores the one and broadcasts by NumPy's rule on the other, both in
+        silence.""",
+    fix="Remove the third input, or set mode to explicit.",
     bad=_example("explicit", 16, 1, 1),
     good=_example("numpy", 16, 1, 1),
 )
@@ -234,7 +247,7 @@ def _filled(data: Tensor, shape: Shape | None) -> Tensor:
     if data.value is None and data.extent is None:
         return Tensor(data.dtype, shape)
     if data.value is None or data.shape is None or not fold.fits(shape) or not fold.fits(data.shape):
-        from irlint.ops.kernels import bounds
+        from irlint.ops.shared import bounds
 
         return Tensor(data.dtype, shape, None, bounds.spread(data, shape))
     assert shape is not None
@@ -270,7 +283,8 @@ def expand(input: Tensor, shape: Tensor, *, context: Context) -> Tensor:
 
 
 def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
-    """``target`` and ``data`` along its axes from ``axis`` to its end, each enlarging the other's 1s (OpenVINO ``pdpd``).
+    """``target`` and ``data`` along its axes from ``axis`` to its end, each enlarging the other's 1s (OpenVINO
+    ``pdpd``).
 
     An axis of -1 means that both end together. Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault.
     Source: the OpenVINO library; its specification of Broadcast has no such mode.

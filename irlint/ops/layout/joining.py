@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, bounds, ceildiv, floordiv, same, symbols, total
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.statements import agree, divides, reaches, reckon, reckoning, warn
+from irlint.findings.statements import agree, divides, explain_size, reaches, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text, size_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.compiling import readable_constants
-from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import entries, length, number, stated_size
-from irlint.ops.kernels.sizes import narrower, whole_quotient
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.compiling import readable_constants
+from irlint.ops.shared.element_types import common_type, expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import entries, length, number, stated_size
+from irlint.ops.shared.sizes import narrower, whole_quotient
 from irlint.ops.signatures import PARTS, holds
 
 CONCAT_MISMATCH = Rule(
@@ -25,9 +25,9 @@ CONCAT_MISMATCH = Rule(
     "concat-shape-mismatch",
     Severity.ERROR,
     "Tensors that are laid side by side differ on another axis than the one along which they are joined.",
-    why="""Concat joins along one axis; on every other axis all inputs have to be of one size, and all have to have the same
-number of axes. Runtimes refuse the model when they load it, or stop at the node.""",
-    mend="Make the other axes equal (pad, crop, resize, transpose), or join along the axis on which they differ.",
+    why="""Concat joins along one axis; on every other axis all inputs have to be of one size, and all have to have the
+        same number of axes. Runtimes refuse the model when they load it, or stop at the node.""",
+    fix="Make the other axes equal (pad, crop, resize, transpose), or join along the axis on which they differ.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,40,40] x, float[1,32,20,20] z) => (float[1,96,40,40] y) { y = Concat <axis = 1> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -40,8 +40,9 @@ SPLIT_SUM = Rule(
     "split-sizes-mismatch",
     Severity.ERROR,
     "The sizes of the parts do not add up to the size of the axis that is split.",
-    why="Every element has to land in one part; runtimes refuse sizes that leave some over, or ask for more than there are.",
-    mend="Give sizes that add up to the size of the axis (OpenVINO: one of them may be -1, for what is left).",
+    why="Every element has to land in one part; runtimes refuse sizes that leave some over, or ask for more than there "
+    "are.",
+    fix="Give sizes that add up to the size of the axis (OpenVINO: one of them may be -1, for what is left).",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -55,7 +56,7 @@ SPLIT_UNEVEN = Rule(
     Severity.ERROR,
     "An axis cannot be split into so many parts of equal size.",
     why="Without sizes of their own all parts are equal (in ONNX from opset 18 on the last one may be smaller).",
-    mend="Use a number of parts that divides the size of the axis, or state the sizes.",
+    fix="Use a number of parts that divides the size of the axis, or state the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c, float[2,4] d) { a, b, c, d = Split <axis = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -69,7 +70,7 @@ SPLIT_COUNT = Rule(
     Severity.ERROR,
     "The node has another number of outputs than it has parts.",
     why="Each part is one output; runtimes refuse a node that names more or fewer.",
-    mend="State one size for each output, or name one output for each part.",
+    fix="State one size for each output, or name one output for each part.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -112,8 +113,8 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
     if clashes:
         raise _concat_fault(shapes, clashes, place)
     result[place] = total(None if shape is None else shape[place] for shape in shapes)
-    if reckoning():
-        from irlint.ops.kernels.formulas import joined
+    if wants_arithmetic():
+        from irlint.ops.shared.formulas import joined
 
         joined(shapes, result[place], place)
     return tuple(result)
@@ -146,12 +147,12 @@ def _all_alike(shapes: Sequence[Shape | None], axis: int) -> bool:
 
 def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int]) -> str:
     """``3 in input 0, 5 in input 1 and 7 in input 2``."""
-    told = []
+    sizes = []
     for index in indices:
         shape = shapes[index]
         assert shape is not None
-        told.append(f"{size_text(shape[axis])} in input {index}")
-    return f"{', '.join(told[:-1])} and {told[-1]}"
+        sizes.append(f"{size_text(shape[axis])} in input {index}")
+    return f"{', '.join(sizes[:-1])} and {sizes[-1]}"
 
 
 def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:
@@ -188,7 +189,7 @@ def _concat(inputs: tuple[Tensor, ...], axis: int) -> Tensor:
     missing = sum(x.value is None and x.extent is None for x in inputs)
     if value is not None or shape is None or missing == len(inputs) or (missing and dtype not in INTEGERS):
         return Tensor(dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(dtype, shape, None, bounds.joined(inputs, axis_of(axis, len(shape))))
 
@@ -202,7 +203,7 @@ def concat(*inputs: Tensor, axis: int) -> Tensor:
 
 @onnx("Concat", since=1)
 def concat_along_default_axis(*inputs: Tensor, axis: int | None = None) -> Tensor:
-    """ONNX Concat-1, along axis 1 if nothing else is said."""
+    """ONNX Concat-1, along axis 1 by default."""
     return _concat(inputs, 1 if axis is None else axis)
 
 
@@ -214,7 +215,7 @@ def part(x: Tensor, axis: int, start: MaybeDim, *, extent: MaybeDim) -> Tensor:
     assert x.shape is not None
     shape = (*x.shape[:axis], extent, *x.shape[axis + 1 :])
     if x.extent is not None:
-        from irlint.ops.kernels import bounds
+        from irlint.ops.shared import bounds
 
         places = [(start if place == axis else 0, 1) for place in range(len(shape))]
         return Tensor(x.dtype, shape, None, bounds.taken(x, places))
@@ -235,7 +236,7 @@ def split_up(x: Tensor, axis: int, sizes: Sequence[MaybeDim]) -> tuple[Tensor, .
     starts: list[MaybeDim] = [0]
     for extent in sizes:
         starts.append(total((starts[-1], extent)))
-        reckon(axis, extent, whole=x.shape[axis] if x.shape is not None else None)
+        explain_size(axis, extent, whole=x.shape[axis] if x.shape is not None else None)
     return tuple(part(x, axis, start, extent=extent) for start, extent in zip(starts, sizes))
 
 
@@ -252,7 +253,8 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
 
 
 def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
-    """The sizes of ``count`` parts of which the last may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN`` fault."""
+    """The sizes of ``count`` parts of which the last may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN``
+    fault."""
     if dim is None:
         return (None,) * count
     chunk = ceildiv(dim, count)
@@ -410,7 +412,8 @@ def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -
 
 
 def _expect_room(dim: MaybeDim, count: int, axis: int) -> None:
-    """Raises a ``SPLIT_UNEVEN`` fault where an open size is always less than the number of parts, which the library refuses."""
+    """Raises a ``SPLIT_UNEVEN`` fault where an open size is always less than the number of parts, which the library
+    refuses."""
     most = bounds(dim)[1] if isinstance(dim, Expr) else None
     if most is not None and most < count:
         raise SPLIT_UNEVEN.fault(
@@ -435,7 +438,8 @@ def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, cont
     sizes = entries(split_lengths)
     if sizes is None and split_lengths.shape is not None and _open(split_lengths.shape[0]):
         raise SPLIT_SUM.fault(
-            f"input 2 (split_lengths) is {shape_text(split_lengths.shape)}: OpenVINO makes no output where the number of parts "
+            f"input 2 (split_lengths) is {shape_text(split_lengths.shape)}: OpenVINO makes no output where the number "
+            "of parts "
             "is open",
             help="fix the number of entries of input 2",
             input=2,

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, bounds, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import reaches, reckoning, warn
+from irlint.findings.statements import reaches, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.axes import Ints, axes_of
-from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import (
+from irlint.ops.layout.rearranging import CROP_EXCEEDS, expect_per_axis, picked
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.axes import Ints, axes_of
+from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.element_types import (
     ELEMENT_TYPE_REFUSED,
     ELEMENT_TYPES_DIFFER,
     expect_type,
 )
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import entries, length, whole
-from irlint.ops.layout.rearranging import CROP_EXCEEDS, expect_per_axis, picked
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import entries, length, whole
 from irlint.schemas import MICROSOFT
 
 PadMode = Literal["constant", "reflect", "edge", "wrap"]
@@ -32,9 +32,10 @@ PAD_EXCEEDS = Rule(
     "pad-exceeds-input",
     Severity.ERROR,
     "The padding repeats more of the data than there is.",
-    why="""`edge` needs an element to repeat, `reflect` one more element than it adds, `symmetric` as many as it adds. OpenVINO
-refuses the layer; ONNX Runtime stops when it runs, though NumPy would reflect again and again: there it is a warning.""",
-    mend="Pad less, pad twice, or use `constant`.",
+    why="""`edge` needs an element to repeat, `reflect` one more element than it adds, `symmetric` as many as it adds.
+        OpenVINO refuses the layer; ONNX Runtime stops when it runs, though NumPy would reflect again and again: there
+        it is a warning.""",
+    fix="Pad less, pad twice, or use `constant`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[0,3] x) => (float[1,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mode = "edge"> (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -59,7 +60,8 @@ def padded(
         sizes.append(dim + before + after)
         if not reaches(sizes[-1], 0, f"axis {axis} is cropped by {before} and {after}"):
             raise CROP_EXCEEDS.fault(
-                f"axis {axis} of input 0 is {dim} and is padded by {before} and {after}: {counted(sizes[-1], 'element')} would be left",
+                f"axis {axis} of input 0 is {dim} and is padded by {before} and {after}: "
+                f"{counted(sizes[-1], 'element')} would be left",
                 help=f"cut off at most {counted(dim, 'element')}",
                 input=input,
                 marks=((0, axis),),
@@ -74,8 +76,8 @@ def padded(
         return origin if 0 <= origin < dim else None
 
     shape = tuple(sizes)
-    if reckoning():
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic():
+        from irlint.ops.shared import formulas
 
         formulas.padded(own, shape, begin=begin, end=end)
     return Tensor(x.dtype, shape, picked(x, shape, source, filler=filler) if mode in ("constant", "edge") else None)
@@ -86,8 +88,8 @@ def expect_enough(
 ) -> None:
     """Makes sure that each axis has the elements that its padding repeats.
 
-    Raises a ``PAD_EXCEEDS`` fault, or states it where ``severity`` is a lower one; an empty axis is always an error. Without
-    ``severity`` (OpenVINO) an axis that is reflected by 0 has to have an element too.
+    Raises a ``PAD_EXCEEDS`` fault, or states it where ``severity`` is a lower one; an empty axis is always an error.
+    Without ``severity`` (OpenVINO) an axis that is reflected by 0 has to have an element too.
     """
     surplus = {"reflect": 1, "symmetric": 0}
     lowest = 0 if mode == "reflect" and severity is None else 1
@@ -192,7 +194,8 @@ def _compiled_pad(layer: Layer) -> Fault | None:
 def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:
-    """OpenVINO Pad-1 and 12; the library lets both crop by negative numbers, and judges ``pad_value`` only if it is used."""
+    """OpenVINO Pad-1 and 12; the library lets both crop by negative numbers, and judges ``pad_value`` only if it is
+    used."""
     if data.dtype == "string" and pad_mode != "constant":
         raise ELEMENT_TYPE_REFUSED.fault(
             f'input 0 is string, which OpenVINO pads with pad_mode="constant" only, and pad_mode is "{pad_mode}"',

@@ -8,16 +8,16 @@ from irlint.dims import Dim, Expr, MaybeDim, at_least, ceildiv, largest
 from irlint.findings.faults import Rule, Severity
 from irlint.model.tensor import CONTENTS_LIMIT, FLOATS, Scalar, Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.compiling import (
+from irlint.ops.layout.creation import expect_result_type
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.compiling import (
     UNREADABLE,
     first_of,
     given_type,
     readable_constants,
 )
-from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one
-from irlint.ops.layout.creation import expect_result_type
+from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.shared.expectations import expect_one
 from irlint.schemas import MICROSOFT
 
 DType = str
@@ -28,7 +28,7 @@ STEP_ZERO = Rule(
     Severity.ERROR,
     "A Range advances by 0 and never reaches its limit.",
     why="The number of elements is the distance divided by the step; runtimes refuse a step of 0.",
-    mend="Use a step other than 0.",
+    fix="Use a step other than 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64[N] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {0}> { y = Range (start, limit, delta) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -40,13 +40,16 @@ RANGE_NOT_FINITE = Rule(
     "range-not-finite",
     Severity.ERROR,
     "A Range begins, ends or advances with a number from which no elements can be counted.",
-    why="""The number of elements is the distance divided by the step, rounded up. Where that is infinite or not a number ONNX Runtime
-stops at the node; OpenVINO refuses a start, a stop or a step that is infinite or not a number when it reads the model.""",
-    mend="Use finite numbers.",
+    why="""The number of elements is the distance divided by the step, rounded up. Where that is infinite or not a
+        number ONNX Runtime stops at the node; OpenVINO refuses a start, a stop or a step that is infinite or not a
+        number when it reads the model.""",
+    fix="Use finite numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
-g () => (float[N] y) <float start = {0.0}, float limit = {inf}, float delta = {1.0}> { y = Range (start, limit, delta) }""",
+g () => (float[N] y) <float start = {0.0}, float limit = {inf}, float delta = {1.0}> { y = Range (start, limit, \
+delta) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
-g () => (float[5] y) <float start = {0.0}, float limit = {5.0}, float delta = {1.0}> { y = Range (start, limit, delta) }""",
+g () => (float[5] y) <float start = {0.0}, float limit = {5.0}, float delta = {1.0}> { y = Range (start, limit, \
+delta) }""",
 )
 
 
@@ -86,7 +89,7 @@ def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -
     if start is None or delta is None:
         return Tensor(dtype, (size,))
     if not isinstance(size, int) or size > CONTENTS_LIMIT:
-        from irlint.ops.kernels import bounds
+        from irlint.ops.shared import bounds
 
         return Tensor(dtype, (size,), None, bounds.ranged(start, delta, dtype))
     return Tensor(dtype, (size,), tuple(fold.cast(fold.plus(start, fold.times(i, delta)), dtype) for i in range(size)))

@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 
 from irlint.dims import MaybeDim, Shape, at_least, product, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import agree, reaches, reaches_if_any, reckon
+from irlint.findings.statements import agree, explain_size, reaches, reaches_if_any
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Ints, axes_of, axis_of
-from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import (
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Ints, axes_of, axis_of
+from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.element_types import (
     INDEX_TYPES,
     LOGICAL,
     expect_type,
 )
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, outermost
-from irlint.ops.kernels.shape_inputs import entries, length, stated_size, whole
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, outermost
+from irlint.ops.shared.shape_inputs import entries, length, stated_size, whole
 from irlint.schemas import MICROSOFT
 
 ReverseMode = Literal["index", "mask"]
@@ -33,9 +33,9 @@ ENTRIES_PER_AXIS = Rule(
     "entries-per-axis-mismatch",
     Severity.ERROR,
     "A list that has one number for each axis is of another length.",
-    why="""Repeats, pads, crops and block sizes are listed axis by axis, pads in ONNX as all beginnings and then all ends.
-Runtimes refuse a list of another length.""",
-    mend="State one number for each axis of the data (ONNX pads: two), 1 or 0 where nothing is to happen.",
+    why="""Repeats, pads, crops and block sizes are listed axis by axis, pads in ONNX as all beginnings and then all
+        ends. Runtimes refuse a list of another length.""",
+    fix="State one number for each axis of the data (ONNX pads: two), 1 or 0 where nothing is to happen.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) <int64[1] repeats = {2}> { y = Tile (x, repeats) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,8 +47,9 @@ CROP_EXCEEDS = Rule(
     "crop-exceeds-input",
     Severity.ERROR,
     "More is cut off an axis than it has.",
-    why="Negative pads and crops remove elements; ONNX Runtime stops when it runs, OpenVINO gives up on the size in silence.",
-    mend="Cut off at most the size of the axis.",
+    why="Negative pads and crops remove elements; ONNX Runtime stops when it runs, OpenVINO gives up on the size in "
+    "silence.",
+    fix="Cut off at most the size of the axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[N,3] y) <int64[4] pads = {-1, 0, -2, 0}> { y = Pad (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -61,7 +62,7 @@ SEQUENCE_LENGTHS = Rule(
     Severity.ERROR,
     "There is another number of sequence lengths than there are sequences.",
     why="ReverseSequence takes one length for each entry of the batch axis; runtimes refuse any other number.",
-    mend="State one length for each entry of the batch axis, or correct `batch_axis`.",
+    fix="State one length for each entry of the batch axis, or correct `batch_axis`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,4] x, int64[5] lens) => (float[5,4] y) { y = ReverseSequence (x, lens) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -74,7 +75,7 @@ def picked(
 ) -> Contents | None:
     """The contents of a result of ``shape`` whose entries come from ``x``.
 
-    ``source`` tells, for an axis and a position on it in the result, the position in ``x``; None is the ``filler``.
+    ``source`` gives, for an axis and a position on it in the result, the position in ``x``; None is the ``filler``.
     """
     if x.value is None or not fold.fits(x.shape) or not fold.fits(shape):
         return None
@@ -118,7 +119,7 @@ def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Tensor:
     value = picked(x, shape, source)
     if value is not None or (x.value is None and x.extent is None):
         return Tensor(x.dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(x.dtype, shape, None, bounds.tiled(x, repeats))
 
@@ -150,7 +151,8 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
 
 @openvino("Tile", lists=(1,))
 def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
-    """OpenVINO Tile-1: the shorter of shape and repeats is filled up with 1s in front; the library takes less than 0 for 0."""
+    """OpenVINO Tile-1: the shorter of shape and repeats is filled up with 1s in front; the library takes less than 0
+    for 0."""
     expect_type(repeats, 1, INTEGERS)
     expect_rank(repeats, 1, 1, what="repeats")
     listed = entries(repeats)
@@ -166,7 +168,8 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
 
 @onnx("Crop", until=9)
 def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
-    """Crop of the default domain's experimental operators: [N, C, H, W] without its ``border`` (left, top, right, bottom).
+    """Crop of the default domain's experimental operators: [N, C, H, W] without its ``border`` (left, top, right,
+    bottom).
 
     ``scale`` states the height and width that are left.
     """
@@ -186,7 +189,7 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
     height = _cropped(input.shape, 2, top, rest=below, keeps=bool(scale))
     width = _cropped(input.shape, 3, left, rest=beside, keeps=bool(scale))
     for axis, dim in ((2, height), (3, width)):
-        reckon(axis, dim, whole=input.shape[axis])
+        explain_size(axis, dim, whole=input.shape[axis])
     return Tensor(input.dtype, (*input.shape[:2], height, width))
 
 
@@ -285,12 +288,14 @@ def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 
 
 
 def _shift_for_each(layer: Layer) -> Fault | None:
-    """What is wrong with one shift for several axes of data whose sizes are known, which only the specification allows."""
+    """What is wrong with one shift for several axes of data whose sizes are known, which only the specification
+    allows."""
     shift, axes = layer.sizes(1), layer.sizes(2)
     if layer.sizes(0) is None or shift != () or not axes or axes[0] == 1:
         return None
     return not_compiled(
-        f"input 1 (shift) is a scalar and input 2 (axes) is {shape_text(axes)}: the CPU plugin takes one shift for each axis",
+        f"input 1 (shift) is a scalar and input 2 (axes) is {shape_text(axes)}: the CPU plugin takes one shift for "
+        "each axis",
         help="write the shift once for each of the axes",
         input=1,
     )

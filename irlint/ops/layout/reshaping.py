@@ -6,25 +6,26 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, Shape, at_least, product, quotient, same, symbols
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.statements import Relation, divides, reckoning, require, warn
+from irlint.findings.statements import Relation, divides, require, wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.contents import rearranged
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import entries
-from irlint.ops.kernels.sizes import whole_quotient
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.contents import rearranged
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import entries
+from irlint.ops.shared.sizes import whole_quotient
 
 RESHAPE_COUNT = Rule(
     "IRL330",
     "reshape-count-mismatch",
     Severity.ERROR,
     "The target of a Reshape has another number of elements than the data.",
-    why="""Reshape keeps every element, so the product of the sizes has to stay the same; a -1 stands for the quotient, which
-has to be whole. Runtimes stop at the node, often only when it runs.""",
-    mend="Give a target of the same number of elements, or put -1 in the place of the size that follows from the others.",
+    why="""Reshape keeps every element, so the product of the sizes has to stay the same; a -1 stands for the quotient,
+        which has to be whole. Runtimes stop at the node, often only when it runs.""",
+    fix="Give a target of the same number of elements, or put -1 in the place of "
+    "the size that follows from the others.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,9 +37,10 @@ RESHAPE_TARGET = Rule(
     "reshape-target-invalid",
     Severity.ERROR,
     "The target of a Reshape has an entry without a meaning.",
-    why="""One entry may be -1 and follows from the others; a 0 stands for the data's size on the same axis (ONNX without
-`allowzero`, OpenVINO with `special_zero`), so there has to be such an axis; less than -1 means nothing.""",
-    mend="Leave one -1 at most, and 0 only where the data has an axis to copy.",
+    why="""One entry may be -1 and follows from the others; a 0 stands for the data's size on the same axis (ONNX
+        without `allowzero`, OpenVINO with `special_zero`), so there has to be such an axis; less than -1 means
+        nothing.""",
+    fix="Leave one -1 at most, and 0 only where the data has an axis to copy.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,7 +56,7 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) ->
     """The shape that a target means for ``data``: -1 is the size that follows from the others, None is not known.
 
     With ``copies`` a 0 stands for the data's size on the same axis. A target that is not wholly known is worked out as
-    far as the number of elements tells. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault.
+    far as the number of elements decides. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault.
     Source: ONNX Reshape-5 to 25, OpenVINO Reshape-1.
     """
     _expect_meaning(data, target, copies)
@@ -144,9 +146,9 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     if len(meant) != 1:
         return "give a target of the same number of elements"
     axis, wanted = meant[0]
-    told = f"was the {target[axis]} (entry {axis} of the target) meant to be {wanted}?"
+    question = f"was the {target[axis]} (entry {axis} of the target) meant to be {wanted}?"
     if -1 in target:
-        return told
+        return question
     kept, factors = list(data), []
     for place, each in enumerate(target):
         if each in kept and place != axis:
@@ -155,7 +157,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
             factors.append(each)
     count = product((wanted, *factors))
     sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
-    return f"{sum_text}{told} -1 there follows from the number of elements"
+    return f"{sum_text}{question} -1 there follows from the number of elements"
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
@@ -189,7 +191,8 @@ def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDi
     if same(before, 0) is None:
         return None
     raise RESHAPE_COUNT.fault(
-        f"{_coming(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is {shape_text(data)}, the target "
+        f"{_coming(before)}, which {'is' if before == 1 else 'are'} no multiple of {known}: input 0 is "
+        f"{shape_text(data)}, the target "
         f"{shape_text(tuple(target))}",
         help=_count_help(data, target),
         input=0,
@@ -204,8 +207,8 @@ def _reshape(data: Tensor, target: Tensor, copies: bool) -> Tensor:
 
 def _as_target(data: Tensor, target: Sequence[MaybeDim], *, copies: bool) -> Tensor:
     shape = reshaped(data.shape, target, copies=copies)
-    if reckoning():
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic():
+        from irlint.ops.shared import formulas
 
         formulas.reshaped(data.shape, target, shape)
     return rearranged(data, shape)
@@ -257,7 +260,8 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
     sure = all(entry is not None and _is_stated(entry) for entry in listed) or not _may_be_empty(data.shape)
     if sure and not special_zero and 0 in listed and -1 in listed and not any(dim == 0 for dim in data.shape or ()):
         raise RESHAPE_TARGET.fault(
-            f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero` a 0 is a size, "
+            f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero` a 0 "
+            "is a size, "
             "and OpenVINO takes a -1 beside it only where input 0 has a size of 0",
             help='write special_zero="true" where the 0 copies a size, or the size in the place of the -1',
             input=1,
@@ -274,7 +278,8 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
 
 
 def _cut_off(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
-    """What the library gives where a target that copies sizes has fewer elements than there are: it does not count these.
+    """What the library gives where a target that copies sizes has fewer elements than there are: it does not count
+    these.
 
     None where it has more elements, or may have, and of a constant, whose elements the library counts.
     """
@@ -301,8 +306,8 @@ def _flatten(x: Tensor, axis: int, negative: bool) -> Tensor:
         return Tensor(x.dtype, (None, None))
     rank = len(x.shape)
     place = rank if axis == rank else axis_of(axis, rank, negative=negative)
-    if reckoning():
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic():
+        from irlint.ops.shared import formulas
 
         formulas.flattened(x.shape, place)
     return rearranged(x, flattened(x.shape, place))

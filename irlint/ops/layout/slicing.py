@@ -7,14 +7,14 @@ from itertools import product
 
 from irlint.dims import Dim, MaybeDim, Shape, at_least, ceildiv, largest, same, smallest
 from irlint.findings.faults import Rule, Severity, refused
-from irlint.findings.statements import agree, reckon
+from irlint.findings.statements import agree, explain_size
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Contents, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.axes import Ints, axes_of
-from irlint.ops.kernels.contents import fits, strides
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.shared.axes import Ints, axes_of
+from irlint.ops.shared.contents import fits, strides
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_rank
 from irlint.records import record
 
 SLICE_STEP_ZERO = Rule(
@@ -23,7 +23,7 @@ SLICE_STEP_ZERO = Rule(
     Severity.ERROR,
     "A slice has a step of 0.",
     why="A step of 0 never reaches the end of the range; runtimes refuse it.",
-    mend="Use a step of 1 to take every element, or a negative one to take them from the end.",
+    fix="Use a step of 1 to take every element, or a negative one to take them from the end.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,8] x) => (float[2,N] y)
 <int64[1] starts = {0}, int64[1] ends = {4}, int64[1] axes = {1}, int64[1] steps = {0}>
@@ -39,9 +39,9 @@ SLICE_LENGTHS_DIFFER = Rule(
     "slice-lengths-differ",
     Severity.ERROR,
     "The starts, ends, axes and steps of a slice are not of one length, one entry for each axis sliced.",
-    why="""Entry i of each list belongs to the i-th sliced axis: they have to be of one length, and no longer than the data has
-axes. Runtimes refuse anything else.""",
-    mend="Give the same number of starts, ends, axes and steps.",
+    why="""Entry i of each list belongs to the i-th sliced axis: they have to be of one length, and no longer than the
+        data has axes. Runtimes refuse anything else.""",
+    fix="Give the same number of starts, ends, axes and steps.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,8] x) => (float[2,4] y)
 <int64[2] starts = {0, 0}, int64[1] ends = {4}, int64[1] axes = {1}>
@@ -55,13 +55,23 @@ g (float[2,8] x) => (float[2,4] y)
 
 _SCATTER = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
-<layer id="1" name="u" type="Parameter" version="opset1"><data shape="ROWS,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>ROWS</dim><dim>4</dim></port></output></layer>
-<layer id="2" name="i" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
-<layer id="3" name="s" type="SliceScatter" version="opset15"><input><port id="0"/><port id="1"/><port id="2"/><port id="3"/><port id="4"/></input><output><port id="5" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
+<layer id="1" name="u" type="Parameter" version="opset1"><data shape="ROWS,4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>ROWS</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="3" name="s" type="SliceScatter" version="opset15"><input><port id="0"/><port id="1"/><port id="2"/>\
+<port id="3"/><port id="4"/></input><output><port id="5" precision="FP32"><dim>2</dim><dim>8</dim></port></output>\
+</layer>
 <layer id="4" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="1"/><edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="2" from-port="0" to-layer="3" to-port="3"/><edge from-layer="2" from-port="0" to-layer="3" to-port="4"/><edge from-layer="3" from-port="5" to-layer="4" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="3" to-port="1"/>\
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
+<edge from-layer="2" from-port="0" to-layer="3" to-port="3"/>\
+<edge from-layer="2" from-port="0" to-layer="3" to-port="4"/>\
+<edge from-layer="3" from-port="5" to-layer="4" to-port="0"/>
 </edges></net>"""
 
 UPDATES_NOT_SLICE = Rule(
@@ -70,7 +80,7 @@ UPDATES_NOT_SLICE = Rule(
     Severity.ERROR,
     "The updates of a SliceScatter do not have the shape of the slice that they replace.",
     why="The updates take the place of the slice element by element, and nothing is broadcast.",
-    mend="Give the updates the shape of data[start:stop:step] on the axes, and data's sizes on the others.",
+    fix="Give the updates the shape of data[start:stop:step] on the axes, and data's sizes on the others.",
     bad=_SCATTER.replace("ROWS", "3"),
     good=_SCATTER.replace("ROWS", "2"),
 )
@@ -182,7 +192,9 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
     for axis, (whole, taken) in enumerate(zip(data.shape, ranges)):
         if taken is not None:
-            reckon(axis, shape[axis], details=_emptiness(axis, shape[axis], whole=whole, taken=taken), whole=whole)
+            explain_size(
+                axis, shape[axis], details=_emptiness(axis, shape[axis], whole=whole, taken=taken), whole=whole
+            )
     value = None
     if data.value is not None and fits(data.shape):
         places = [
@@ -192,7 +204,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
         value = picked(data.value, data.shape, places)
     if value is not None or (data.value is None and data.extent is None):
         return Tensor(data.dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(data.dtype, shape, None, bounds.taken(data, list(map(place_of, data.shape, ranges))))
 
@@ -225,7 +237,8 @@ Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """How many axes are sliced, None where that is not known. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED`` fault."""
+    """How many axes are sliced, None where that is not known. Raises a ``SLICE_LENGTHS_DIFFER`` or
+    ``INPUT_RANK_REFUSED`` fault."""
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:
         if tensor is None or tensor.shape is None:
@@ -238,7 +251,8 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
     for index, name, length in found:
         if index != first and not agree(expected, length, f"{other} and {name} have one entry for each sliced axis"):
             raise SLICE_LENGTHS_DIFFER.fault(
-                f"input {first} ({other}) has {counted(expected, 'entry', 'entries')} and input {index} ({name}) has {length}",
+                f"input {first} ({other}) has {counted(expected, 'entry', 'entries')} and input {index} ({name}) has "
+                f"{length}",
                 help=f"give `{other}` and `{name}` one entry for each sliced axis",
                 input=index,
                 marks=((first, 0), (index, 0)),

@@ -10,12 +10,12 @@ from irlint.findings.statements import agree, warn
 from irlint.model import Node
 from irlint.model.tensor import CONTENTS_LIMIT, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants, whole_sizes
-from irlint.ops.kernels.contents import rearranged
-from irlint.ops.kernels.element_types import ARITHMETIC, expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_list_of_axes, expect_rank
-from irlint.ops.kernels.shape_inputs import length, whole
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints, axes_of, result_axis
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, readable_constants, whole_sizes
+from irlint.ops.shared.contents import rearranged
+from irlint.ops.shared.element_types import ARITHMETIC, expect_type
+from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_list_of_axes, expect_rank
+from irlint.ops.shared.shape_inputs import length, whole
 from irlint.schemas import MICROSOFT
 
 SQUEEZE_SIZE = Rule(
@@ -23,9 +23,9 @@ SQUEEZE_SIZE = Rule(
     "squeeze-size-not-one",
     Severity.ERROR,
     "An axis that is to be removed has a size other than 1.",
-    why="""Squeeze removes axes of size 1. ONNX runtimes refuse any other; OpenVINO leaves the axis as it is in silence, and
-what follows sees one axis too many: there it is a warning.""",
-    mend="Name only axes of size 1, or take one element of the axis with Gather or Slice first.",
+    why="""Squeeze removes axes of size 1. ONNX runtimes refuse any other; OpenVINO leaves the axis as it is in
+        silence, and what follows sees one axis too many: there it is a warning.""",
+    fix="Name only axes of size 1, or take one element of the axis with Gather or Slice first.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -66,7 +66,8 @@ def _declared_rank(node: Node) -> int | None:
 
 
 def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """What is left of a shape without its axes of size 1 where that has ``rank`` axes: all that may be wider, or that surely are."""
+    """What is left of a shape without its axes of size 1 where that has ``rank`` axes: all that may be wider, or that
+    surely are."""
     wide = len(shape) - ones.count(True)
     if rank is None or not ones.count(False) <= rank <= wide:
         return None
@@ -89,7 +90,7 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
     """``x`` without ``axes``; by an empty list ONNX means none of them, and ONNX Runtime takes it for all.
 
-    Without a list the ``context`` tells the rank that the file declares.
+    Without a list the ``context`` gives the rank that the file declares.
     """
     if axes is None and context is not None and x.shape is not None and None in (ones := _ones(x.shape)):
         return Tensor(x.dtype, _of_rank(x.shape, ones, _declared_rank(context.node)))
@@ -106,7 +107,8 @@ def _expect_from_front(axes: Sequence[int] | None) -> None:
         return
     warn(
         AXIS_OUT_OF_RANGE.fault(
-            f"axes is {list(axes or ())}: before opset 11 the specification takes no negative axis; ONNX Runtime counts "
+            f"axes is {list(axes or ())}: before opset 11 the specification takes no negative axis; ONNX Runtime "
+            "counts "
             f"{negative[0]} from the end, and its shape inference ignores it",
             help="count the axes from 0, or import opset 11 or later",
             attribute="axes",
@@ -150,7 +152,8 @@ def _expect_numbers(axes: Tensor | None) -> None:
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """``skip`` keeps an axis of another size than 1; with ``one_removed`` an axis that is not known is taken to be 1."""
+    """``skip`` keeps an axis of another size than 1; with ``one_removed`` an axis that is not known is taken to be
+    1."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes is None or axes.value == ():

@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from irlint.dims import MaybeDim, Shape
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.statements import reckon
+from irlint.findings.statements import explain_size
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, UNKNOWN, Contents, Tensor
 from irlint.ops import Context, openvino
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.compiling import readable_constants
-from irlint.ops.kernels.contents import fits
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.index_ranges import Room, out_of_range
 from irlint.ops.layout.slicing import (
     FAR,
     Range,
@@ -28,16 +23,28 @@ from irlint.ops.layout.slicing import (
     refuse_zero_steps,
     sliced,
 )
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.compiling import readable_constants
+from irlint.ops.shared.contents import fits
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.index_ranges import Room, out_of_range
 from irlint.records import record
 
 _STRIDED = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
-<layer id="1" name="b" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer>
-<layer id="2" name="s" type="StridedSlice" version="opset1"><data begin_mask="0,0" end_mask="0,0" ellipsis_mask="MASK"/><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="FP32"><dim>-1</dim><dim>-1</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,8" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>2</dim><dim>8</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="s" type="StridedSlice" version="opset1">\
+<data begin_mask="0,0" end_mask="0,0" ellipsis_mask="MASK"/><input><port id="0"/><port id="1"/><port id="2"/></input>\
+<output><port id="3" precision="FP32"><dim>-1</dim><dim>-1</dim></port></output></layer>
 <layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="1" from-port="0" to-layer="2" to-port="2"/><edge from-layer="2" from-port="3" to-layer="3" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="2"/>\
+<edge from-layer="2" from-port="3" to-layer="3" to-port="0"/>
 </edges></net>"""
 
 STRIDED_SLICE_MASK = Rule(
@@ -46,9 +53,10 @@ STRIDED_SLICE_MASK = Rule(
     Severity.ERROR,
     "The masks of a StridedSlice contradict each other or the data's rank.",
     why="""Each mask is a list of 0 and 1 with one entry for each entry of `begin`; masks that are not empty are of one
-length, at most one entry is an ellipsis, and the entries that are neither an ellipsis nor a new axis need one axis of the
+        length, at most one entry is an ellipsis, and the entries that are neither an ellipsis nor a new axis need one
+        axis of the
 data each. OpenVINO refuses the layer otherwise.""",
-    mend="Write every mask with as many entries as `begin` has, each 0 or 1.",
+    fix="Write every mask with as many entries as `begin` has, each 0 or 1.",
     bad=_STRIDED.replace("MASK", "1,1"),
     good=_STRIDED.replace("MASK", "0,0"),
 )
@@ -96,7 +104,8 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
     """
     if len(masks.ellipsis) > 1:
         raise STRIDED_SLICE_MASK.fault(
-            f"ellipsis_mask marks the entries {', '.join(map(str, sorted(masks.ellipsis)))}; at most one may be an ellipsis",
+            f"ellipsis_mask marks the entries {', '.join(map(str, sorted(masks.ellipsis)))}; at most one may be an "
+            "ellipsis",
             help="mark one entry as the ellipsis",
             attribute="ellipsis_mask",
         )
@@ -105,7 +114,8 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
     needed = count - len(new) - (at is not None)
     if needed > rank:
         raise STRIDED_SLICE_MASK.fault(
-            f"{needed} of the {counted(count, 'entry', 'entries')} of `begin` slice an axis each, and input 0 has {counted(rank, 'axis', 'axes')}",
+            f"{needed} of the {counted(count, 'entry', 'entries')} of `begin` slice an axis each, and input 0 has "
+            f"{counted(rank, 'axis', 'axes')}",
             help="remove entries, or mark new axes and the ellipsis",
             input=1,
         )
@@ -174,11 +184,11 @@ def strided_slice(
     shape = tuple(1 if kind == "new" else kept.shape[axis] for kind, axis in rest)
     for position, (kind, axis) in enumerate(rest):
         if kind == "range":
-            reckon(position, shape[position], whole=data.shape[axis])
+            explain_size(position, shape[position], whole=data.shape[axis])
     value = _strided_contents(data, ranges, removed)
     if data.extent is None:
         return Tensor(data.dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     places = [
         (from_start(removed[axis], dim), 0) if axis in removed else place_of(dim, taken)

@@ -9,11 +9,11 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model.tensor import CONTENTS_LIMIT, INTEGERS, Contents, Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.axes import Ints, axes_of
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import length, whole
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.axes import Ints, axes_of
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import length, whole
 
 PERM_LENGTH = Rule(
     "IRL333",
@@ -21,7 +21,7 @@ PERM_LENGTH = Rule(
     Severity.ERROR,
     "The order of axes does not name each axis of the data once.",
     why="A Transpose moves every axis to one place; runtimes refuse an order of another length.",
-    mend="Name each axis of the data once, counted from 0.",
+    fix="Name each axis of the data once, counted from 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,224,224,3] x) => (float[3,1,224] y) { y = Transpose <perm = [3, 0, 1]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -52,7 +52,8 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
     order = tuple(range(rank))[::-1] if perm is None else tuple(perm)
     if len(order) != rank:
         raise PERM_LENGTH.fault(
-            f"{_called(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has {counted(rank, 'axis', 'axes')}",
+            f"{_called(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has "
+            f"{counted(rank, 'axis', 'axes')}",
             help=f"let input 0 have {counted(len(order), 'axis', 'axes')}, or {_named_once(rank)}",
             input=0 if input is None else input,
             attribute="perm" if input is None else None,
@@ -64,7 +65,7 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
         value = fold.permuted(x.value, x.shape, order)
     if x.extent is None:
         return Tensor(x.dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(x.dtype, shape, value, bounds.permuted(x, order))
 
@@ -90,7 +91,8 @@ def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
         count = input_order.shape[0]
     if count != 0 and same(count, len(arg.shape)) is False:
         raise PERM_LENGTH.fault(
-            f"{_called(1)} has {counted(count, 'entry', 'entries')}, input 0 has {counted(len(arg.shape), 'axis', 'axes')}",
+            f"{_called(1)} has {counted(count, 'entry', 'entries')}, input 0 has "
+            f"{counted(len(arg.shape), 'axis', 'axes')}",
             help=_named_once(len(arg.shape)),
             input=1,
         )

@@ -1,4 +1,4 @@
-"""Activations with parameters, Softmax and its kin, Dropout, and the tests for numbers that are none."""
+"""Activations with parameters, Softmax and similar ones, Dropout, and the tests for numbers that are none."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched, stretches
-from irlint.ops.kernels.compiling import Layer, constants_at, not_compiled
-from irlint.ops.kernels.element_types import ARITHMETIC, REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, merged, stretched, stretches
+from irlint.ops.shared.compiling import Layer, constants_at, not_compiled
+from irlint.ops.shared.element_types import ARITHMETIC, REAL, common_type, expect_type
+from irlint.ops.shared.expectations import expect_one
 
 Approximate = Literal["none", "tanh"]
 ApproximationMode = Literal["ERF", "TANH"]
@@ -26,7 +26,7 @@ RANGE_EMPTY = Rule(
     Severity.ERROR,
     "The lower limit lies above the upper one.",
     why="No number lies in the range: ONNX Runtime (Clip below opset 11) and OpenVINO (Clamp) refuse the model.",
-    mend="Swap the limits.",
+    fix="Swap the limits.",
     bad="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x) => (float[2,3] y) { y = Clip <min = 6.0, max = 0.0> (x) }""",
     good="""<ir_version: 3, opset_import: ["" : 6]>
@@ -203,7 +203,8 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
     if stretches(count, channels, "the slope has one element for each channel"):
         return
     raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (slope) has {counted(count, 'element')}; before opset 7 it has one, or {channels}, one for each channel of input 0",
+        f"input 1 (slope) has {counted(count, 'element')}; before opset 7 it has one, or {channels}, one for each "
+        "channel of input 0",
         help=f"give input 1 the shape [{channels}]",
         input=1,
         marks=((0, 1),),

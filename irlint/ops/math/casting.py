@@ -18,12 +18,12 @@ from irlint.model.tensor import (
     Type,
 )
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
-from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.contents import cast as converted
-from irlint.ops.kernels.contents import extent
-from irlint.ops.kernels.element_types import common_type, expect_type
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
+from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.contents import cast as converted
+from irlint.ops.shared.contents import extent
+from irlint.ops.shared.element_types import common_type, expect_type
 
 DType = str
 RoundMode = Literal["up", "down", "nearest"]
@@ -41,9 +41,9 @@ NOT_CONVERTIBLE = Rule(
     "element-type-not-convertible",
     Severity.ERROR,
     "Elements of this type cannot be read as the other one.",
-    why="""BitCast keeps the bits of each element, so both types need the same number of them; a conversion between texts
-and numbers exists in few places. Runtimes refuse any other.""",
-    mend="Name a type of the same width, or convert in two steps.",
+    why="""BitCast keeps the bits of each element, so both types need the same number of them; a conversion between
+        texts and numbers exists in few places. Runtimes refuse any other.""",
+    fix="Name a type of the same width, or convert in two steps.",
     bad="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
@@ -57,9 +57,9 @@ LOST_IN_CAST = Rule(
     "constant-lost-in-cast",
     Severity.WARNING,
     "A constant is converted to a type that cannot hold it.",
-    why="""A number past the range of a floating-point type becomes infinite; one past the range of whole numbers becomes
-another number, a different one on each runtime.""",
-    mend="Convert to a wider type, or correct the constant.",
+    why="""A number past the range of a floating-point type becomes infinite; one past the range of whole numbers
+        becomes another number, a different one on each runtime.""",
+    fix="Convert to a wider type, or correct the constant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float16[1] y) { c = Constant <value = float[1] {100000.0}> ()
 y = Cast <to = 10> (c) }""",
@@ -101,8 +101,8 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
     """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
     if x.extent is not None:
-        from irlint.ops.kernels import bounds
-        from irlint.ops.kernels.quotients import cut_off
+        from irlint.ops.shared import bounds
+        from irlint.ops.shared.quotients import cut_off
 
         return cut_off(x, dtype) or Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
     if x.value is None or dtype is None:
@@ -145,7 +145,8 @@ def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up",
     dtype = numbered_type(to, context, "to", given=_GIVEN)
     if saturate != 1 and not dtype.startswith("float8"):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime refuses "
+            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime "
+            "refuses "
             "it for what is no 8-bit float",
             help="leave `saturate` out",
             attribute="saturate",
@@ -264,7 +265,8 @@ def convert_like(data: Tensor, like: Tensor) -> Tensor:
 
 @openvino("FakeConvert", since=13, absent={"destination_type": "float8_e4m3fn"}, fills_in=True)
 def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, destination_type: DType | None) -> Tensor:
-    """OpenVINO FakeConvert-13: rounded to an 8-bit float and back; ``scale`` and ``shift`` are stretched onto the data."""
+    """OpenVINO FakeConvert-13: rounded to an 8-bit float and back; ``scale`` and ``shift`` are stretched onto the
+    data."""
     if destination_type not in _EIGHT_BITS:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation takes f8e4m3 and f8e5m2",

@@ -10,18 +10,18 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.broadcast import broadcast, clash, joined
-from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.shared.broadcast import broadcast, clash, joined
+from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
 
 EQUATION_INVALID = Rule(
     "IRL322",
     "einsum-equation-invalid",
     Severity.ERROR,
     "An Einsum equation cannot be read, or does not fit the inputs.",
-    why="""The equation has one term for each input, separated by commas; each term one letter for each axis, with at most one
-ellipsis for the rest; what follows `->` uses letters of the terms.""",
-    mend="Correct the equation: the message says which term, and what it does not fit.",
+    why="""The equation has one term for each input, separated by commas; each term one letter for each axis, with at
+        most one ellipsis for the rest; what follows `->` uses letters of the terms.""",
+    fix="Correct the equation: the message says which term, and what it does not fit.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,7 +34,7 @@ EINSUM_MISMATCH = Rule(
     Severity.ERROR,
     "One letter of an Einsum equation stands for axes of different sizes.",
     why="A letter names one index, which runs over all axes that it stands for at once: their sizes are equal, or 1.",
-    mend="Use another letter, or make the sizes equal.",
+    fix="Use another letter, or make the sizes equal.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -73,7 +73,8 @@ def _term(text: str, equation: str) -> Term:
 def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shape | None], *, equation: str) -> None:
     if len(terms) != len(shapes):
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}" with {counted(len(terms), "term")}, and there are {counted(len(shapes), "input")}',
+            f'the equation is "{equation}" with {counted(len(terms), "term")}, and there are '
+            f"{counted(len(shapes), 'input')}",
             help="write one term for each input, separated by commas",
             attribute="equation",
         )
@@ -185,7 +186,8 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
     odd = next(((index, width) for index, width in widths if width != widths[0][1]), None)
     if odd is not None:
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input {widths[0][0]} and '
+            f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input '
+            f"{widths[0][0]} and "
             f"for {odd[1]} in input {odd[0]}; it has to be the same number everywhere",
             help=f"give input {odd[0]} axes of 1 in front (Unsqueeze)",
             input=odd[0],
@@ -194,7 +196,8 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
     if ELLIPSIS not in output and any(width for _, width in widths):
         warn(
             EQUATION_INVALID.fault(
-                f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} and is not in the result; '
+                f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} and is '
+                "not in the result; "
                 "ONNX Runtime and NumPy refuse to sum over them",
                 help="write ... after -> as well, or letters instead of it",
                 attribute="equation",
@@ -204,7 +207,8 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
 
 
 def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
-    """The terms of an equation, and the result: without ``->``, as OpenVINO takes it, the letters of one term only, as often as there."""
+    """The terms of an equation, and the result: without ``->``, as OpenVINO takes it, the letters of one term only, as
+    often as there."""
     terms, output = equation_terms(equation)
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
@@ -254,7 +258,8 @@ def _expect_squares(index: int, term: Term, shape: Shape) -> None:
         other = first.setdefault(label, axis)
         if not agree(shape[other], shape[axis], f"axes {other} and {axis} of input {index} share the letter {label}"):
             raise EINSUM_MISMATCH.fault(
-                f"the letter {label} stands for axis {other} of input {index}, which is {shape[other]}, and for its axis "
+                f"the letter {label} stands for axis {other} of input {index}, which is {shape[other]}, and for its "
+                "axis "
                 f"{axis}, which is {shape[axis]}: they have to be equal",
                 help=f"use two letters instead of {label}",
                 input=index,

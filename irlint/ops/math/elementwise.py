@@ -10,13 +10,13 @@ from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import FLOATS, INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels import contents
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
-from irlint.ops.kernels.broadcast import broadcast, merged, stretches
-from irlint.ops.kernels.compiling import Layer, first_of, laid_as_numpy, not_compiled
-from irlint.ops.kernels.contents import Fold, computed, extent
-from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
+from irlint.ops.shared import contents
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.shared.broadcast import broadcast, merged, stretches
+from irlint.ops.shared.compiling import Layer, first_of, laid_as_numpy, not_compiled
+from irlint.ops.shared.contents import Fold, computed, extent
+from irlint.ops.shared.element_types import ARITHMETIC, BITWISE, LOGICAL, common_type, expect_type
 
 ShiftDirection = Literal["LEFT", "RIGHT"]
 
@@ -178,7 +178,8 @@ def ov_select(
     *,
     broadcasting: Broadcasting,
 ) -> Tensor:
-    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together; the library lets ``cond`` enlarge them."""
+    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together; the library lets ``cond`` enlarge
+    them."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
     if broadcasting.auto_broadcast == "numpy":
@@ -194,7 +195,7 @@ def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | N
     value = contents.folded(contents.chosen, (cond, then, otherwise), shape, dtype=dtype, partial=True)
     if value is not None or (then.extent is None and otherwise.extent is None):
         return Tensor(dtype, shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(dtype, shape, None, bounds.chosen(cond, then, otherwise, shape=shape))
 
@@ -207,9 +208,9 @@ DIVISION_BY_ZERO = Rule(
     "integer-division-by-zero",
     Severity.ERROR,
     "Whole numbers are divided by a constant that has a 0 in it.",
-    why="""Whole numbers have no infinity: the quotient and the remainder do not exist. ONNX Runtime refuses a Div or Mod whose
-divisor is such a constant when it loads the model, and stops at one that it works out.""",
-    mend="Correct the divisor, or divide floating-point numbers.",
+    why="""Whole numbers have no infinity: the quotient and the remainder do not exist. ONNX Runtime refuses a Div or
+        Mod whose divisor is such a constant when it loads the model, and stops at one that it works out.""",
+    fix="Correct the divisor, or divide floating-point numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -224,7 +225,7 @@ FLOAT_DIVISION_BY_ZERO = Rule(
     Severity.WARNING,
     "Floating-point numbers are divided by a constant that has a 0 in it.",
     why="The quotient is infinite, or not a number where 0 is divided; what follows is computed with these.",
-    mend="Correct the divisor.",
+    fix="Correct the divisor.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -243,7 +244,8 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
         single = b.value is not None and len(b.value) == 1
         warn(
             FLOAT_DIVISION_BY_ZERO.fault(
-                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'holds a'} 0: the quotient is infinite or not a number",
+                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'holds a'} 0: the quotient is "
+                "infinite or not a number",
                 help="correct the divisor",
                 input=1,
             )
@@ -273,7 +275,7 @@ def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
     result = computed(fold, (a, b), broadcast((a.shape, b.shape)), dtype=a.dtype or b.dtype)
     if result.value is None or None not in result.value or fold not in (contents.times, contents.real_quotient):
         return result
-    from irlint.ops.kernels.quotients import product_ratio, quotient_ratio, with_ratios
+    from irlint.ops.shared.quotients import product_ratio, quotient_ratio, with_ratios
 
     return with_ratios(result, a, b, ratio=product_ratio if fold is contents.times else quotient_ratio)
 
@@ -315,7 +317,8 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
 
 @onnx("Mod", since=10)
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
-    """ONNX Mod-10: the sign of the divisor, or with ``fmod``, which floats need up to opset 27, that of the dividend."""
+    """ONNX Mod-10: the sign of the divisor, or with ``fmod``, which floats need up to opset 27, that of the
+    dividend."""
     if fmod not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `fmod` is {fmod}; it is 0 or 1",
@@ -325,7 +328,8 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
     dtype = a.dtype or b.dtype
     if fmod == 0 and dtype in FLOATS and context.version < 28:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `fmod` is 0 and input 0 is {dtype}: up to opset 27 floating-point numbers need fmod=1, and ONNX "
+            f"attribute `fmod` is 0 and input 0 is {dtype}: up to opset 27 floating-point numbers need fmod=1, and "
+            "ONNX "
             "Runtime stops without it",
             help="write fmod=1",
             attribute="fmod",
@@ -370,9 +374,10 @@ AXIS_MISMATCH = Rule(
     "legacy-broadcast-mismatch",
     Severity.ERROR,
     "Before opset 7 the second input has to be a single element or a continuous part of the first.",
-    why="""Up to opset 6 an elementwise operator broadcasts only with `broadcast=1`, only its second input, and lays it along
-the first one's axes from `axis` on (both end together where `axis` is not given). No size 1 is stretched inside it.""",
-    mend="Set `axis` to the axis on which the second input begins, or convert the model to opset 7 or later.",
+    why="""Up to opset 6 an elementwise operator broadcasts only with `broadcast=1`, only its second input, and lays it
+        along the first one's axes from `axis` on (both end together where `axis` is not given). No size 1 is stretched
+        inside it.""",
+    fix="Set `axis` to the axis on which the second input begins, or convert the model to opset 7 or later.",
     bad="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>
 g (float[2,3,4,5] x, float[3,5] b) => (float[2,3,4,5] y) { y = Add <broadcast = 1, axis = 1> (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>

@@ -8,20 +8,21 @@ from irlint.findings.statements import Relation, agree, reaches, require
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
-from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import entries, length, number, openvino_shape, whole
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED
+from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compiled
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import entries, length, number, openvino_shape, whole
 
 COMPLEX_LAYOUT = Rule(
     "IRL511",
     "complex-layout-mismatch",
     Severity.ERROR,
     "The last axis of a signal does not have the size that real or complex numbers need.",
-    why="""A Fourier transform takes complex numbers as two entries on the last axis, and real ones in ONNX as one. With
-`onesided` ONNX transforms real numbers into half of a spectrum, and with `inverse` as well such a half into real ones.""",
-    mend="Give the last axis the size that the message names, or change `onesided`.",
+    why="""A Fourier transform takes complex numbers as two entries on the last axis, and real ones in ONNX as one.
+        With `onesided` ONNX transforms real numbers into half of a spectrum, and with `inverse` as well such a half
+        into real ones.""",
+    fix="Give the last axis the size that the message names, or change `onesided`.",
     bad="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[1,16,2] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
     good="""<ir_version: 9, opset_import: ["" : 20]>
@@ -33,10 +34,11 @@ FRAME_MISMATCH = Rule(
     "frame-mismatch",
     Severity.ERROR,
     "The frames of a short-time Fourier transform do not fit the signal, the window or the spectrum.",
-    why="""A frame lies inside the signal, begins a positive step after the last one, and is weighted by a window of its own
-length (in OpenVINO one that is not longer); its spectrum has frame_size // 2 + 1 frequencies. Runtimes refuse the
+    why="""A frame lies inside the signal, begins a positive step after the last one, and is weighted by a window of
+        its own length (in OpenVINO one that is not longer); its spectrum has frame_size // 2 + 1 frequencies. Runtimes
+        refuse the
 rest.""",
-    mend="Let frame length, step and window fit the signal; the message names the sizes.",
+    fix="Let frame length, step and window fit the signal; the message names the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, float[12] window = {1,1,1,1,1,1,1,1,1,1,1,1},
 int64 frame = {16}> { y = STFT (x, step, window, frame) }""",
@@ -92,8 +94,8 @@ def dft(
 
 
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
-    """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the model, ONNX
-    Runtime takes any shape of one element."""
+    """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the
+    model, ONNX Runtime takes any shape of one element."""
     known = (
         x is not None and x.value is not None and not any(each is None or isinstance(each, Expr) for each in x.value)
     )
@@ -175,7 +177,7 @@ def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Ten
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """What is wrong with a real transform whose sizes are all reckoned while it is compiled: none may be left open."""
+    """What is wrong with a real transform whose sizes are all computed while it is compiled: none may be left open."""
     data = layer.inputs[0]
     given = layer.inputs[2] if len(layer.inputs) > 2 else None
     if not isinstance(data, Tensor) or not isinstance(given, Tensor) or data.shape is None or given.shape is None:
@@ -184,7 +186,8 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
         return None
     if -1 in (given.value or ()):
         return not_compiled(
-            f"input 2 (signal_size) is {list(given.value or ())}: the specification takes -1 for the size of the axis, and the "
+            f"input 2 (signal_size) is {list(given.value or ())}: the specification takes -1 for the size of the axis, "
+            "and the "
             f"CPU plugin for a size where all sizes of input 0 are known, {shape_text(data.shape)}",
             help="write the size of the axis instead of -1",
             input=2,
@@ -250,7 +253,8 @@ def _ov_fourier(
     count = length(axes)
     if signal_size is not None and not agree(length(signal_size), count, "one size for each axis"):
         raise FRAME_MISMATCH.fault(
-            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has {length(signal_size)}: "
+            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has "
+            f"{length(signal_size)}: "
             "expected is one size for each axis",
             help="give both equally many entries",
             input=2,
@@ -284,7 +288,8 @@ def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
 def _check_count(count: int | None, most: int | None, which: str = "") -> None:
     if count is not None and most is not None and count > most:
         raise AXIS_REPEATED.fault(
-            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has {counted(most, 'axis', 'axes')}{which}",
+            f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has "
+            f"{counted(most, 'axis', 'axes')}{which}",
             help="name each axis once",
             input=1,
         )
@@ -301,7 +306,8 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
     if wrong:
         but = ", the last of which holds the parts of a number" if complex_input else ""
         raise AXIS_OUT_OF_RANGE.fault(
-            f"input 1 (axes) names axis {wrong[0]} and input 0 has {counted(rank + complex_input, 'axis', 'axes')}{but}: "
+            f"input 1 (axes) names axis {wrong[0]} and input 0 has "
+            f"{counted(rank + complex_input, 'axis', 'axes')}{but}: "
             f"allowed is {-rank} to {rank - 1}",
             help=f"use axes in the range {-rank} to {rank - 1}",
             input=1,

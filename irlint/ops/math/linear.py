@@ -1,4 +1,4 @@
-"""Matrix products: MatMul and Gemm with their fused kin, determinants and inverses."""
+"""Matrix products: MatMul and Gemm with their fused forms, determinants and inverses."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import SparseTensor, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.broadcast import broadcast, merged, stretched, stretches
-from irlint.ops.kernels.compiling import never, with_elements
-from irlint.ops.kernels.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.broadcast import broadcast, merged, stretched, stretches
+from irlint.ops.shared.compiling import never, with_elements
+from irlint.ops.shared.element_types import REAL, common_type, expect_type
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT
@@ -21,9 +21,10 @@ MATMUL_MISMATCH = Rule(
     "matmul-inner-mismatch",
     Severity.ERROR,
     "The axes that a matrix product sums over differ in size.",
-    why="""A product of [M, K] and [K, N] pairs each column of the first with a row of the second. Where the two Ks differ,
-no runtime can compute it.""",
-    mend="Give both the same K. Often one operand is transposed: set transA/transB (Gemm), transpose_a/transpose_b (OpenVINO).",
+    why="""A product of [M, K] and [K, N] pairs each column of the first with a row of the second. Where the two Ks
+        differ, no runtime can compute it.""",
+    fix="Give both the same K. Often one operand is transposed: set transA/transB (Gemm), transpose_a/transpose_b "
+    "(OpenVINO).",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,9 +37,9 @@ OPERAND_SHAPE = Rule(
     "matmul-operand-shape",
     Severity.ERROR,
     "An operand of a matrix product, or what belongs to it, has a shape that it cannot have.",
-    why="""Gemm takes matrices of two axes, MatMul no scalars; scales, zero points and biases have one element, or one for
-each row or column that they belong to; packed weights have the size that the attributes say.""",
-    mend="Reshape the operand as the message says; for more than two axes use MatMul instead of Gemm.",
+    why="""Gemm takes matrices of two axes, MatMul no scalars; scales, zero points and biases have one element, or one
+        for each row or column that they belong to; packed weights have the size that the attributes say.""",
+    fix="Reshape the operand as the message says; for more than two axes use MatMul instead of Gemm.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Gemm (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -87,7 +88,7 @@ def _same_inner(a: Shape, b: Shape, inner_a: int, *, inner_b: int, inputs: tuple
     why = f"axis {inner_a} of input {left} and axis {inner_b} of input {right} are summed over together"
     if agree(a[inner_a], b[inner_b], why):
         return
-    from irlint.ops.kernels.facts import clash_text
+    from irlint.ops.shared.facts import clash_text
 
     shapes = {left: a, right: b}
     raise MATMUL_MISMATCH.fault(
@@ -219,7 +220,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
     if offsets is None or (offsets.shape is not None and len(offsets.shape) != 1):
         given = "is missing" if offsets is None else f"is {shape_text(offsets.shape)}"
         raise OPERAND_SHAPE.fault(
-            f"input 2 {given}; where input 0 has 2 axes, it tells in one axis where each group of rows ends",
+            f"input 2 {given}; where input 0 has 2 axes, it states on one axis where each group of rows ends",
             help="connect the offsets, one for each group",
             input=2,
         )
@@ -376,14 +377,16 @@ def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
-    """``shape``, after making sure that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE`` fault."""
+    """``shape``, after making sure that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE``
+    fault."""
     if bias is not None and shape:
         expect_length(bias.shape, index, shape[-1], what="the bias", scalar=False)
     return shape
 
 
 GemmActivation = Literal[
-    "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid", "Elu", "Selu", "Celu", "Softplus", "Softsign", "ThresholdedRelu",
+    "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid", "Elu", "Selu", "Celu", "Softplus", "Softsign", "Thresholde"
+        "dRelu",
     "ScaledTanh", "ParametricSoftplus",
 ]  # fmt: skip
 

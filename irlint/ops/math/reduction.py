@@ -9,14 +9,14 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels import contents
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, Ints, axes_of, axis_of
-from irlint.ops.kernels.compiling import Layer, constants_at, first_of, not_compiled
-from irlint.ops.kernels.contents import Fold
-from irlint.ops.kernels.element_types import ARITHMETIC, LOGICAL, expect_type
-from irlint.ops.kernels.expectations import expect_list_of_axes, expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import length, number, whole
+from irlint.ops.shared import contents
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, Ints, axes_of, axis_of
+from irlint.ops.shared.compiling import Layer, constants_at, first_of, not_compiled
+from irlint.ops.shared.contents import Fold
+from irlint.ops.shared.element_types import ARITHMETIC, LOGICAL, expect_type
+from irlint.ops.shared.expectations import expect_list_of_axes, expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import length, number, whole
 from irlint.schemas import MICROSOFT
 
 ARG_OF_NOTHING = Rule(
@@ -24,9 +24,9 @@ ARG_OF_NOTHING = Rule(
     "arg-of-empty-axis",
     Severity.ERROR,
     "The place of the largest or smallest element is asked for on an axis that has none.",
-    why="""An axis of size 0 has no element, and so no place of one; runtimes stop there. Beside a dynamic axis it is a warning:
-where that one is 0 too, they run.""",
-    mend="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
+    why="""An axis of size 0 has no element, and so no place of one; runtimes stop there. Beside a dynamic axis it is a
+        warning: where that one is 0 too, they run.""",
+    fix="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,0] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -39,9 +39,8 @@ def reduced(
 ) -> Shape | None:
     """``shape`` with its ``axes`` reduced to 1 (with ``keepdims``) or removed.
 
-    Where the axes are not known (None), ``count`` tells how many they are, None for not known either; one that is named
-    twice counts twice. Raises an ``AXIS_OUT_OF_RANGE`` fault.
-    Sources: ONNX Reduce*; OpenVINO Reduce*.
+    Where the axes are not known (None), ``count`` states how many they are, None for not known either; one that is
+    named twice counts twice. Raises an ``AXIS_OUT_OF_RANGE`` fault. Sources: ONNX Reduce*; OpenVINO Reduce*.
     """
     if shape is None:
         return None
@@ -133,12 +132,13 @@ def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
 
 
 def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
-    """Whether a scalar is reduced along axes, of which it has none, in a version before the one that has them ``judged``: ONNX
-    Runtime runs the node, and the breach is stated as a warning."""
+    """Whether a scalar is reduced along axes, of which it has none, in a version before the one that has them
+    ``judged``: ONNX Runtime runs the node, and the breach is stated as a warning."""
     if x.rank != 0 or version >= judged:
         return False
     fault = AXIS_OUT_OF_RANGE.fault(
-        f"axes is {list(axes)} and input 0 has 0 axes: the specification allows none; ONNX Runtime takes it before opset {judged}",
+        f"axes is {list(axes)} and input 0 has 0 axes: the specification allows none; ONNX Runtime takes it before "
+        f"opset {judged}",
         help="give the input at least one axis",
         input=0,
         severity=Severity.WARNING,
@@ -235,7 +235,8 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     if not isinstance(x, Tensor) or (x.rank or 0) < 2:
         return None
     return not_compiled(
-        f"input 1 (axes) is empty and keep_dims is false: the specification gives on input 0 with its {x.rank} axes, and the "
+        f"input 1 (axes) is empty and keep_dims is false: the specification gives on input 0 with its {x.rank} axes, "
+        "and the "
         "CPU plugin wants fewer",
         help="write keep_dims as true, or remove the layer, which reduces nothing",
         input=1,
@@ -304,7 +305,7 @@ def _accumulation(x: Tensor, axis: MaybeDim, exclusive: bool, *, reverse: bool, 
     value = accumulated(x, position, exclusive, reverse=reverse, combine=combine, first=first)
     if x.extent is None or combine is not contents.plus:
         return Tensor(x.dtype, x.shape, value)
-    from irlint.ops.kernels import bounds
+    from irlint.ops.shared import bounds
 
     return Tensor(x.dtype, x.shape, value, bounds.summed(x, position, exclusive, reverse=reverse))
 

@@ -8,13 +8,13 @@ from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops import LATER, OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels import contents as fold
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.compiling import Layer, not_compiled
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import number, openvino_shape, stated_size
+from irlint.ops.shared import contents as fold
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER, INDEX_TYPES, REAL, common_type, expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import number, openvino_shape, stated_size
 
 DType = str
 Alignment = Literal["tensorflow", "pytorch"]
@@ -25,30 +25,52 @@ RANDOM_RANGE_EMPTY = Rule(
     "random-range-empty",
     Severity.ERROR,
     "The range from which random numbers are drawn is empty.",
-    why="""OpenVINO refuses a RandomUniform whose minval is not below its maxval. Where ONNX's `high` is below `low`, ONNX Runtime
-loads the model and ends the process when the node runs; it takes two equal bounds.""",
-    mend="Make maxval greater than minval, in ONNX `high` greater than `low`.",
+    why="""OpenVINO refuses a RandomUniform whose minval is not below its maxval. Where ONNX's `high` is below `low`,
+        ONNX Runtime loads the model and ends the process when the node runs; it takes two equal bounds.""",
+    fix="Make maxval greater than minval, in ONNX `high` greater than `low`.",
     bad="""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="low" type="Parameter" version="opset1"><data shape="7" element_type="f32"/><output><port id="0" precision="FP32"><dim>7</dim></port></output></layer>
-<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output><port id="0" precision="FP32"><dim>5</dim></port></output></layer>
-<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port></output></layer>
+<layer id="0" name="low" type="Parameter" version="opset1"><data shape="7" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>7</dim></port></output></layer>
+<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>5</dim></port></output></layer>
+<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/>\
+<input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port>\
+</output></layer>
 <layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="0"/><edge from-layer="3" from-port="1" to-layer="4" to-port="0"/><edge from-layer="2" from-port="1" to-layer="4" to-port="1"/><edge from-layer="3" from-port="1" to-layer="4" to-port="2"/><edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>\
+<edge from-layer="2" from-port="1" to-layer="4" to-port="1"/>\
+<edge from-layer="3" from-port="1" to-layer="4" to-port="2"/>\
+<edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
 </edges></net>""",
     good="""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="low" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>
-<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output><port id="0" precision="FP32"><dim>5</dim></port></output></layer>
-<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input><output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/><input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port></output></layer>
+<layer id="0" name="low" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>5</dim></port></output></layer>
+<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/>\
+<input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port>\
+</output></layer>
 <layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="3" to-port="0"/><edge from-layer="3" from-port="1" to-layer="4" to-port="0"/><edge from-layer="2" from-port="1" to-layer="4" to-port="1"/><edge from-layer="3" from-port="1" to-layer="4" to-port="2"/><edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>\
+<edge from-layer="2" from-port="1" to-layer="4" to-port="1"/>\
+<edge from-layer="3" from-port="1" to-layer="4" to-port="2"/>\
+<edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
 </edges></net>""",
 )
 
@@ -131,7 +153,8 @@ def _warn_of_scale(scale: float) -> None:
     if not scale > 0:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `scale` is {scale}, the standard deviation: ONNX Runtime ends the process unless it is above 0",
+                f"attribute `scale` is {scale}, the standard deviation: ONNX Runtime ends the process unless it is "
+                "above 0",
                 help="write a number above 0",
                 attribute="scale",
                 severity=Severity.WARNING,
@@ -171,7 +194,8 @@ def multinomial(
 
 
 def _compiled_uniform(layer: Layer) -> Fault | None:
-    """What is wrong with sizes that a constant leaves open: the plugin makes the numbers of a constant shape while it compiles."""
+    """What is wrong with sizes that a constant leaves open: the plugin makes the numbers of a constant shape while it
+    compiles."""
     shape = layer.inputs[0]
     listed = shape.ints if isinstance(shape, Tensor) and 0 in layer.fixed else None
     open_sizes = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]

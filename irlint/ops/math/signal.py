@@ -7,11 +7,11 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, reaches, warn
 from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import numbered_type
-from irlint.ops.kernels.element_types import REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import SIZE_NEGATIVE, number, stated_size
 from irlint.ops.math.fourier import COUNTS, FRAME_MISMATCH, check_layout, expect_scalar, layout_fault, onesided_size
+from irlint.ops.shared.attributes import numbered_type
+from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, number, stated_size
 
 
 def frame_count(signal: MaybeDim, frame: MaybeDim, step: MaybeDim) -> MaybeDim:

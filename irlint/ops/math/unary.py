@@ -10,9 +10,9 @@ from irlint.dims import Dim, Expr
 from irlint.lazy_typing import Any, Literal
 from irlint.model.tensor import Scalar, Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels import contents
-from irlint.ops.kernels.contents import Fold, computed
-from irlint.ops.kernels.element_types import ARITHMETIC, BITWISE, REAL, expect_type
+from irlint.ops.shared import contents
+from irlint.ops.shared.contents import Fold, computed
+from irlint.ops.shared.element_types import ARITHMETIC, BITWISE, REAL, expect_type
 
 RoundMode = Literal["half_to_even", "half_away_from_zero"]
 
@@ -70,7 +70,7 @@ def _positive_part(x: Scalar) -> Scalar:
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""
     if fold is not None and x.extent is not None:
-        from irlint.ops.kernels.quotients import rounded
+        from irlint.ops.shared.quotients import rounded
 
         found = rounded(x, fold)
         if found is not None:

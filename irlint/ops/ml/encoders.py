@@ -12,7 +12,7 @@ from irlint.lazy_typing import Literal
 from irlint.model.tensor import Map, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import (
+from irlint.ops.shared.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
     LISTS_INCONSISTENT,
     entry_count,
@@ -21,11 +21,11 @@ from irlint.ops.kernels.attributes import (
     expect_range,
     the_one_of,
 )
-from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE
-from irlint.ops.kernels.sizes import narrower
+from irlint.ops.shared.axes import Floats, Ints
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+from irlint.ops.shared.sizes import narrower
 from irlint.ops.signatures import group
 from irlint.records import record
 
@@ -42,9 +42,10 @@ FEATURES_MISMATCH = Rule(
     "feature-count-mismatch",
     Severity.ERROR,
     "The model in a node's attributes was trained on another number of features than its input has.",
-    why="""Coefficients, support vectors, scales and tree nodes speak of features by their place on the last axis. Runtimes
-refuse an input with more features than coefficients, or one that lacks a feature that a tree asks for.""",
-    mend="Give the node the features that it was trained on, in their order.",
+    why="""Coefficients, support vectors, scales and tree nodes speak of features by their place on the last axis.
+        Runtimes refuse an input with more features than coefficients, or one that lacks a feature that a tree asks
+        for.""",
+    fix="Give the node the features that it was trained on, in their order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0], scale = [1.0, 2.0]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -150,7 +151,8 @@ def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = No
     if count != 1 and not agree(features, count, "there is a scale for each feature"):
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
-            f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected are 1, or {features}",
+            f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected are "
+            f"1, or {features}",
             help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one",
             input=0,
             marks=((0, axis),),
@@ -257,7 +259,8 @@ Table = Mapping[str, Entries]
 
 
 def _given(lists: Table) -> str | None:
-    """The name of the one list that is there: ONNX Runtime counts an empty one. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """The name of the one list that is there: ONNX Runtime counts an empty one. Raises a ``LISTS_INCONSISTENT``
+    fault."""
     return the_one_of(**{name: entries is not None for name, entries in lists.items()})
 
 

@@ -7,16 +7,16 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import (
+from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Strings, features_axis, label_type, rows_and_features
+from irlint.ops.shared.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
     LISTS_INCONSISTENT,
     expect_parallel,
     expect_range,
     the_one_of,
 )
-from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.ml.encoders import FEATURES_MISMATCH, ML, Strings, features_axis, label_type, rows_and_features
+from irlint.ops.shared.axes import Floats, Ints
+from irlint.ops.shared.expectations import expect_rank
 
 PostTransform = Literal["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]
 Kernel = Literal["LINEAR", "POLY", "RBF", "SIGMOID"]
@@ -70,7 +70,8 @@ def linear_classifier(
     classes = len(intercepts)
     if not classes or (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
         raise LISTS_INCONSISTENT.fault(
-            f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} coefficients: expected are "
+            f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} "
+            "coefficients: expected are "
             "a label for each intercept (two for one), and as many coefficients for each",
             help="give one intercept, one label and a coefficient for every feature for each class",
             attribute="intercepts",
@@ -144,7 +145,8 @@ def _check_vectors(
     vectors = sum(vectors_per_class)
     if len(vectors_per_class) != classes:
         raise LISTS_INCONSISTENT.fault(
-            f"`vectors_per_class` has {counted(len(vectors_per_class), 'entry', 'entries')} and there are {counted(classes, 'class', 'classes')}: "
+            f"`vectors_per_class` has {counted(len(vectors_per_class), 'entry', 'entries')} and there are "
+            f"{counted(classes, 'class', 'classes')}: "
             "expected is one of each",
             help="give `vectors_per_class` an entry for each class label",
             attribute="vectors_per_class",
@@ -162,7 +164,8 @@ def _check_vectors(
 def _expect_kernel_params(kernel_params: Floats) -> None:
     if len(kernel_params) not in (0, 3):
         raise LISTS_INCONSISTENT.fault(
-            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected are none or three: gamma, coef0 and degree",
+            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected are none or three: "
+            "gamma, coef0 and degree",
             help="write gamma, coef0 and degree",
             attribute="kernel_params",
         )
@@ -180,7 +183,8 @@ def _expect_entries(name: str, count: int, least: int, *, what: str) -> None:
 def _expect_whole_vectors(support_vectors: Floats, vectors: int) -> None:
     if not support_vectors or len(support_vectors) % vectors:
         raise LISTS_INCONSISTENT.fault(
-            f"`support_vectors` has {counted(len(support_vectors), 'number')} for {counted(vectors, 'vector')}: expected are equally many for each",
+            f"`support_vectors` has {counted(len(support_vectors), 'number')} for {counted(vectors, 'vector')}: "
+            "expected are equally many for each",
             help="give each support vector a number for every feature",
             attribute="support_vectors",
         )

@@ -11,18 +11,18 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import (
+from irlint.ops.shared.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
     LISTS_INCONSISTENT,
     expect_parallel,
     expect_regex,
     the_one_of,
 )
-from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.broadcast import broadcast, merged
-from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.expectations import INPUT_RANK_REFUSED, expect_rank
-from irlint.ops.kernels.shape_inputs import whole
+from irlint.ops.shared.axes import Floats, Ints
+from irlint.ops.shared.broadcast import broadcast, merged
+from irlint.ops.shared.element_types import common_type, expect_type
+from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_rank
+from irlint.ops.shared.shape_inputs import whole
 
 CaseChange = Literal["NONE", "LOWER", "UPPER"]
 Weighting = Literal["TF", "IDF", "TFIDF"]
@@ -33,9 +33,10 @@ STRING_BOUNDS = Rule(
     "string-bounds-wrong",
     Severity.ERROR,
     "The places at which strings begin and end do not lie inside the characters that they are cut from.",
-    why="""A tensor of strings is packed from where each string begins and ends among the bytes of all of them: places are at
-least 0, follow each other, and end with the last byte. OpenVINO refuses others when it loads the model.""",
-    mend="Correct the places that the message names, or the bytes that they point into.",
+    why="""A tensor of strings is packed from where each string begins and ends among the bytes of all of them: places
+        are at least 0, follow each other, and end with the last byte. OpenVINO refuses others when it loads the
+        model.""",
+    fix="Correct the places that the message names, or the bytes that they point into.",
     bad="""<net name="g" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="9"/>
 <output><port id="0" precision="U8"><dim>9</dim></port></output></layer>
@@ -48,8 +49,10 @@ least 0, follow each other, and end with the last byte. OpenVINO refuses others 
 <output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
 <layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
-<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
-<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
+<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
 </edges></net>""",
     good="""<net name="g" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
@@ -63,8 +66,10 @@ least 0, follow each other, and end with the last byte. OpenVINO refuses others 
 <output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
 <layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
-<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
-<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/><edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
+<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
 </edges></net>""",
 )
 
@@ -185,13 +190,15 @@ def _check_pool(counts: Ints, size: int) -> None:
     for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has {counted(size, 'entry', 'entries')}",
+                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has "
+                f"{counted(size, 'entry', 'entries')}",
                 help="let `ngram_counts` rise from 0 to at most the size of the pool",
                 attribute="ngram_counts",
             )
         if (end - begin) % length:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} of the pool: {end - begin} items are no whole {length}-grams",
+                f"the {length}-grams reach from {begin} to {end} of the pool: {end - begin} items are no whole "
+                f"{length}-grams",
                 help=f"give the {length}-grams a multiple of {length} items",
                 attribute="ngram_counts",
             )

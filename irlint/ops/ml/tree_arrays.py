@@ -1,4 +1,5 @@
-"""Whether very long lists of a tree ensemble are sound, by NumPy; of those that are not, ``tree_lists`` says what is wrong."""
+"""Whether very long lists of a tree ensemble are sound, by NumPy; of those that are not, ``tree_lists`` says what is
+wrong."""
 
 from __future__ import annotations
 
@@ -84,8 +85,8 @@ class Places:
 
 
 def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
-    """Whether each branch leads to nodes of its tree, each of which has no other branch before it and is no root: so that no
-    branch leads back."""
+    """Whether each branch leads to nodes of its tree, each of which has no other branch before it and is no root: so
+    that no branch leads back."""
     import numpy
 
     trees, ids = trees.numbers, ids.numbers

@@ -9,10 +9,10 @@ from irlint.findings.statements import reaches, warn
 from irlint.findings.wording import are, counted
 from irlint.model.lists import LongList
 from irlint.model.tensor import Tensor, shape_text
-from irlint.ops.kernels.attributes import LISTS_INCONSISTENT, entry_count, expect_parallel
-from irlint.ops.kernels.axes import Floats, Ints
 from irlint.ops.ml import tree_arrays
 from irlint.ops.ml.encoders import FEATURES_MISMATCH, Entries, Strings
+from irlint.ops.shared.attributes import LISTS_INCONSISTENT, entry_count, expect_parallel
+from irlint.ops.shared.axes import Floats, Ints
 from irlint.ops.signatures import group
 from irlint.records import record
 
@@ -26,9 +26,9 @@ TREE_MALFORMED = Rule(
     "tree-malformed",
     Severity.ERROR,
     "A tree ensemble names a node, a mode, a class or a target that it does not have.",
-    why="""The nodes of all trees stand in lists: a branch names the nodes that follow it, a leaf the class or target that it
-votes for. ONNX Runtime refuses the model where one of them is not there.""",
-    mend="Export the ensemble again; the message names the entry that leads nowhere.",
+    why="""The nodes of all trees stand in lists: a branch names the nodes that follow it, a leaf the class or target
+        that it votes for. ONNX Runtime refuses the model where one of them is not there.""",
+    fix="Export the ensemble again; the message names the entry that leads nowhere.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <n_targets = 1, nodes_treeids = [0, 0, 0],
 nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0], nodes_values = [0.5, 0.0, 0.0],
@@ -100,7 +100,8 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
 
 
 def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> Entries:
-    """The numbers of the attribute ``name`` or of its twin, a tensor. Raises a ``LISTS_INCONSISTENT`` fault where both are there."""
+    """The numbers of the attribute ``name`` or of its twin, a tensor. Raises a ``LISTS_INCONSISTENT`` fault where both
+    are there."""
     if numbers is not None and tensor is not None:
         raise LISTS_INCONSISTENT.fault(
             f"the attributes `{name}` and `{name}_as_tensor` are both there, and ONNX Runtime takes one of them",
@@ -155,7 +156,8 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
         if found and found != count:
             warn(
                 LISTS_INCONSISTENT.fault(
-                    f"attribute `nodes_nodeids` has {counted(count, 'entry', 'entries')} and `{name}` has {found}: expected is one of each",
+                    f"attribute `nodes_nodeids` has {counted(count, 'entry', 'entries')} and `{name}` has {found}: "
+                    "expected is one of each",
                     help=f"give `{name}` {counted(count, 'entry', 'entries')}",
                     attribute=name,
                     severity=Severity.WARNING,
@@ -184,19 +186,19 @@ def _check_branches(nodes: TreeNodes) -> None:
         for (tree, node), mode, target in zip(places, nodes.nodes_modes or (), targets):
             if mode == "LEAF":
                 continue
-            told = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
+            message = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
             if (tree, target) not in leads:
                 raise _malformed(
-                    f"{told}, which the tree does not have", name, f"let `{name}` name nodes of the same tree"
+                    f"{message}, which the tree does not have", name, f"let `{name}` name nodes of the same tree"
                 )
             if not 0 <= target < len(places):
                 raise _malformed(
-                    f"{told}; ONNX Runtime takes ids from 0 to {len(places) - 1}, as many as there are nodes",
+                    f"{message}; ONNX Runtime takes ids from 0 to {len(places) - 1}, as many as there are nodes",
                     name,
                     "number the nodes from 0",
                 )
             if target == node:
-                raise _malformed(f"{told}, itself", name, "let each branch lead to a later node")
+                raise _malformed(f"{message}, itself", name, "let each branch lead to a later node")
             leads[tree, node] += ((tree, target),)
     roots = {tree: (tree, node) for tree, node in reversed(places)}
     for tree, root in roots.items():
@@ -269,7 +271,8 @@ def check_base_values(values: Entries, count: int, *, thing: str, things: str, f
     if found in (0, count) or (count < fewest and found <= 2):
         return
     raise LISTS_INCONSISTENT.fault(
-        f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} {counted(count, thing, things)}: expected is one for each, or none",
+        f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} "
+        f"{counted(count, thing, things)}: expected is one for each, or none",
         help=f"give `base_values` {counted(count, 'entry', 'entries')}, or leave it out",
         attribute="base_values",
     )
@@ -309,7 +312,8 @@ def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
             branch = open_.pop()
             if branch in seen:
                 raise _malformed(
-                    f"branch {branch} is reached twice from root {root}: branches that lead back to it, or share it, make no tree",
+                    f"branch {branch} is reached twice from root {root}: branches that lead back to it, or share it, "
+                    "make no tree",
                     "nodes_truenodeids",
                     "let one branch lead to each",
                 )

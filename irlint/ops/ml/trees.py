@@ -5,9 +5,6 @@ from __future__ import annotations
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, entry_count, expect_lists, expect_parallel, the_one_of
-from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.ml.encoders import ML, Entries, Strings, label_type, rows_and_features
 from irlint.ops.ml.predictors import PostTransform, expect_count, predicted
 from irlint.ops.ml.tree_lists import (
@@ -23,6 +20,9 @@ from irlint.ops.ml.tree_lists import (
     check_walks,
     list_or_tensor,
 )
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, entry_count, expect_lists, expect_parallel, the_one_of
+from irlint.ops.shared.axes import Floats, Ints
+from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.signatures import group
 from irlint.records import record
 

@@ -10,24 +10,27 @@ from irlint.findings.statements import Relation, agree, divides, reaches, requir
 from irlint.findings.wording import counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.broadcast import broadcast
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.broadcast import broadcast
+from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
 
 HEADS_MISMATCH = Rule(
     "IRL380",
     "attention-heads-mismatch",
     Severity.ERROR,
     "The numbers of heads do not divide the hidden sizes, or each other, or are missing.",
-    why="""With three axes the heads stand side by side in the last one, so the number of heads has to be known and to divide
-it; with grouped queries the key's number of heads divides that of the query. Runtimes refuse the node.""",
-    mend="Write the numbers of heads, and check that head size times heads is the hidden size.",
+    why="""With three axes the heads stand side by side in the last one, so the number of heads has to be known and to
+        divide it; with grouped queries the key's number of heads divides that of the query. Runtimes refuse the
+        node.""",
+    fix="Write the numbers of heads, and check that head size times heads is the hidden size.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, kv_num_heads = 3> (q, k, v) }""",
+g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, \
+kv_num_heads = 3> (q, k, v) }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,4,12] q, float[2,6,12] k, float[2,6,12] v) => (float[2,4,12] y) { y = Attention <q_num_heads = 3, kv_num_heads = 3> (q, k, v) }""",
+g (float[2,4,12] q, float[2,6,12] k, float[2,6,12] v) => (float[2,4,12] y) { y = Attention <q_num_heads = 3, \
+kv_num_heads = 3> (q, k, v) }""",
 )
 
 INPUTS_MISMATCH = Rule(
@@ -35,9 +38,9 @@ INPUTS_MISMATCH = Rule(
     "attention-inputs-mismatch",
     Severity.ERROR,
     "Query, key and value of an attention do not fit together.",
-    why="""The query is multiplied with the key, so both have one head size; key and value have one length; the batch is the same
-in all three. Runtimes refuse the node.""",
-    mend="Check the order of the axes (batch, heads, length, head size), and that key and value come from one sequence.",
+    why="""The query is multiplied with the key, so both have one head size; key and value have one length; the batch
+        is the same in all three. Runtimes refuse the node.""",
+    fix="Check the order of the axes (batch, heads, length, head size), and that key and value come from one sequence.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,5] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
@@ -49,13 +52,15 @@ MASK_MISMATCH = Rule(
     "attention-mask-mismatch",
     Severity.ERROR,
     "The mask or bias of an attention cannot be stretched onto its scores.",
-    why="""The scores are [batch, heads, query length, key length]; the mask is broadcast onto them, so each of its sizes is
-1 or the same. Runtimes refuse the node.""",
-    mend="Give the mask the two lengths as its last axes.",
+    why="""The scores are [batch, heads, query length, key length]; the mask is broadcast onto them, so each of its
+        sizes is 1 or the same. Runtimes refuse the node.""",
+    fix="Give the mask the two lengths as its last axes.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, v, m) }""",
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, \
+v, m) }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[4,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, v, m) }""",
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[4,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, \
+v, m) }""",
 )
 
 CACHE_MISMATCH = Rule(
@@ -63,15 +68,17 @@ CACHE_MISMATCH = Rule(
     "attention-cache-mismatch",
     Severity.ERROR,
     "The past keys and values of an attention do not fit its inputs, or one is given without the other.",
-    why="""Past and present are [batch, heads, length, head size] with the heads of the key and the value. One without the other
-makes no attention; runtimes refuse the node.""",
-    mend="Connect both, with the batch, the heads and the head size of key and value.",
+    why="""Past and present are [batch, heads, length, head size] with the heads of the key and the value. One without
+        the other makes no attention; runtimes refuse the node.""",
+    fix="Connect both, with the batch, the heads and the head size of key and value.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, float[2,3,13,8] nk, float[2,3,13,8] nv) {
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, \
+float[2,3,13,8] nk, float[2,3,13,8] nv) {
   y, nk, nv = Attention (q, k, v, , pk, pv)
 }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,3,7,8] pk, float[2,3,7,8] pv) => (float[2,3,4,8] y, float[2,3,13,8] nk, float[2,3,13,8] nv) {
+g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,3,7,8] pk, float[2,3,7,8] pv) => (float[2,3,4,8] y, \
+float[2,3,13,8] nk, float[2,3,13,8] nv) {
   y, nk, nv = Attention (q, k, v, , pk, pv)
 }""",
 )
@@ -81,13 +88,15 @@ FUSED_MISMATCH = Rule(
     "transformer-input-mismatch",
     Severity.ERROR,
     "A table or weight of a transformer operator does not have the shape that the other inputs give it.",
-    why="""Projection weights, embedding tables and the tables of rotary embeddings are looked up or multiplied with the input;
-their sizes follow from it. Runtimes refuse the node, most of them only when it runs.""",
-    mend="Give the input the shape that the message names.",
+    why="""Projection weights, embedding tables and the tables of rotary embeddings are looked up or multiplied with
+        the input; their sizes follow from it. Runtimes refuse the node, most of them only when it runs.""",
+    fix="Give the input the shape that the message names.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,3,4,8] x, float[50,8] c, float[50,8] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, s, p) }""",
+g (float[2,3,4,8] x, float[50,8] c, float[50,8] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, \
+s, p) }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
-g (float[2,3,4,8] x, float[50,4] c, float[50,4] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, s, p) }""",
+g (float[2,3,4,8] x, float[50,4] c, float[50,4] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, \
+s, p) }""",
 )
 
 
@@ -228,7 +237,8 @@ def _check_mode(mode: int, outputs: int) -> None:
 
 
 def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
-    """Whether the inputs have three axes, not four; None where that is not known. Raises an ``INPUTS_MISMATCH`` fault."""
+    """Whether the inputs have three axes, not four; None where that is not known. Raises an ``INPUTS_MISMATCH``
+    fault."""
     ranks = [(index, len(x.shape)) for index, x in enumerate(tensors) if x.shape is not None]
     for index, rank in ranks:
         if rank in (3, 4) and rank == ranks[0][1]:
@@ -236,7 +246,8 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
         first = ranks[0]
         other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
-            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected are 3 in all of query, key and value, or 4 in all",
+            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected are 3 in all of query, key and value, "
+            "or 4 in all",
             help=INPUTS_MISMATCH.advice,
             input=index,
         )

@@ -11,12 +11,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Ints, axes_of, axis_of
-from irlint.ops.kernels.compiling import UNREADABLE, Layer, constants_at, first_of, not_compiled, readable_constants
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import length, whole
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Ints, axes_of, axis_of
+from irlint.ops.shared.compiling import UNREADABLE, Layer, constants_at, first_of, not_compiled, readable_constants
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import length, whole
 
 MvnEpsMode = Literal["INSIDE_SQRT", "OUTSIDE_SQRT"]
 EpsMode = Literal["add", "max"]
@@ -121,7 +121,8 @@ def _compiled_size(layer: Layer) -> Fault | None:
     spare_inputs=True,
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
-    """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown ones."""
+    """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown
+    ones."""
     expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
     _expect_few(data, axes)
@@ -141,8 +142,8 @@ def _expect_few(data: Tensor, axes: Tensor) -> None:
 
 
 def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer that becomes reductions, which take whole numbers for axes, unless those are all from one of
-    ``first`` on."""
+    """What is wrong with a layer that becomes reductions, which take whole numbers for axes, unless those are all from
+    one of ``first`` on."""
 
     def refused(layer: Layer) -> Fault | None:
         data, axes = layer.inputs[:2]

@@ -10,21 +10,21 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.contents import extent
-from irlint.ops.kernels.element_types import REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.nn.normalization import CHANNEL_PARAMETERS, channelled, channels_of, expect_epsilon, with_channels
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.broadcast import merged
+from irlint.ops.shared.contents import extent
+from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.expectations import expect_rank
 
 TRAINING_OUTPUTS = Rule(
     "IRL326",
     "training-outputs-mismatch",
     Severity.ERROR,
     "The number of outputs does not fit the training mode.",
-    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX Runtime
-refuses any other number of outputs.""",
-    mend="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
+    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX
+        Runtime refuses any other number of outputs.""",
+    fix="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y, float[3] n, float[3] w)
 { y, n, w = BatchNormalization (x, s, b, m, v) }""",
@@ -40,9 +40,9 @@ VARIANCE_NEGATIVE = Rule(
     "variance-negative",
     Severity.WARNING,
     "A variance is negative, or not a number.",
-    why="""The root of variance and epsilon is what the values are divided by: of a negative sum there is none, and the channel
-is not a number from there on. Runtimes compute it all the same.""",
-    mend="Export the statistics again: a variance is at least 0.",
+    why="""The root of variance and epsilon is what the values are divided by: of a negative sum there is none, and the
+        channel is not a number from there on. Runtimes compute it all the same.""",
+    fix="Export the statistics again: a variance is at least 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, -0.5}>
 { y = BatchNormalization (x, s, b, m, v) }""",
@@ -83,7 +83,8 @@ def _batch_normalized(
 
 
 def _expect_case(outputs: int) -> None:
-    """Makes sure that a node before opset 14 gives Y, or with it all four statistics. Raises a ``TRAINING_OUTPUTS`` fault."""
+    """Makes sure that a node before opset 14 gives Y, or with it all four statistics. Raises a ``TRAINING_OUTPUTS``
+    fault."""
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
             f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or the 5 of training",

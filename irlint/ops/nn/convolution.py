@@ -8,9 +8,9 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
-from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.compiling import (
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
+from irlint.ops.shared.axes import Floats, Ints
+from irlint.ops.shared.compiling import (
     Layer,
     first_of,
     known_filters,
@@ -18,8 +18,8 @@ from irlint.ops.kernels.compiling import (
     without_negatives,
     without_negatives_at_known_axes,
 )
-from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.kernels.filters import (
+from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.shared.filters import (
     ABSENT_LISTS,
     convolved,
     expect_bias,
@@ -27,9 +27,9 @@ from irlint.ops.kernels.filters import (
     grouped_channels,
     ov_convolved,
 )
-from irlint.ops.kernels.operands import expect_axes, expect_shape
-from irlint.ops.kernels.sizes import dim_of
-from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged
+from irlint.ops.shared.operands import expect_axes, expect_shape
+from irlint.ops.shared.sizes import dim_of
+from irlint.ops.shared.windows import OnnxWindow, OpenvinoWindow, arranged
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
@@ -181,7 +181,7 @@ COMPILED = first_of(
     legacy=("output_padding", "group", "kernel"),
     compiles=COMPILED,
     spare_inputs=True,
-    kin=("GroupConvolution",),
+    confused_with=("GroupConvolution",),
 )
 def ov_convolution(
     data: Tensor,
@@ -237,7 +237,7 @@ def ov_binary_convolution(
     legacy=("output_padding", "group", "kernel"),
     compiles=COMPILED,
     spare_inputs=True,
-    kin=("Convolution",),
+    confused_with=("Convolution",),
 )
 def ov_group_convolution(
     data: Tensor,

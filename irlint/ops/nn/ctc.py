@@ -7,21 +7,27 @@ from collections.abc import Callable
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import openvino
-from irlint.ops.kernels.compiling import Layer, first_of, given_type, not_compiled
-from irlint.ops.kernels.element_types import INDEX_TYPES, REAL, expect_type, one_of
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.compiling import Layer, first_of, given_type, not_compiled
+from irlint.ops.shared.element_types import INDEX_TYPES, REAL, expect_type, one_of
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
 
 DType = str
 
 _CTC_GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="20,8,5" element_type="f32"/><output><port id="0" precision="FP32"><dim>20</dim><dim>8</dim><dim>5</dim></port></output></layer>
-<layer id="1" name="m" type="Parameter" version="opset1"><data shape="20,8" element_type="f32"/><output><port id="0" precision="FP32"><dim>20</dim><dim>8</dim></port></output></layer>
-<layer id="2" name="d" type="CTCGreedyDecoder" version="opset1"><data ctc_merge_repeated="true"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>8</dim><dim>20</dim><dim>1</dim><dim>1</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="20,8,5" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>20</dim><dim>8</dim><dim>5</dim></port></output></layer>
+<layer id="1" name="m" type="Parameter" version="opset1"><data shape="20,8" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>20</dim><dim>8</dim></port></output></layer>
+<layer id="2" name="d" type="CTCGreedyDecoder" version="opset1"><data ctc_merge_repeated="true"/><input><port id="0"/>\
+<port id="1"/></input><output><port id="2" precision="FP32"><dim>8</dim><dim>20</dim><dim>1</dim><dim>1</dim></port>\
+</output></layer>
 <layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
 </edges></net>"""
 
 CTC_MISMATCH = Rule(
@@ -29,9 +35,9 @@ CTC_MISMATCH = Rule(
     "ctc-shape-mismatch",
     Severity.ERROR,
     "The inputs of a CTC operation do not fit together.",
-    why="""The batch N and the number of steps T are the same in the scores, the labels and the lengths. OpenVINO refuses the
-model.""",
-    mend="Check the order of the axes: [T, N, C] in CTCGreedyDecoder, [N, T, C] in CTCGreedyDecoderSeqLen and CTCLoss.",
+    why="""The batch N and the number of steps T are the same in the scores, the labels and the lengths. OpenVINO
+        refuses the model.""",
+    fix="Check the order of the axes: [T, N, C] in CTCGreedyDecoder, [N, T, C] in CTCGreedyDecoderSeqLen and CTCLoss.",
     bad=_CTC_GOOD.replace(
         "<dim>20</dim><dim>8</dim></port></output></layer>", "<dim>21</dim><dim>8</dim></port></output></layer>"
     ).replace('shape="20,8"', 'shape="21,8"'),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from irlint.dims import product
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.compiling import without_negatives
-from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.kernels.filters import (
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.compiling import without_negatives
+from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.shared.filters import (
     ABSENT_LISTS,
     convolved,
     expect_bias,
@@ -16,9 +16,9 @@ from irlint.ops.kernels.filters import (
     expect_groups,
     ov_convolved,
 )
-from irlint.ops.kernels.operands import expect_axes, expect_shape
-from irlint.ops.kernels.sizes import dim_of, narrower
-from irlint.ops.kernels.windows import OnnxWindow, OpenvinoWindow, arranged
+from irlint.ops.shared.operands import expect_axes, expect_shape
+from irlint.ops.shared.sizes import dim_of, narrower
+from irlint.ops.shared.windows import OnnxWindow, OpenvinoWindow, arranged
 
 
 @onnx("DeformConv", since=19)

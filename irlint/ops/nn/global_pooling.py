@@ -8,10 +8,10 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants
-from irlint.ops.kernels.operands import RANK_MISMATCH, expect_shape, expect_spatial_rank
-from irlint.ops.kernels.windows import arranged, channel_axis
 from irlint.ops.nn.pooling import DType, expect_elements, expect_scales, refused_index_type
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, readable_constants
+from irlint.ops.shared.operands import RANK_MISMATCH, expect_shape, expect_spatial_rank
+from irlint.ops.shared.windows import arranged, channel_axis
 from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 

@@ -8,10 +8,10 @@ from irlint.findings.statements import Relation, require, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, check_groups, equal, per_head
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
 from irlint.schemas import MICROSOFT
 
 UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
@@ -36,7 +36,7 @@ def linear_attention(
     scale: float = 0.0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """LinearAttention-27: a state [batch, kv heads, d_k, d_v]; the rule tells which gates are there."""
+    """LinearAttention-27: a state [batch, kv heads, d_k, d_v]; the rule states which gates are there."""
     sequence = _sequence(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
@@ -149,7 +149,8 @@ def _check_gates(
     kv_num_heads: int,
     head: MaybeDim,
 ) -> None:
-    """Makes sure that ``decay`` is one number for each head or for each of its rows, and ``beta`` one for each head or for all."""
+    """Makes sure that ``decay`` is one number for each head or for each of its rows, and ``beta`` one for each head or
+    for all."""
     axes = (("batch_size", sequence[0]), ("length", sequence[1]))
     rows = product((kv_num_heads, head))
     for index, name, gate, other in ((4, "decay", decay, rows), (5, "beta", beta, 1)):
@@ -158,7 +159,8 @@ def _check_gates(
         if found is None or other is None or _either(found, (kv_num_heads, other), f"{name} is for each head"):
             continue
         raise INPUTS_MISMATCH.fault(
-            f"axis 2 of input {index} ({name}) is {found}; expected is {kv_num_heads}, the heads of the value, or {other}",
+            f"axis 2 of input {index} ({name}) is {found}; expected is {kv_num_heads}, the heads of the value, or "
+            f"{other}",
             help=f"give axis 2 of {name} {kv_num_heads} or {other} elements",
             input=index,
             marks=((index, 2),),

@@ -9,13 +9,13 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, divides, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.broadcast import merged, stretched
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_strings
-from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.sizes import narrower
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.broadcast import merged, stretched
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_strings
+from irlint.ops.shared.element_types import common_type, expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.sizes import narrower
 
 CHANNEL_PARAMETERS = Rule(
     "IRL324",
@@ -23,7 +23,7 @@ CHANNEL_PARAMETERS = Rule(
     Severity.ERROR,
     "A scale, bias, mean or variance does not have one element for each channel.",
     why="Each channel of the input has a parameter of its own; runtimes refuse lists of any other length.",
-    mend="Give the parameter as many elements as the input has channels (axis 1); often a wrong weight was connected.",
+    fix="Give the parameter as many elements as the input has channels (axis 1); often a wrong weight was connected.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,8,8] x, float[32] s, float[32] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,11 +36,13 @@ GROUPS_MISMATCH = Rule(
     Severity.ERROR,
     "The channels cannot be divided into that many groups.",
     why="Each group has the same number of channels, so their number has to be a multiple of the number of groups.",
-    mend="Use a number of groups that divides the number of channels.",
+    fix="Use a number of groups that divides the number of channels.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
-g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, b) }""",
+g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, \
+b) }""",
     good="""<ir_version: 10, opset_import: ["" : 21]>
-g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 16> (x, s, b) }""",
+g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 16> (x, s, \
+b) }""",
 )
 
 
@@ -155,7 +157,8 @@ def group_normalization(
     """ONNX GroupNormalization-21: a scale and a bias for each channel."""
     if stash_type not in STASH_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `stash_type` is {stash_type}; the mean is worked out in a floating-point type: 1 (float), 10 (float16), "
+            f"attribute `stash_type` is {stash_type}; the mean is worked out in a floating-point type: 1 (float), 10 "
+            "(float16), "
             "11 (double) or 16 (bfloat16)",
             help="leave `stash_type` out, which stands for float",
             attribute="stash_type",
@@ -172,12 +175,14 @@ def group_normalization(
 
 
 def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether a parameter has one element, which ONNX Runtime uses for all channels: a warning, unless there is one channel."""
+    """Whether a parameter has one element, which ONNX Runtime uses for all channels: a warning, unless there is one
+    channel."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
     fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}: the specification wants an element for each channel, ONNX Runtime uses the one "
+        f"input {index} ({name}) is {shape_text(shape)}: the specification wants an element for each channel, ONNX "
+        "Runtime uses the one "
         "for all of them",
         help=f"give input {index} the shape {shape_text((channels,))}",
         input=index,
@@ -217,7 +222,8 @@ def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, chann
     if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
         return
     fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}; before opset 21 it has one element for each of {groups} groups",
+        f"input {index} ({name}) is {shape_text(shape)}; before opset 21 it has "
+        f"one element for each of {groups} groups",
         help=f"give input {index} the shape [{groups}], or import opset 21",
         input=index,
         marks=((index, 0),),
@@ -248,7 +254,8 @@ def _compiled_matrix(layer: Layer) -> Fault | None:
     if index is None:
         return None
     return not_compiled(
-        f"input 0 is {shape_text(data.shape)}, and the CPU plugin takes a matrix only where all sizes are known; a size of "
+        f"input 0 is {shape_text(data.shape)}, and the CPU plugin takes a matrix only where all sizes are known; a "
+        "size of "
         f"input {index} is open",
         help="write the sizes, or give the data an axis of size 1 behind the channels",
         input=index,

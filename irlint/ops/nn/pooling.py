@@ -9,12 +9,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import UNKNOWN, Tensor, shape_text
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
-from irlint.ops.kernels.axes import Floats, Ints, axis_of
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, without_negatives, without_strings
-from irlint.ops.kernels.expectations import expect_one
-from irlint.ops.kernels.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
-from irlint.ops.kernels.windows import (
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
+from irlint.ops.shared.axes import Floats, Ints, axis_of
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_negatives, without_strings
+from irlint.ops.shared.expectations import expect_one
+from irlint.ops.shared.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
+from irlint.ops.shared.windows import (
     WINDOW_EXCEEDS_INPUT,
     AutoPad,
     OnnxWindow,
@@ -70,7 +70,7 @@ def _pooled(
 
 
 def _filled(x: Shape, first: int) -> Shape | None:
-    from irlint.ops.kernels.truncated_windows import filled
+    from irlint.ops.shared.truncated_windows import filled
 
     return filled(x, first)
 
@@ -124,7 +124,8 @@ def average_pool(
 def lp_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints | None = None, p: float = 2.0
 ) -> Tensor:
-    """ONNX LpPool; ``kernel_shape`` may be left out, and ``p`` is a float, in opset 1; ``ceil_mode`` and ``dilations`` from 18 on."""
+    """ONNX LpPool; ``kernel_shape`` may be left out, and ``p`` is a float, in opset 1; ``ceil_mode`` and ``dilations``
+    from 18 on."""
     return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
@@ -205,7 +206,8 @@ def qlinear_average_pool(
 
 
 def expect_scales(*tensors: Tensor | None) -> None:
-    """Makes sure that the scales and zero points behind input 0 have one element each. Raises an ``OPERAND_MISMATCH`` fault."""
+    """Makes sure that the scales and zero points behind input 0 have one element each. Raises an ``OPERAND_MISMATCH``
+    fault."""
     names = ("x_scale", "x_zero_point", "y_scale", "y_zero_point")
     for index, (tensor, name) in enumerate(zip(tensors, names), 1):
         expect_single(tensor, index, name)
@@ -288,7 +290,8 @@ def _as_kernel(values: Ints | None, count: int, name: str) -> None:
 
 
 def _expect_data_in_windows(window: Window) -> None:
-    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault where a window of an average without padding lies in the padding alone."""
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault where a window of an average without padding lies in the padding
+    alone."""
     for position, kernel in enumerate(window.kernel):
         span = spanned(kernel, window.dilations[position])
         pads = (window.begin[position], window.end[position])

@@ -11,10 +11,10 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import OPENVINO, onnx, openvino, without_rule
-from irlint.ops.kernels.compiling import Layer as CompiledLayer
-from irlint.ops.kernels.compiling import not_compiled, with_elements
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.gates import (
+from irlint.ops.shared.compiling import Layer as CompiledLayer
+from irlint.ops.shared.compiling import not_compiled, with_elements
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.gates import (
     ACTIVATIONS_MISMATCH,
     OV_ACTIVATIONS,
     OV_ONLY_READ,
@@ -33,7 +33,7 @@ from irlint.ops.kernels.gates import (
     outputs,
     shared_sizes,
 )
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.sizes import narrower, size
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT
 
@@ -108,7 +108,8 @@ def rnn(
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are fine for one direction."""
+    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are fine for one
+    direction."""
     sizes = shared_sizes(RNN, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(RNN, sizes, w=w, r=r, b=b)
     check_states(sizes, sequence_lens, initial_h)
@@ -180,8 +181,9 @@ def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
 
 
 def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
-    """What is wrong with a layer whose W is input ``weights``: where the CPU plugin has the layer as one kernel, with constant
-    weights, no clipping and the usual activations, it takes `hidden_size` for the sizes of all, and no tensor without elements."""
+    """What is wrong with a layer whose W is input ``weights``: where the CPU plugin has the layer as one kernel, with
+    constant weights, no clipping and the usual activations, it takes `hidden_size` for the sizes of all, and no tensor
+    without elements."""
 
     def refused(layer: CompiledLayer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
@@ -243,7 +245,8 @@ def ov_lstm_cell_with_peepholes(
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
     if p is None and same(hidden, cell.hidden_size) is False:
         raise WEIGHTS_MISMATCH.fault(
-            f"`hidden_size` is {cell.hidden_size} and the states have {hidden}: OpenVINO makes input 6 (P) of 3*hidden_size zeros, "
+            f"`hidden_size` is {cell.hidden_size} and the states have {hidden}: OpenVINO makes input 6 (P) of "
+            "3*hidden_size zeros, "
             "which it then refuses",
             help=f'write hidden_size="{hidden}"',
             attribute="hidden_size",
@@ -305,7 +308,8 @@ def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
 
 
 def _check_compiled(names: list[str], kind: Kind) -> None:
-    """The activations that OpenVINO looks at only when it compiles the layer. States an ``ACTIVATIONS_MISMATCH`` fault."""
+    """The activations that OpenVINO looks at only when it compiles the layer. States an ``ACTIVATIONS_MISMATCH``
+    fault."""
     wanted = len(kind.activations)
     unknown = [name for name in names[:wanted] if name.lower() not in OV_ACTIVATIONS]
     if len(names) < wanted:

@@ -7,11 +7,11 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import reaches, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
-from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head, require_heads
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
+from irlint.ops.shared.sizes import dim_of
 
 
 @onnx("RotaryEmbedding", since=23)
@@ -54,7 +54,8 @@ def rotary_embedding(
 
 
 def judge_cache(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
-    """Makes sure that the tables at input ``cache`` have a row for each place of a sequence, and for each of the positions."""
+    """Makes sure that the tables at input ``cache`` have a row for each place of a sequence, and for each of the
+    positions."""
     expect_rows(rows, dim_of(x.shape, -2), "the places of a sequence", cache=cache)
     if positions.rank == 2:
         judge_positions(positions, index, rows, table=cache)

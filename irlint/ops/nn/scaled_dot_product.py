@@ -8,10 +8,10 @@ from irlint.dims import MaybeDim, Shape
 from irlint.findings.statements import agree
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import openvino
-from irlint.ops.kernels.element_types import ELEMENT_TYPE_REFUSED, REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower
 from irlint.ops.nn.attention import INPUTS_MISMATCH, MASK_MISMATCH, equal, joined_shapes
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, REAL, common_type, expect_type
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower
 
 
 @openvino("ScaledDotProductAttention", since=13, absent={"causal": False})

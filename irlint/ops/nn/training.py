@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.expectations import expect_rank
+from irlint.ops.shared.expectations import expect_rank
 
 Reduction = Literal["none", "sum", "mean"]
 MomentumMode = Literal["standard", "nesterov"]
@@ -20,9 +20,10 @@ TARGET_MISMATCH = Rule(
     "loss-target-mismatch",
     Severity.ERROR,
     "The targets of a loss do not fit its scores.",
-    why="""Scores are [N, C, d1, …]: a number for each of C classes. Targets name one class at each place and have no axis
-of classes: [N, d1, …]. Weights are one for each class. Runtimes refuse other shapes when they load the model.""",
-    mend="Give the targets the shape of the scores without axis 1; class probabilities as targets need another loss.",
+    why="""Scores are [N, C, d1, …]: a number for each of C classes. Targets name one class at each place and have no
+        axis of classes: [N, d1, …]. Weights are one for each class. Runtimes refuse other shapes when they load the
+        model.""",
+    fix="Give the targets the shape of the scores without axis 1; class probabilities as targets need another loss.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[8,10] x, int64[9] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,10 +35,11 @@ GROUPS_UNEVEN = Rule(
     "training-inputs-uneven",
     Severity.ERROR,
     "The inputs of a training operator do not come in the groups that it takes.",
-    why="""An optimizer takes, after rate and count, all tensors that it optimizes, then as many gradients, then as many of each
-of its states, and gives as many back; Gradient takes one input for each name in `xs` and `zs` and gives one for each in
+    why="""An optimizer takes, after rate and count, all tensors that it optimizes, then as many gradients, then as
+        many of each of its states, and gives as many back; Gradient takes one input for each name in `xs` and `zs` and
+        gives one for each in
 `xs`.""",
-    mend="Connect one tensor of each kind for each tensor that is optimized, kind by kind.",
+    fix="Connect one tensor of each kind for each tensor that is optimized, kind by kind.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
 g (float r, int64 t, float[2] x, float[2] dx) => (float[2] y) { y = ai.onnx.preview.training.Adagrad (r, t, x, dx) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
@@ -126,13 +128,15 @@ def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[
     count, rest = divmod(len(inputs), groups)
     if rest:
         raise GROUPS_UNEVEN.fault(
-            f"{counted(len(inputs), 'input')} follow rate and count; the operator takes {groups} for each tensor that it optimizes",
+            f"{counted(len(inputs), 'input')} follow rate and count; the operator takes {groups} for each tensor that "
+            "it optimizes",
             help="connect tensors, gradients and states in equal numbers",
             input=2,
         )
     if context.outputs > count * (states + 1):
         raise GROUPS_UNEVEN.fault(
-            f"{counted(context.outputs, 'output')}; the operator gives {states + 1} for each of {counted(count, 'tensor')}",
+            f"{counted(context.outputs, 'output')}; the operator gives {states + 1} for each of "
+            f"{counted(count, 'tensor')}",
             help=f"name at most {counted(count * (states + 1), 'output')}",
         )
     kept = (*inputs[:count], *inputs[2 * count :])
@@ -190,7 +194,8 @@ def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, co
     names = len(xs) + len(zs or ())
     if len(inputs) != names or context.outputs > len(xs):
         raise GROUPS_UNEVEN.fault(
-            f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` {names - len(xs)}: "
+            f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` "
+            f"{names - len(xs)}: "
             f"expected are {counted(names, 'input')} and at most {len(xs)} outputs",
             help="connect an input for each name in `xs` and `zs`, and an output for each in `xs`",
         )

@@ -7,11 +7,11 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import reaches, warn
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import Context, onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
-from irlint.ops.kernels.axes import Floats, Ints
-from irlint.ops.kernels.compiling import Layer, first_of, known_filters, not_compiled, without_negatives
-from irlint.ops.kernels.element_types import ARITHMETIC, common_type, expect_type
-from irlint.ops.kernels.filters import (
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
+from irlint.ops.shared.axes import Floats, Ints
+from irlint.ops.shared.compiling import Layer, first_of, known_filters, not_compiled, without_negatives
+from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.shared.filters import (
     ABSENT_LISTS,
     expect_bias,
     expect_channels,
@@ -22,9 +22,9 @@ from irlint.ops.kernels.filters import (
     ov_spatial_count,
     spatial_count,
 )
-from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_shape
-from irlint.ops.kernels.sizes import dim_of
-from irlint.ops.kernels.windows import (
+from irlint.ops.shared.operands import OPERAND_MISMATCH, expect_shape
+from irlint.ops.shared.sizes import dim_of
+from irlint.ops.shared.windows import (
     OnnxWindow,
     OpenvinoWindow,
     Window,
@@ -46,9 +46,10 @@ OUTPUT_SHAPE_UNREACHABLE = Rule(
     Severity.WARNING,
     "A transposed convolution is to give more elements than its windows reach, and not all runtimes do.",
     why="""From n elements, a window of k and a stride of s come s * (n - 1) + k elements, and up to s - 1 more that a
-convolution back would leave out. Beyond that ONNX Runtime refuses the node ("inconsistent with input spatial dimensions"),
+        convolution back would leave out. Beyond that ONNX Runtime refuses the node ("inconsistent with input spatial
+        dimensions"),
 also where the specification allows it: an `output_padding` below the dilation.""",
-    mend="Ask for fewer elements (`output_shape`, `output_padding`), and add the rest with a Pad node.",
+    fix="Ask for fewer elements (`output_shape`, `output_padding`), and add the rest with a Pad node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,20,20] y) {
   y = ConvTranspose <strides = [2, 2], output_shape = [20, 20]> (x, w)
@@ -162,7 +163,8 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
         if extra >= stride and not shaped:
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
-                    f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation {dilation}: "
+                    f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation "
+                    f"{dilation}: "
                     '"must be less than the corresponding stride/dilation dimension" by the specification, '
                     "less than the stride by ONNX Runtime",
                     help=f"write at most {stride - 1}, and add the rest with a Pad node",
@@ -183,7 +185,8 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
         if not reaches(full, wanted, f"`output_shape` wants {wanted} on axis {window.first + position}"):
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
-                    f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is {size}, "
+                    f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is "
+                    f"{size}, "
                     f"the stride {stride} and the window spans {span}, which reach {full} at most",
                     help=f"write at most {full}, and add the rest with a Pad node",
                     attribute="output_shape",
@@ -192,11 +195,13 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
 
 
 def _known_target(layer: Layer) -> Fault | None:
-    """What is wrong with an output shape that is worked out when the model runs: the plugin wants some size of the data open."""
+    """What is wrong with an output shape that is worked out when the model runs: the plugin wants some size of the data
+    open."""
     if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
-        "input 2 (output_shape) is worked out when the model runs, and all sizes of input 0 are known: the CPU plugin takes a "
+        "input 2 (output_shape) is worked out when the model runs, and all sizes of input 0 are known: the CPU plugin "
+        "takes a "
         "constant there",
         help="let input 2 be a constant, or leave a size of input 0 open",
         input=2,
@@ -206,13 +211,15 @@ def _known_target(layer: Layer) -> Fault | None:
 _COMPILED = first_of(known_filters, _known_target, without_negatives("strides", "pads_begin", "dilations"))
 
 
-@openvino("ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED, kin=("GroupConvolutionBackpropData",))
+@openvino(
+    "ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED, confused_with=("GroupConvolutionBackpropData",)
+)
 @openvino(
     "GroupConvolutionBackpropData",
     absent=ABSENT_LISTS,
     fills_in=True,
     compiles=_COMPILED,
-    kin=("ConvolutionBackpropData",),
+    confused_with=("ConvolutionBackpropData",),
 )
 def ov_convolution_backprop_data(
     data: Tensor,

@@ -7,10 +7,10 @@ from irlint.findings.statements import agree, divides, reaches
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import expect_range
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_axes, expect_shape, expect_spatial_rank
-from irlint.ops.kernels.windows import (
+from irlint.ops.shared.attributes import expect_range
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.operands import OPERAND_MISMATCH, expect_axes, expect_shape, expect_spatial_rank
+from irlint.ops.shared.windows import (
     WINDOW_EXCEEDS_INPUT,
     OnnxWindow,
     Window,
@@ -115,7 +115,8 @@ def _blocks(image: Shape, window: Window) -> MaybeDim:
             return None
         if not reaches(size, span - begin - end, f"a block spans {span} on axis {position} of the image"):
             raise WINDOW_EXCEEDS_INPUT.fault(
-                f"axis {position} of the image is {size}, {size + begin + end} with its padding, and a block spans {span}",
+                f"axis {position} of the image is {size}, {size + begin + end} with its padding, and a block spans "
+                f"{span}",
                 help="use a smaller block or dilation, or pad more",
                 input=1,
             )
@@ -143,7 +144,8 @@ def _image_channels(x: Shape, elements: MaybeDim) -> MaybeDim:
         elements, x[1], f"axis 1 of input 0 are blocks of {counted(elements, 'element')}"
     ):
         raise OPERAND_MISMATCH.fault(
-            f"input 0 is {shape_text(x)}: axis 1 is {x[1]}, no multiple of the {counted(elements, 'element')} of a block",
+            f"input 0 is {shape_text(x)}: axis 1 is {x[1]}, no multiple of the {counted(elements, 'element')} of a "
+            "block",
             help=f"give axis 1 a multiple of {elements}, or correct block_shape",
             input=0,
             marks=((0, 1),),

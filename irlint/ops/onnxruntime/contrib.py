@@ -8,7 +8,9 @@ from irlint.lazy_typing import Literal
 from irlint.model import Graph
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx, without_rule
-from irlint.ops.kernels.attributes import (
+from irlint.ops.math.linear import MATMUL_MISMATCH
+from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
+from irlint.ops.shared.attributes import (
     ATTRIBUTE_OUT_OF_RANGE,
     expect_attribute,
     expect_range,
@@ -16,14 +18,12 @@ from irlint.ops.kernels.attributes import (
     numbered_type,
     the_one_of,
 )
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.bodies import BODY_TYPES, check_arity, check_input_types
-from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import number
-from irlint.ops.kernels.sizes import size
-from irlint.ops.kernels.windows import arranged, channel_axis, per_axis, spatial
-from irlint.ops.math.linear import MATMUL_MISMATCH
-from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.bodies import BODY_TYPES, check_arity, check_input_types
+from irlint.ops.shared.expectations import Expected, check, expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import number
+from irlint.ops.shared.sizes import size
+from irlint.ops.shared.windows import arranged, channel_axis, per_axis, spatial
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT, NCHWC
@@ -270,7 +270,8 @@ def softmax_cross_entropy_loss_grad(
     ignore_index: int | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """com.microsoft SoftmaxCrossEntropyLossGrad-1, with or without a first input for the loss: in the shape of log_prob."""
+    """com.microsoft SoftmaxCrossEntropyLossGrad-1, with or without a first input for the loss: in the shape of
+    log_prob."""
     if label is None:
         return Tensor(dy.dtype, dy.shape)
     return Tensor(log_prob.dtype, log_prob.shape)
@@ -428,7 +429,8 @@ def nchwc_upsample(
     """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
     if mode == "nearest" and coordinate_transformation_mode != "asymmetric":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; with mode nearest it is asymmetric",
+            f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; with mode nearest it is "
+            "asymmetric",
             help="leave it out",
             attribute="coordinate_transformation_mode",
         )

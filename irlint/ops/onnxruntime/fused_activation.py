@@ -7,11 +7,11 @@ from irlint.findings.statements import agree, divides
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.broadcast import merged, stretched
-from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.math.activation import along_axis, unchanged
 from irlint.ops.math.linear import OPERAND_SHAPE, expect_length
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.broadcast import merged, stretched
+from irlint.ops.shared.expectations import expect_rank
 from irlint.schemas import MICROSOFT
 
 
@@ -77,7 +77,8 @@ def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
     last = x.shape[-1]
     if not divides(2, last, f"axis {len(x.shape) - 1} is split in two halves"):
         raise OPERAND_SHAPE.fault(
-            f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split in two and has to be even",
+            f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split in two and has to be "
+            "even",
             help="make it even",
             input=0,
             marks=((0, len(x.shape) - 1),),
@@ -167,7 +168,8 @@ def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0)
     channels = None if x.shape is None else x.shape[1]
     if not agree(channels, len(bias), "there is a bias for each channel"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: expected is one for each",
+            f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: "
+            "expected is one for each",
             help=f"give `bias` {counted(channels, 'entry', 'entries')}",
             attribute="bias",
         )

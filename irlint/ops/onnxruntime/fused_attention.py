@@ -9,11 +9,11 @@ from irlint.dims import Dim, MaybeDim, Shape, floordiv, product, same, total
 from irlint.findings.statements import Relation, agree, require
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, FUSED_MISMATCH, INPUTS_MISMATCH, MASK_MISMATCH, per_head
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT
@@ -49,7 +49,8 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
     whole = sum(qkv_hidden_sizes)
     if not agree(bias, whole, "the hidden sizes cover the columns of the weights"):
         raise FUSED_MISMATCH.fault(
-            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, which is {whole} in all",
+            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, which is {whole} in "
+            "all",
             help="let the three sizes add up to the columns of the weights",
             input=1,
         )
@@ -124,8 +125,9 @@ def expect_mask(
 ) -> None:
     """Makes sure that a mask of one to three axes has one of the shapes that ONNX Runtime reads.
 
-    ``sizes`` are batch, length and total length; ``others`` further lengths of the keys. ``twice`` tells that the mask
-    may hold two numbers for each sequence, or a single column, which is not looked at. Raises a ``MASK_MISMATCH`` fault.
+    ``sizes`` are batch, length and total length; ``others`` further lengths of the keys. ``twice`` is True where the
+    mask may hold two numbers for each sequence, or a single column, which is not looked at. Raises a ``MASK_MISMATCH``
+    fault.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return
@@ -139,7 +141,8 @@ def expect_mask(
         _require_one(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
         return
     raise MASK_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed is {' or '.join(map(shape_text, shapes))}: the batch "
+        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed is {' or '.join(map(shape_text, shapes))}: the "
+        "batch "
         f"is {batch}, the queries are {length} long and the keys {total_length}",
         help=f"give {name} one of these shapes",
         input=index,

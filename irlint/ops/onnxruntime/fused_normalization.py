@@ -10,9 +10,6 @@ from irlint.findings.statements import agree, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import expect_attribute
-from irlint.ops.kernels.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
-from irlint.ops.kernels.expectations import expect_rank
 from irlint.ops.nn.normalization import (
     CHANNEL_PARAMETERS,
     channelled,
@@ -21,6 +18,9 @@ from irlint.ops.nn.normalization import (
     statistics_shape,
     with_channels,
 )
+from irlint.ops.shared.attributes import expect_attribute
+from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, stretched
+from irlint.ops.shared.expectations import expect_rank
 from irlint.schemas import MICROSOFT
 
 
@@ -36,7 +36,8 @@ def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
             warn(fault.lowered(Severity.WARNING))
             return shape
     raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes have to be the same",
+        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes have to be the "
+        "same",
         help="give both inputs one shape",
         input=1,
         marks=tuple(

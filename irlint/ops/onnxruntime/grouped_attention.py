@@ -6,13 +6,13 @@ from irlint.dims import MaybeDim, Shape, largest, product
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import expect_attribute
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.shape_inputs import number
-from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.rotary_embedding import expect_rows
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.ops.shared.attributes import expect_attribute
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.shape_inputs import number
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT
@@ -54,7 +54,7 @@ def _grouped(
 ) -> tuple[Shape | None, MaybeDim]:
     """The shape of the output and the head size, after making sure that query, key and value fit.
 
-    ``one_length`` tells that the key has to be as long as the query.
+    ``one_length`` is True where the key has to be as long as the query.
     """
     num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, floordiv, product, total
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import CACHE_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN, MaskedHeads, expect_mask
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
 from irlint.schemas import MICROSOFT
 
 
@@ -28,7 +28,8 @@ def multi_head_attention(
     heads: MaskedHeads,
     unidirectional: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft MultiHeadAttention; query, key and value may be packed into the query, key and value into the key."""
+    """com.microsoft MultiHeadAttention; query, key and value may be packed into the query, key and value into the
+    key."""
     shared = past_sequence_length is not None
     outputs = _multi_head(
         query,

@@ -8,14 +8,14 @@ from irlint.findings.statements import divides, reaches, warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.shape_inputs import number
-from irlint.ops.kernels.sizes import narrower, size
 from irlint.ops.nn.attention import FUSED_MISMATCH, HEADS_MISMATCH, INPUTS_MISMATCH, per_head
 from irlint.ops.nn.normalization import expect_epsilon
 from irlint.ops.nn.rotary_embedding import expect_rows, judge_cache, judge_positions
 from irlint.ops.onnxruntime.fused_attention import BATCH_OF_SEQUENCES, HIDDEN
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.shape_inputs import number
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 from irlint.schemas import MICROSOFT
@@ -250,12 +250,14 @@ def quantized_mixture_of_experts(
 
 
 def _check_clipping(swiglu_limit_after_activation: int) -> None:
-    """States that only kernels for CUDA limit what is activated; those for the CPU refuse the node when it is loaded."""
+    """States that only kernels for CUDA limit what is activated; those for the CPU refuse the node when it is
+    loaded."""
     if swiglu_limit_after_activation == 0:
         return
     warn(
         ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification 1 asks for "
+            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification 1 "
+            "asks for "
             "CUDA, and ONNX Runtime refuses it on the CPU",
             help="write 0 where the model is to run on the CPU",
             attribute="swiglu_limit_after_activation",
@@ -304,7 +306,8 @@ def gated_relative_position_bias(
     *,
     num_heads: int,
 ) -> Tensor:
-    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length]; with a token offset for packed tokens."""
+    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length]; with a token offset for packed
+    tokens."""
     source, rank = (token_offset, 2) if token_offset is not None else (query_layer, 3)
     batch, length = size(source, 0, rank), size(source, 1, rank)
     axes = (("1", None), ("num_heads", num_heads), ("sequence_length", length), ("sequence_length", length))

@@ -6,9 +6,9 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.auto_broadcast import Broadcasting, broadcast_by
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled
 
 #: Element types of which the CPU plugin does not take the layer apart, even where all sizes are known.
 _WHOLE = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
@@ -29,14 +29,15 @@ def _enough_levels(layer: Layer) -> Fault | None:
     )
 
 
-#: Element types of which the CPU plugin's quantization has no precision, and the numbers of levels for which it wants one.
+#: Element types of which the CPU plugin's quantization has no precision, and the numbers of levels for which it wants
+#: one.
 _WITHOUT_PRECISION = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
 _PRECISE = frozenset({15, 16, 255, 256})
 
 
 def _fused_type(layer: Layer) -> Fault | None:
-    """What is wrong with an input of the model that is quantized, where the limits are constants; in other numbers of levels, and
-    but for int32 in other ranks, the layer stays as it is."""
+    """What is wrong with an input of the model that is quantized, where the limits are constants; in other numbers of
+    levels, and but for int32 in other ranks, the layer stays as it is."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
     if dtype not in _WITHOUT_PRECISION or levels not in _PRECISE or not {1, 2, 3, 4} <= layer.fixed:
         return None
@@ -52,7 +53,8 @@ def _fused_type(layer: Layer) -> Fault | None:
 
 
 def _along_axis_2(layer: Layer) -> Fault | None:
-    """What is wrong with an input of the model that is quantized along axis 2, as the CPU plugin does only behind a product."""
+    """What is wrong with an input of the model that is quantized along axis 2, as the CPU plugin does only behind a
+    product."""
     data, limits = layer.inputs[0], [layer.sizes(index) for index in range(1, 5)]
     if not isinstance(data, Tensor) or data.rank not in (3, 4, 5) or None in limits:
         return None
@@ -63,7 +65,8 @@ def _along_axis_2(layer: Layer) -> Fault | None:
     if axes != {2} or not alone or not {1, 2, 3, 4} <= layer.fixed or 0 not in layer.direct:
         return None
     return not_compiled(
-        f"the limits have sizes on axis 2 of input 0, which is {shape_text(data.shape)}; the CPU plugin does not quantize an input of the model "
+        f"the limits have sizes on axis 2 of input 0, which is {shape_text(data.shape)}; the CPU plugin does not "
+        "quantize an input of the model "
         "along that axis" + ("" if layer.sizes(0) else " where sizes are open"),
         help="use limits of one element, or of axis 1",
         input=1,
@@ -81,14 +84,17 @@ _TOLERANCE = 2**-20
 
 
 def _stripped(layer: Layer) -> Fault | None:
-    """What is wrong with a layer that the CPU plugin removes: it does not compute with float16, and nothing stays between two inputs
-    and outputs of the model."""
+    """What is wrong with a layer that the CPU plugin removes: it does not compute with float16, and nothing stays
+    between two inputs and outputs of the model."""
     types = {layer.dtype(index) for index in range(1, 5)}
     if layer.attributes["levels"] != _STRIPPED or not types <= _STRIPPED_TYPES:
         return None
     if not (_are_equal(layer, 1, 3) and _are_equal(layer, 2, 4)):
         return None
-    text = f"attribute `levels` is {_STRIPPED} and the limits of input and output are equal; the CPU plugin removes such a layer"
+    text = (
+        f"attribute `levels` is {_STRIPPED} and the limits of input and output are equal; the CPU plugin removes "
+        "such a layer"
+    )
     help = f"remove the layer, or write another number of levels, such as {_STRIPPED - 1}"
     if types == {"float16"} and {1, 2, 3, 4} <= layer.fixed:
         return not_compiled(f"{text}, with numbers that float16 does not have", help=help, attribute="levels")

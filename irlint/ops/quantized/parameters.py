@@ -9,10 +9,10 @@ from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context
-from irlint.ops.kernels.broadcast import stretches
-from irlint.ops.kernels.contents import extent
-from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.math.linear import OPERAND_SHAPE
+from irlint.ops.shared.broadcast import stretches
+from irlint.ops.shared.contents import extent
+from irlint.ops.shared.sizes import dim_of
 
 Parameter = tuple[int, str, Tensor | None]
 
@@ -21,9 +21,10 @@ SCALE_UNUSABLE = Rule(
     "quantization-scale-unusable",
     Severity.WARNING,
     "A quantization scale is 0, negative, infinite or not a number.",
-    why="""What is quantized is divided by its scale, and multiplied by it when it is read back: of a scale of 0 nothing is left,
-a negative one turns the signs, the others spread to everything. Runtimes compute it all the same.""",
-    mend="Export the model again from data that the scale was measured on; a scale is above 0.",
+    why="""What is quantized is divided by its scale, and multiplied by it when it is read back: of a scale of 0
+        nothing is left, a negative one turns the signs, the others spread to everything. Runtimes compute it all the
+        same.""",
+    fix="Export the model again from data that the scale was measured on; a scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,13 +37,14 @@ ZERO_POINT_LEFT_OUT = Rule(
     "quantization-zero-point-left-out",
     Severity.ERROR,
     "A zero point is left out by the empty name where ONNX Runtime wants one.",
-    why="""The schema of the operator calls the zero point optional, and ONNX Runtime looks for its type all the same: it
-refuses the model when it loads it. Only at the end of the inputs may one be missing.""",
-    mend="Write a zero point of 0.",
+    why="""The schema of the operator calls the zero point optional, and ONNX Runtime looks for its type all the same:
+        it refuses the model when it loads it. Only at the end of the inputs may one be missing.""",
+    fix="Write a zero point of 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
-g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, z, b, s, z, s, z) }""",
+g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, z, b, s, z, s, z) \
+}""",
     refused=(refused("onnxruntime", "dead"),),
 )
 
@@ -74,7 +76,8 @@ def expect_one_number(*parameters: Parameter) -> None:
         _judge_values(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator takes a scalar or a list of one element",
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator takes a scalar or a list of one "
+                "element",
                 help=f"make input {index} a scalar",
                 input=index,
             )
@@ -104,7 +107,8 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
         fault = OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(tensor.shape)}; "
             + (
-                'one for each row: the specification allows "per row quantization", ONNX Runtime fails at anything but a single number'
+                'one for each row: the specification allows "per row quantization", ONNX Runtime fails at anything but '
+                "a single number"
                 if fits
                 else f"expected is a scalar, or one for each of {rows} rows"
             ),
@@ -118,8 +122,8 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
-    """Makes sure that what is given for a right operand is one number, a list of one for each column of a matrix, or for
-    stacked matrices [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault.
+    """Makes sure that what is given for a right operand is one number, a list of one for each column of a matrix, or
+    for stacked matrices [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault.
     """
     for index, name, tensor in parameters:
         _judge_values(index, name, tensor)
@@ -139,7 +143,8 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
             wanted = stacked
         if not _agrees(tensor.shape, wanted, f"input {index} has a number for each column"):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or one for each of {columns} "
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or one for each of "
+                f"{columns} "
                 f"columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
                 help=f"give input {index} the shape {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
                 input=index,
@@ -153,7 +158,8 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
         return
     if not _agrees(zero.shape, scale.shape, f"inputs {index} and {other} have one shape"):
         raise OPERAND_SHAPE.fault(
-            f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is {shape_text(zero.shape)}: "
+            f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is "
+            f"{shape_text(zero.shape)}: "
             "expected is one shape",
             help=f"give input {other} the shape {shape_text(scale.shape)}",
             input=other,
@@ -197,7 +203,8 @@ def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(
             SCALE_UNUSABLE.fault(
-                f"input {index} ({name}) {wrong if single else f'holds a scale that {wrong}'}; a scale is a finite number above 0",
+                f"input {index} ({name}) {wrong if single else f'holds a scale that {wrong}'}; a scale is a finite "
+                "number above 0",
                 help="measure the scale again",
                 input=index,
             )

@@ -8,12 +8,12 @@ from irlint.findings.statements import Relation, agree, require, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import axis_of
-from irlint.ops.kernels.broadcast import merged
-from irlint.ops.kernels.contents import extent
-from irlint.ops.kernels.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.quantized.parameters import judge_scale_values
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.axes import axis_of
+from irlint.ops.shared.broadcast import merged
+from irlint.ops.shared.contents import extent
+from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.signatures import UNLIKELY, holds
 from irlint.schemas import MICROSOFT
 
@@ -25,7 +25,7 @@ SCALE_MISMATCH = Rule(
     why="""A scale is a single number for the whole tensor; a list with one entry for each index of `axis`; or, with
 `block_size` B, a tensor like the input whose size on `axis` is the input's divided by B and rounded up. ONNX Runtime
 stops at any other shape when it reaches the node.""",
-    mend="Correct `axis` (the default is 1, also for weights whose channels are on axis 0), or the scale's shape.",
+    fix="Correct `axis` (the default is 1, also for weights whose channels are on axis 0), or the scale's shape.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[8] scale) => (uint8[1,3,8,8] y) { y = QuantizeLinear (x, scale) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -38,7 +38,7 @@ ZERO_POINT_MISMATCH = Rule(
     Severity.ERROR,
     "A zero point does not have the shape of its scale.",
     why="Each scale has its zero point: ONNX Runtime stops at the node where their shapes differ.",
-    mend="Give the zero point the shape of the scale.",
+    fix="Give the zero point the shape of the scale.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -51,9 +51,9 @@ ZERO_POINT_IDLE = Rule(
     "quantization-zero-point-not-zero",
     Severity.WARNING,
     "A zero point of int32 or of a small floating-point type is not 0.",
-    why="""Such types are read back without a zero point: the specification wants 0 there, and runtimes differ in whether they
-subtract another number.""",
-    mend="Write 0, or leave the zero point out.",
+    why="""Such types are read back without a zero point: the specification wants 0 there, and runtimes differ in
+        whether they subtract another number.""",
+    fix="Write 0, or leave the zero point out.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {3}> { y = DequantizeLinear (x, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -89,7 +89,8 @@ def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axi
 
 def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
     return SCALE_MISMATCH.fault(
-        f"attribute `block_size` is {block_size} and input 1 is {shape_text(scale)}, a single scale: the specification uses the "
+        f"attribute `block_size` is {block_size} and input 1 is {shape_text(scale)}, a single scale: the specification "
+        "uses the "
         'attribute "only for blocked quantization", ONNX Runtime fails at it',
         help="leave `block_size` out, or give a scale for each block",
         input=1,
@@ -120,7 +121,8 @@ def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
     if len(scale) == 1 and agree(x[place], count, f"the scale has one entry for each index of axis {place}"):
         return
     raise SCALE_MISMATCH.fault(
-        f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale is a single number, or a list "
+        f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale is a single number, or a "
+        "list "
         "with one entry for each index of that axis",
         help=_scale_help(x, scale, place),
         input=1,
@@ -146,7 +148,8 @@ def _scale_help(x: Shape, scale: Shape, axis: int) -> str:
         fitting = [other for other, dim in enumerate(x) if other != axis and same(dim, scale[0])]
         if fitting:
             return (
-                f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or set `axis` to {fitting[0]}, "
+                f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or set `axis` to "
+                f"{fitting[0]}, "
                 f"whose size is {scale[0]}"
             )
     return f"give the scale, and the zero point, {counted(x[axis], 'entry', 'entries')}, or one"
@@ -195,7 +198,8 @@ def _quantized(
         return Tensor(dtype or "uint8", x.shape)
     if dtype is not None and zero.dtype is not None and dtype != zero.dtype:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"attribute `output_dtype` is {dtype} and input 2, the zero point, is {zero.dtype}: both give the result's type",
+            f"attribute `output_dtype` is {dtype} and input 2, the zero point, is {zero.dtype}: both give the result's "
+            "type",
             help=f"leave `output_dtype` out, or convert the zero point to {dtype}",
             input=2,
         )
@@ -266,7 +270,8 @@ def quantize_23(
 
 def _scale_of_another_type(dtype: str, scale: str) -> Fault:
     return ELEMENT_TYPES_DIFFER.fault(
-        f"input 0 is {dtype} and input 1, the scale, is {scale}: the specification allows types of their own since opset 23, "
+        f"input 0 is {dtype} and input 1, the scale, is {scale}: the specification allows types of their own since "
+        "opset 23, "
         "ONNX Runtime before 1.32 fails at them",
         help=f"convert the scale to {dtype}",
         input=1,
@@ -293,7 +298,8 @@ def _judge_idle_zero_point(zero: Tensor | None) -> None:
     if span.nans or span.least or span.most:
         warn(
             ZERO_POINT_IDLE.fault(
-                f"input 2 is {zero.dtype} and holds {span.most or span.least if not span.nans else 'what is not a number'}: "
+                f"input 2 is {zero.dtype} and holds "
+                f"{span.most or span.least if not span.nans else 'what is not a number'}: "
                 "of this type the zero point has to be 0",
                 help="write 0, or leave the input out",
                 input=2,

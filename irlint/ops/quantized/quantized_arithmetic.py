@@ -11,12 +11,6 @@ from irlint.findings.wording import counted
 from irlint.model.tensor import CONTENTS_LIMIT, UNKNOWN, Tensor
 from irlint.ops import Context, onnx
 from irlint.ops.indexing.gathering import gather
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
-from irlint.ops.kernels.axes import Ints, axis_of
-from irlint.ops.kernels.broadcast import broadcast
-from irlint.ops.kernels.element_types import common_type, expect_type
-from irlint.ops.kernels.expectations import expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import length, stated_shape
 from irlint.ops.layout.joining import concatenated
 from irlint.ops.math.activation import along_axis, unchanged
 from irlint.ops.math.reduction import reduced
@@ -28,6 +22,12 @@ from irlint.ops.quantized.parameters import (
     judge_scale_values,
     warn_of_many,
 )
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
+from irlint.ops.shared.axes import Ints, axis_of
+from irlint.ops.shared.broadcast import broadcast
+from irlint.ops.shared.element_types import common_type, expect_type
+from irlint.ops.shared.expectations import expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import length, stated_shape
 from irlint.schemas import MICROSOFT
 
 INPUTS_NOT_TRIPLES = Rule(
@@ -35,8 +35,9 @@ INPUTS_NOT_TRIPLES = Rule(
     "quantized-inputs-not-triples",
     Severity.ERROR,
     "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
-    why="After the scale and zero point of the result, each tensor is followed by its own; runtimes refuse another count.",
-    mend="List each input as tensor, scale, zero point.",
+    why="After the scale and zero point of the result, each tensor is followed by its own; runtimes refuse another "
+    "count.",
+    fix="List each input as tensor, scale, zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 { y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b) }""",
@@ -133,7 +134,8 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
     """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
     if len(inputs) % 3 or not inputs:
         raise INPUTS_NOT_TRIPLES.fault(
-            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, scale, zero point",
+            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, "
+            "scale, zero point",
             help="list each input as tensor, scale, zero point",
         )
     _check_triples(Y_zero_point, inputs)
@@ -148,7 +150,8 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
 
 
 def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
-    """Makes sure that each triple has the result's element type, a float32 scale, and single numbers. Raises a fault."""
+    """Makes sure that each triple has the result's element type, a float32 scale, and single numbers. Raises a
+    fault."""
     for position, tensor in enumerate(inputs):
         index = position + 2
         if position % 3 == 1:
@@ -203,7 +206,8 @@ def gather_block_quantized(
     along, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
     if data.dtype == "uint8" and (along != 0 or (along == blocked and packed != 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: of packed bytes rows are gathered, "
+            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: of packed bytes rows "
+            "are gathered, "
             "axis 0, and another axis is quantized",
             help="gather on axis 0 and quantize on the last axis",
             attribute="gather_axis",
@@ -222,7 +226,8 @@ def gather_block_quantized(
 
 
 def _packed(data: Tensor, bits: int) -> int | None:
-    """How many elements an entry of the data holds, None where that is open. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """How many elements an entry of the data holds, None where that is open. Raises an ``ATTRIBUTE_OUT_OF_RANGE``
+    fault."""
     if data.dtype is None or data.dtype != "uint8":
         return None if data.dtype is None else 1
     if bits not in (2, 4, 8):
@@ -320,7 +325,8 @@ def qlinear_softmax(
     axis: int = -1,
     opset: int,
 ) -> Tensor:
-    """ONNX Runtime's QLinearSoftmax: of a scale that is no constant, and of the others, ONNX Runtime takes the first number."""
+    """ONNX Runtime's QLinearSoftmax: of a scale that is no constant, and of the others, ONNX Runtime takes the first
+    number."""
     try:
         _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     except Fault as fault:

@@ -7,12 +7,12 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, onnx
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.filters import convolved, expect_bias
-from irlint.ops.kernels.operands import OPERAND_MISMATCH, expect_single
-from irlint.ops.kernels.sizes import dim_of
-from irlint.ops.kernels.windows import OnnxWindow
 from irlint.ops.quantized.parameters import judge_scale_values
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.filters import convolved, expect_bias
+from irlint.ops.shared.operands import OPERAND_MISMATCH, expect_single
+from irlint.ops.shared.sizes import dim_of
+from irlint.ops.shared.windows import OnnxWindow
 from irlint.schemas import MICROSOFT, NHWC
 
 

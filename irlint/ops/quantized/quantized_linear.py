@@ -8,10 +8,6 @@ from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.broadcast import stretched
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.sizes import dim_of
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE, OnnxProduct, biased, multiplied
 from irlint.ops.quantized.parameters import (
     expect_by_column,
@@ -20,6 +16,10 @@ from irlint.ops.quantized.parameters import (
     expect_one_of,
     expect_one_shape,
 )
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.shared.broadcast import stretched
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.sizes import dim_of
 from irlint.ops.signatures import UNLIKELY, holds
 from irlint.schemas import MICROSOFT
 
@@ -149,7 +149,8 @@ def _expect_bias(bias: Tensor | None, index: int, shape: Shape | None) -> None:
 
 def _per_column_of_a(a_scale: Tensor) -> Fault:
     return OPERAND_SHAPE.fault(
-        f'input 2 (a_scale) is {shape_text(a_scale.shape)}: ONNX Runtime\'s documents allow "a scalar or a 1-D tensor", and it fails '
+        f"input 2 (a_scale) is {shape_text(a_scale.shape)}: ONNX Runtime's documents allow \"a scalar or a 1-D "
+        'tensor", and it fails '
         "at anything but a single number",
         help="quantize the whole of A by one number",
         input=2,

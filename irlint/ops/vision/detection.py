@@ -10,12 +10,12 @@ from irlint.findings.statements import warn
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import OPENVINO, Context, onnx, openvino, without_rule
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, readable_constants, types_at
-from irlint.ops.kernels.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, expect_one, expect_rank
-from irlint.ops.kernels.shape_inputs import number
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, readable_constants, types_at
+from irlint.ops.shared.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
+from irlint.ops.shared.expectations import Expected, check, expect_one, expect_rank
+from irlint.ops.shared.shape_inputs import number
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 
@@ -24,13 +24,15 @@ OVERLAP_OUT_OF_RANGE = Rule(
     "overlap-out-of-range",
     Severity.ERROR,
     "A threshold of the overlap of boxes is no share.",
-    why="""Two boxes have a share of their area in common, from 0 to 1. The specification allows no other threshold, and ONNX Runtime stops
-where it runs the node.""",
-    mend="Use a threshold from 0 to 1.",
+    why="""Two boxes have a share of their area in common, from 0 to 1. The specification allows no other threshold,
+        and ONNX Runtime stops where it runs the node.""",
+    fix="Use a threshold from 0 to 1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {50}> { y = NonMaxSuppression (b, s, m, i) }""",
+g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {50}> { y = NonMaxSuppression (b, s, \
+m, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {0.5}> { y = NonMaxSuppression (b, s, m, i) }""",
+g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {0.5}> { y = NonMaxSuppression (b, s, \
+m, i) }""",
     uncalled=False,
 )
 
@@ -39,10 +41,11 @@ BOXES_MISMATCH = Rule(
     "boxes-scores-mismatch",
     Severity.ERROR,
     "Boxes and their scores are not of one number of images and boxes.",
-    why="""Non-maximum suppression takes boxes [images, boxes, 4] (5 for rotated ones) and scores [images, classes, boxes]: each
-box has one score for every class. Runtimes refuse anything else. The scores of most detectors come as [images, boxes,
+    why="""Non-maximum suppression takes boxes [images, boxes, 4] (5 for rotated ones) and scores [images, classes,
+        boxes]: each box has one score for every class. Runtimes refuse anything else. The scores of most detectors
+        come as [images, boxes,
 classes], and have to be transposed.""",
-    mend="Transpose the scores to [images, classes, boxes], and give each box 4 coordinates.",
+    fix="Transpose the scores to [images, classes, boxes], and give each box 4 coordinates.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8400,4] boxes, float[1,8400,80] scores) => (int64[n,3] y) <int64[1] most = {20}>
 { y = NonMaxSuppression (boxes, scores, most) }""",
@@ -101,7 +104,8 @@ def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Cand
 
 
 def selected(most: MaybeDim, context: Context) -> MaybeDim:
-    """How many boxes are chosen of at most ``most``: one unknown size for all outputs of the node, 0 where none can be."""
+    """How many boxes are chosen of at most ``most``: one unknown size for all outputs of the node, 0 where none can
+    be."""
     upper = None if most is None else bounds(most)[1]
     return 0 if upper == 0 else context.unknown("selected", upper)
 
@@ -131,7 +135,8 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression of every version: [selected, 3]; of a limit that is no scalar ONNX Runtime reads one element."""
+    """ONNX NonMaxSuppression of every version: [selected, 3]; of a limit that is no scalar ONNX Runtime reads one
+    element."""
     if center_point_box not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `center_point_box` is {center_point_box}; it is 0 (corners) or 1 (centers)",
@@ -175,7 +180,7 @@ def _most(stated: Tensor | None) -> MaybeDim:
 
 
 def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
-    """What is wrong with boxes of which the CPU plugin cannot tell that they have ``count`` numbers."""
+    """What is wrong with boxes where the CPU plugin does not know that they have ``count`` numbers."""
 
     def refused(layer: Layer) -> Fault | None:
         boxes = layer.inputs[0]
@@ -330,7 +335,8 @@ class KeptBoxes:
     normalized: bool = True
 
     def most(self, found: Candidates) -> MaybeDim:
-        """The most boxes that all images keep: ``nms_top_k`` of each class and ``keep_top_k`` of each image, -1 for all."""
+        """The most boxes that all images keep: ``nms_top_k`` of each class and ``keep_top_k`` of each image, -1 for
+        all."""
         of_class = found.boxes if self.nms_top_k < 0 else smallest(found.boxes, self.nms_top_k)
         of_image = product((found.classes, of_class))
         return product((found.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))

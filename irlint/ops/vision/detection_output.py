@@ -5,11 +5,11 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, divisible, product, quotient, same
 from irlint.model.tensor import Tensor
 from irlint.ops import openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.axes import Ints
-from irlint.ops.kernels.element_types import REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, expect_rank
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.expectations import Expected, check, expect_rank
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.ops.vision.priors import PRIORS_MISMATCH, Axes
 from irlint.records import record
@@ -154,7 +154,8 @@ def _detections(
 
 
 def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, kept: Ints, top: int) -> MaybeDim:
-    """How many rows the detections have: the limits of each image, else of each class, else every box of every class."""
+    """How many rows the detections have: the limits of each image, else of each class, else every box of every
+    class."""
     if kept and kept[0] > 0:
         return product((images, kept[0]))
     return product((images, top if top > 0 and kept[:1] == (-1,) else priors, classes))

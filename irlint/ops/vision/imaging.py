@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 from irlint.dims import MaybeDim, Shape, at_least, floordiv, quotient, same
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.statements import agree, divides, reckon
+from irlint.findings.statements import agree, divides, explain_size
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.axes import Ints, axes_of
-from irlint.ops.kernels.compiling import never
-from irlint.ops.kernels.element_types import REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import stated_shape
-from irlint.ops.kernels.sizes import narrower
+from irlint.ops.shared.axes import Ints, axes_of
+from irlint.ops.shared.compiling import never
+from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import stated_shape
+from irlint.ops.shared.sizes import narrower
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, replaced
 from irlint.schemas import MICROSOFT
 
@@ -27,7 +27,7 @@ GRID_MISMATCH = Rule(
     "A grid, its transformation or its boxes do not fit the image that they sample.",
     why="""A grid for images of d spatial axes has as many axes as the images, one batch for each of theirs, and d
 coordinates on its last axis; AffineGrid's theta is [N, d, d+1]. Runtimes refuse anything else.""",
-    mend="Give the grid the shape [N, H_out, W_out, 2], or [N, D_out, H_out, W_out, 3] for volumes.",
+    fix="Give the grid the shape [N, H_out, W_out, 2], or [N, D_out, H_out, W_out, 3] for volumes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[1,4,4,3] grid) => (float[1,3,4,4] y) { y = GridSample (x, grid) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,11 +36,14 @@ g (float[1,3,8,8] x, float[1,4,4,2] grid) => (float[1,3,4,4] y) { y = GridSample
 
 _NV12 = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,HEIGHT,640,1" element_type="u8"/><output><port id="0" precision="U8"><dim>1</dim><dim>HEIGHT</dim><dim>640</dim><dim>1</dim></port></output></layer>
-<layer id="1" name="c" type="NV12toRGB" version="opset8"><input><port id="0"/></input><output><port id="1" precision="U8"><dim>1</dim><dim>480</dim><dim>640</dim><dim>3</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,HEIGHT,640,1" element_type="u8"/><output>\
+<port id="0" precision="U8"><dim>1</dim><dim>HEIGHT</dim><dim>640</dim><dim>1</dim></port></output></layer>
+<layer id="1" name="c" type="NV12toRGB" version="opset8"><input><port id="0"/></input><output>\
+<port id="1" precision="U8"><dim>1</dim><dim>480</dim><dim>640</dim><dim>3</dim></port></output></layer>
 <layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
 </edges></net>"""
 
 IMAGE_PLANES_MISMATCH = Rule(
@@ -48,10 +51,11 @@ IMAGE_PLANES_MISMATCH = Rule(
     "image-planes-mismatch",
     Severity.ERROR,
     "The planes of a colour conversion do not make up an image of its format.",
-    why="""NV12 and I420 keep brightness at full and colour at half resolution. In one plane that makes [N, H*3/2, W, 1];
-in planes of their own Y is [N, H, W, 1], and UV is [N, H/2, W/2, 2], or U and V [N, H/2, W/2, 1] each. OpenVINO refuses
+    why="""NV12 and I420 keep brightness at full and colour at half resolution. In one plane that makes [N, H*3/2, W,
+        1]; in planes of their own Y is [N, H, W, 1], and UV is [N, H/2, W/2, 2], or U and V [N, H/2, W/2, 1] each.
+        OpenVINO refuses
 odd sizes and planes that do not fit.""",
-    mend="Give the planes the shapes of the format, with an even width and height.",
+    fix="Give the planes the shapes of the format, with an even width and height.",
     bad=_NV12.replace("HEIGHT", "721"),
     good=_NV12.replace("HEIGHT", "720"),
 )
@@ -80,7 +84,8 @@ def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
     points: Shape = grid if grid is not None else (None,) * rank
     if same(points[-1], rank - 2) is False:
         raise _grid_fault(
-            f"the last axis of input 1 is {points[-1]}; images of {rank - 2} spatial axes are sampled at {rank - 2} coordinates",
+            f"the last axis of input 1 is {points[-1]}; images of {rank - 2} spatial axes are sampled at {rank - 2} "
+            "coordinates",
             (1, rank - 1),
         )
     if not agree(image[0], points[0], "image and grid are of one batch"):
@@ -191,7 +196,7 @@ def center_crop_pad(input_data: Tensor, shape: Tensor, *, axes: Ints | None = No
     sizes = (None,) * len(places) if target is None else target
     for place, size in zip(places, sizes):
         if at_least(input_data.shape[place], size):
-            reckon(place, size, whole=input_data.shape[place])
+            explain_size(place, size, whole=input_data.shape[place])
     return Tensor(input_data.dtype, replaced(input_data.shape, places, sizes))
 
 
@@ -225,7 +230,8 @@ def crop_and_resize(
     count = (batch_indices.shape or (None,))[0]
     if not agree(boxes[1], 4, "a box has four coordinates") or not agree(boxes[0], count, "each box has a batch index"):
         raise GRID_MISMATCH.fault(
-            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they have to be [R, 4] "
+            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they have to be "
+            "[R, 4] "
             "and [R]",
             help="give each box four coordinates and a batch index",
             input=1,

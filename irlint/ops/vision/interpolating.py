@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from irlint.dims import Dim, Expr, MaybeDim, at_least
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.statements import reckoning, warn
+from irlint.findings.statements import wants_arithmetic, warn
 from irlint.findings.wording import counted, span
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Scalar, Tensor, shape_text
 from irlint.ops import openvino
-from irlint.ops.kernels.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled, types_at, whole_sizes
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import length
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, AXIS_REPEATED, Ints
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled, types_at, whole_sizes
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import length
 from irlint.ops.signatures import FACTORS, holds
 from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
 
@@ -32,7 +32,8 @@ InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor",
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """What is wrong with the sizes of Interpolate-0, which are divided by those of the axes: one for all, or one for each."""
+    """What is wrong with the sizes of Interpolate-0, which are divided by those of the axes: one for all, or one for
+    each."""
     sizes, axes = layer.inputs[1], len(set(layer.attributes["axes"]))
     count = length(sizes) if isinstance(sizes, Tensor) else None
     if count is None or 1 in (count, axes) or count == axes:
@@ -93,7 +94,8 @@ def interpolate_0(
     listed = target_spatial_shape.ints or ()
     if target_spatial_shape.value is not None and len(target_spatial_shape.value) < len(places):
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for {counted(len(places), 'axis', 'axes')}",
+            f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for "
+            f"{counted(len(places), 'axis', 'axes')}",
             help=f"let input 1 have {counted(len(places), 'entry', 'entries')}, or name fewer axes",
             input=1,
         )
@@ -235,8 +237,8 @@ def _interpolated(
             dims[place] = resized(dims[place], entry, openvino_scaled)
         else:
             dims[place] = _not_negative(_whole(entry))
-    if reckoning() and target.dtype not in SCALE_TYPES:
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic() and target.dtype not in SCALE_TYPES:
+        from irlint.ops.shared import formulas
 
         stated = [_whole(entry) for entry in entries]
         formulas.listed(places, stated, stated, what="the sizes")
@@ -257,14 +259,16 @@ def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, .
         return (None,) * count
     if len(target.value) < count:
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}",
+            f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for "
+            f"{counted(count, 'axis', 'axes')}",
             help=f"let input {index} have {counted(count, 'entry', 'entries')}, or name fewer axes",
             input=index,
         )
     if len(target.value) > count:
         warn(
             RESIZE_COUNT_MISMATCH.fault(
-                f"input {index} has {counted(len(target.value), 'entry', 'entries')} for {counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
+                f"input {index} has {counted(len(target.value), 'entry', 'entries')} for "
+                f"{counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
                 help=f"let input {index} have {counted(count, 'entry', 'entries')}",
                 input=index,
                 severity=Severity.WARNING,

@@ -8,16 +8,17 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import openvino
-from irlint.ops.kernels.axes import Floats
-from irlint.ops.kernels.compiling import Layer, first_of, not_compiled
-from irlint.ops.kernels.element_types import expect_type
-from irlint.ops.kernels.expectations import Expected, check, expect_rank
-from irlint.ops.kernels.prior_boxes import aspect_ratios, priors_of_cell
-from irlint.ops.kernels.shape_inputs import openvino_shape
+from irlint.ops.shared.axes import Floats
+from irlint.ops.shared.compiling import Layer, first_of, not_compiled
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.expectations import Expected, check, expect_rank
+from irlint.ops.shared.prior_boxes import aspect_ratios, priors_of_cell
+from irlint.ops.shared.shape_inputs import openvino_shape
 from irlint.ops.signatures import group
 from irlint.records import record
 
-_PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><data shape="{1}" element_type="{2}"/><output><port id="0" precision="{3}">{4}</port></output></layer>
+_PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><data shape="{1}" element_type="{2}"/>\
+<output><port id="0" precision="{3}">{4}</port></output></layer>
 """
 
 
@@ -39,7 +40,8 @@ def layer_document(layer: str, inputs: tuple[tuple[str, str], ...], output: str)
     )
     return f"""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-{parameters}<layer id="{count}" name="x" {layer}<input>{ports}</input><output><port id="{count}" precision="FP32">{dims(output)}</port></output></layer>
+{parameters}<layer id="{count}" name="x" {layer}<input>{ports}</input><output>\
+<port id="{count}" precision="FP32">{dims(output)}</port></output></layer>
 <layer id="{count + 1}" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
 {edges}<edge from-layer="{count}" from-port="{count}" to-layer="{count + 1}" to-port="0"/>
@@ -56,10 +58,11 @@ PRIORS_MISMATCH = Rule(
     "prior-boxes-mismatch",
     Severity.ERROR,
     "Prior boxes, their attributes, and what is predicted for them do not count the same boxes.",
-    why="""DetectionOutput takes 4 offsets and one score per class for each prior box: [N, priors * 4], [N, priors * classes]
-and priors [1 or N, 2, priors * 4] (one row with variance_encoded_in_target, 5 numbers each where they are not normalized).
+    why="""DetectionOutput takes 4 offsets and one score per class for each prior box: [N, priors * 4], [N, priors *
+        classes] and priors [1 or N, 2, priors * 4] (one row with variance_encoded_in_target, 5 numbers each where they
+        are not normalized).
 PriorBoxClustered needs a height for each width. OpenVINO refuses anything else.""",
-    mend="Make the predictions come from the same feature maps as the priors, and correct the attributes.",
+    fix="Make the predictions come from the same feature maps as the priors, and correct the attributes.",
     bad=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,44")), "1,1,10,7"),
     good=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,40")), "1,1,10,7"),
 )
@@ -105,7 +108,8 @@ def _check_fixed_sizes(boxes: PriorBoxes) -> None:
     if fixed_size and len(density) < len(fixed_size):
         warn(
             PRIORS_MISMATCH.fault(
-                f"`fixed_size` has {counted(len(fixed_size), 'entry', 'entries')} and `density` has {len(density)}; OpenVINO does not "
+                f"`fixed_size` has {counted(len(fixed_size), 'entry', 'entries')} and `density` has {len(density)}; "
+                "OpenVINO does not "
                 "check, and the boxes of the others hold anything",
                 help="write `density` with an entry for each `fixed_size`",
                 attribute="density" if density else "fixed_size",
@@ -115,7 +119,8 @@ def _check_fixed_sizes(boxes: PriorBoxes) -> None:
     elif fixed_size and boxes.min_size:
         warn(
             PRIORS_MISMATCH.fault(
-                "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check, and writes past its end",
+                "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check, and "
+                "writes past its end",
                 help="remove `min_size`, or `fixed_size` and `density`",
                 attribute="min_size",
                 severity=Severity.WARNING,
@@ -132,7 +137,8 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
     if first == second or not {0, 1} <= layer.fixed or {first, second} <= {None, "int64", "uint64"}:
         return None
     return not_compiled(
-        f"input 0 is a constant of {first} and input 1 one of {second}, which the CPU plugin reads as the type of input 0",
+        f"input 0 is a constant of {first} and input 1 one of {second}, which the CPU plugin reads as the type of "
+        "input 0",
         help="let both constants be of int64",
         input=1,
     )
@@ -260,7 +266,8 @@ def ov_prior_box_clustered(
     """OpenVINO PriorBoxClustered-1: one box of each width and height in every cell."""
     if len(width) != len(height):
         raise PRIORS_MISMATCH.fault(
-            f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each box has one of both",
+            f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each box "
+            "has one of both",
             help=_lacking(len(width), len(height)),
             attribute="height",
         )

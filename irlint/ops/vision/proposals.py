@@ -7,11 +7,11 @@ from irlint.findings.faults import Rule, Severity
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import Context, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.axes import Floats
-from irlint.ops.kernels.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.shared.axes import Floats
+from irlint.ops.shared.element_types import INDEX_NAMES, REAL, IndexType, common_type, expect_type
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.ops.vision.detection import selected
 from irlint.ops.vision.priors import Axes, advised, layer_document
@@ -27,10 +27,11 @@ PROPOSALS_MISMATCH = Rule(
     "proposal-inputs-mismatch",
     Severity.ERROR,
     "The inputs of a region proposal do not fit each other.",
-    why="""Scores, box deltas and anchors of a region proposal describe one grid: the same images, height, width and anchors,
-with 4 deltas for each. OpenVINO refuses most of what does not fit; where it does not look, it is a warning, and the result
+    why="""Scores, box deltas and anchors of a region proposal describe one grid: the same images, height, width and
+        anchors, with 4 deltas for each. OpenVINO refuses most of what does not fit; where it does not look, it is a
+        warning, and the result
 is read from the wrong places.""",
-    mend="Connect scores, deltas and anchors of one feature map, and correct the attributes that count the anchors.",
+    fix="Connect scores, deltas and anchors of one feature map, and correct the attributes that count the anchors.",
     bad=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,72,14,14"), ("f32", "3")), "300,5"),
     good=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,36,14,14"), ("f32", "3")), "300,5"),
 )
@@ -303,7 +304,8 @@ def ov_detectron_prior_grid(
     stride_x: float = 0.0,
     stride_y: float = 0.0,
 ) -> Tensor:
-    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors in each cell, [height, width, priors, 4] or flat."""
+    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors in each cell, [height, width, priors, 4] or
+    flat."""
     dtype = _of_one_float_type(priors, feature_map, im_data)
     count = size(priors, 0, 2)
     axes: Axes = (("the number of priors", count), ("the number of coordinates", 4))

@@ -11,12 +11,12 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops import onnx, openvino
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
-from irlint.ops.kernels.axes import Floats, Ints, axis_of
-from irlint.ops.kernels.compiling import known_sizes
-from irlint.ops.kernels.element_types import REAL, common_type, expect_type
-from irlint.ops.kernels.expectations import Expected, check, expect_rank
-from irlint.ops.kernels.sizes import narrower, size
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
+from irlint.ops.shared.axes import Floats, Ints, axis_of
+from irlint.ops.shared.compiling import known_sizes
+from irlint.ops.shared.element_types import REAL, common_type, expect_type
+from irlint.ops.shared.expectations import Expected, check, expect_rank
+from irlint.ops.shared.sizes import narrower, size
 from irlint.ops.signatures import group
 from irlint.records import record
 
@@ -25,9 +25,10 @@ REGIONS_MISMATCH = Rule(
     "regions-mismatch",
     Severity.ERROR,
     "Regions of interest do not have the axes that the operator reads.",
-    why="""Regions are [regions, 4] (corners), with the image of each in a list of its own (RoiAlign), or [regions, 5] with the
-image first (ROIPooling, PSROIPooling) or the angle last (ROIAlignRotated). Runtimes refuse anything else.""",
-    mend="Give the regions the axes that the message names, and one image index for each region.",
+    why="""Regions are [regions, 4] (corners), with the image of each in a list of its own (RoiAlign), or [regions, 5]
+        with the image first (ROIPooling, PSROIPooling) or the angle last (ROIAlignRotated). Runtimes refuse anything
+        else.""",
+    fix="Give the regions the axes that the message names, and one image index for each region.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,256,50,50] x, float[100,5] rois, int64[100] images) => (float[100,256,7,7] y)
 { y = RoiAlign <output_height = 7, output_width = 7> (x, rois, images) }""",
@@ -38,11 +39,16 @@ g (float[1,256,50,50] x, float[100,4] rois, int64[100] images) => (float[100,256
 
 _YOLO = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,CHANNELS,13,13" element_type="f32"/><output><port id="0" precision="FP32"><dim>1</dim><dim>CHANNELS</dim><dim>13</dim><dim>13</dim></port></output></layer>
-<layer id="1" name="yolo" type="RegionYolo" version="opset1"><data axis="1" end_axis="3" coords="4" classes="80" num="9" mask="0,1,2" do_softmax="false"/><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>255</dim><dim>13</dim><dim>13</dim></port></output></layer>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="1,CHANNELS,13,13" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>CHANNELS</dim><dim>13</dim><dim>13</dim></port></output></layer>
+<layer id="1" name="yolo" type="RegionYolo" version="opset1">\
+<data axis="1" end_axis="3" coords="4" classes="80" num="9" mask="0,1,2" do_softmax="false"/><input><port id="0"/>\
+</input><output><port id="1" precision="FP32"><dim>1</dim><dim>255</dim><dim>13</dim><dim>13</dim></port></output>\
+</layer>
 <layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
 </edges></net>"""
 
 CHANNELS_MISMATCH = Rule(
@@ -50,10 +56,11 @@ CHANNELS_MISMATCH = Rule(
     "region-channels-mismatch",
     Severity.ERROR,
     "A feature map has another number of channels than the attributes divide it into.",
-    why="""PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x * spatial_bins_y in
-bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes + 1) channels for each anchor;
+    why="""PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x *
+        spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes +
+        1) channels for each anchor;
 there OpenVINO does not check, and reads beyond the map: it is a warning.""",
-    mend="Correct the attributes, or connect the feature map that they describe.",
+    fix="Correct the attributes, or connect the feature map that they describe.",
     bad=_YOLO.replace("CHANNELS", "250"),
     good=_YOLO.replace("CHANNELS", "255"),
 )
@@ -84,7 +91,8 @@ def _of_regions(rois: Tensor, index: int, coordinates: int, *, count: MaybeDim =
 
 
 def _channels(x: Tensor) -> MaybeDim:
-    """The number of channels of a feature map [images, channels, height, width]. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """The number of channels of a feature map [images, channels, height, width]. Raises an ``INPUT_RANK_REFUSED``
+    fault."""
     expect_rank(x, 0, 4, what="feature map")
     return size(x, 1, 4)
 
@@ -283,7 +291,8 @@ def ov_ps_roi_pooling(
     spatial_bins_x: int = 0,
     spatial_bins_y: int = 0,
 ) -> Tensor:
-    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size] of as many channels as these are together."""
+    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size] of as many channels as these are
+    together."""
     expect_type(input, 0, REAL)
     expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
@@ -312,7 +321,8 @@ def ov_ps_roi_pooling(
 def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
     assert x.shape is not None
     return CHANNELS_MISMATCH.fault(
-        f"{counted(x.shape[1], 'channel')} {'comes' if x.shape[1] == 1 else 'come'} in (axis 1 of input 0); expected is {formula} = {numbers} = {wanted}",
+        f"{counted(x.shape[1], 'channel')} {'comes' if x.shape[1] == 1 else 'come'} in (axis 1 of input 0); expected "
+        f"is {formula} = {numbers} = {wanted}",
         help="correct the attributes, or connect the feature map that they describe",
         input=0,
         marks=((0, 1),),
@@ -400,7 +410,8 @@ def ov_region_yolo(
     mask: Ints = (),
     anchors: Floats = (),
 ) -> Tensor:
-    """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` made one, or without softmax the masked anchors' maps."""
+    """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` made one, or without softmax the masked anchors'
+    maps."""
     expect_type(data, 0, REAL)
     expect_rank(data, 0, 4, what="data")
     x, of_anchor = data.shape, coords + classes + 1

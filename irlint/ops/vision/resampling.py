@@ -9,16 +9,16 @@ from functools import lru_cache
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, floordiv, same
 from irlint.findings.faults import Rule, Severity, refused
-from irlint.findings.statements import reckoning, warn
+from irlint.findings.statements import wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import Scalar, Tensor
 from irlint.ops import onnx
-from irlint.ops.kernels.attributes import ATTRIBUTE_OUT_OF_RANGE
-from irlint.ops.kernels.axes import Floats, Ints, axes_of
-from irlint.ops.kernels.contents import rounded
-from irlint.ops.kernels.expectations import expect_rank
-from irlint.ops.kernels.shape_inputs import length
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Floats, Ints, axes_of
+from irlint.ops.shared.contents import rounded
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.shape_inputs import length
 from irlint.ops.signatures import FACTORS, holds
 
 RESIZE_COUNT_MISMATCH = Rule(
@@ -28,7 +28,7 @@ RESIZE_COUNT_MISMATCH = Rule(
     "The scales or sizes of a resize are not one for each axis that it resizes.",
     why="""Without `axes` a resize needs a scale or a size for every axis of the data, batch and channels included; with
 `axes`, one for each of them. Runtimes refuse another number when they load the model.""",
-    mend="Write 1 as the scale of an axis that keeps its size, or name the axes.",
+    fix="Write 1 as the scale of an axis that keeps its size, or name the axes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[2] scales = {2, 2}> { y = Resize (x, "", scales) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -41,7 +41,7 @@ RESIZE_SCALE_REFUSED = Rule(
     Severity.ERROR,
     "A resize has a scale or a size that is not positive, or an Upsample a scale below 1.",
     why='ONNX Runtime refuses the model: "Scale value should be greater than 0", and for Upsample, than 1.',
-    mend="Use a positive scale, and Resize instead of Upsample to make a tensor smaller.",
+    fix="Use a positive scale, and Resize instead of Upsample to make a tensor smaller.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,N,8] y) <float[4] scales = {1, 1, -2, 1}> { y = Resize (x, "", scales) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -53,9 +53,9 @@ RESIZE_TARGET_UNCLEAR = Rule(
     "resize-target-unclear",
     Severity.ERROR,
     "A Resize has both scales and sizes, or neither.",
-    why="""Exactly one of them tells how large the result is; runtimes refuse both and none. An empty list counts as left
-out. A `keep_aspect_ratio_policy` other than "stretch" goes with sizes only.""",
-    mend="Leave one of the two out, by the empty name.",
+    why="""Exactly one of them states how large the result is; runtimes refuse both and none. An empty list counts as
+        left out. A `keep_aspect_ratio_policy` other than "stretch" goes with sizes only.""",
+    fix="Leave one of the two out, by the empty name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -96,7 +96,8 @@ Scaled = Callable[[int, float], int]
 
 @lru_cache(maxsize=64)
 def ratio(scale: float, scaled: Scaled) -> Fraction | None:
-    """The fraction that a floating-point scale stands for, None where rounding does not come out as for the fraction."""
+    """The fraction that a floating-point scale stands for, None where rounding does not come out as for the
+    fraction."""
     fraction = Fraction(scale).limit_denominator(32)
     if fraction <= 0 or abs(float(fraction) - scale) > 1e-6 * scale:
         return None
@@ -201,7 +202,7 @@ def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mo
     factors = _entries(scales, len(x.shape), index, what="scales")
     _expect_scales(factors, least, index)
     if mode != "nearest":
-        from irlint.ops.kernels.resized_axes import by_scales, warn_of_mode
+        from irlint.ops.shared.resized_axes import by_scales, warn_of_mode
 
         warn_of_mode(x, mode, by_scales(factors))
     return Tensor(x.dtype, tuple(resized(dim, factor, onnx_scaled) for dim, factor in zip(x.shape, factors)))
@@ -290,7 +291,8 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
     for name, (given, allowed) in modes.items():
         if given and mode not in allowed:
             fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, ONNX Runtime takes it '
+                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, ONNX '
+                "Runtime takes it "
                 f"only with {' and '.join(allowed)}",
                 help=f"leave `{name}` out",
                 attribute=name,
@@ -299,11 +301,13 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
 
 
 def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
-    """States a fault of sizes of which it is not known how many they are: the specification takes them, ONNX Runtime does not."""
+    """States a fault of sizes of which it is not known how many they are: the specification takes them, ONNX Runtime
+    does not."""
     if sizes is None or x.rank is None or isinstance(length(sizes), int):
         return
     fault = RESIZE_COUNT_MISMATCH.fault(
-        "it is not known how many entries input 3 (sizes) has: the specification allows it, ONNX Runtime takes it for none and refuses "
+        "it is not known how many entries input 3 (sizes) has: the specification allows it, ONNX Runtime takes it for "
+        "none and refuses "
         "the model",
         help="declare the shape of the sizes",
         input=3,
@@ -346,7 +350,7 @@ def _resized(
         factors = _entries(scales, len(places), 2, what="scales", has_axes=has_axes)
         targets = _rescaled(places, dims, factors)
     if mode != "nearest":
-        from irlint.ops.kernels.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
+        from irlint.ops.shared.resized_axes import by_scales, by_sizes, require_kept, warn_of_mode
 
         if not factors and policy == "stretch":
             require_kept(x, mode, dict(zip(places, targets)), antialias=antialias)
@@ -361,8 +365,8 @@ def _sized(
     """The sizes that axes get by a list of sizes."""
     stated = _sizes(entries, dims)
     targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
-    if reckoning():
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic():
+        from irlint.ops.shared import formulas
 
         formulas.listed(places, targets, stated, what="the sizes")
     return targets
@@ -372,8 +376,8 @@ def _rescaled(places: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence
     """The sizes that axes get by a list of scales."""
     _expect_scales(factors, 0, 2)
     targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
-    if reckoning():
-        from irlint.ops.kernels import formulas
+    if wants_arithmetic():
+        from irlint.ops.shared import formulas
 
         formulas.scaled(places, dims, factors=factors, dims=targets)
     return targets
@@ -384,7 +388,8 @@ def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str)
     if absent in ((True, True), (False, False)):
         both = absent == (False, False)
         raise RESIZE_TARGET_UNCLEAR.fault(
-            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are given; exactly one of them tells "
+            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are given; exactly one of them "
+            "states "
             "how large the result is",
             help="leave one of them out" if both else "give scales, or sizes",
         )

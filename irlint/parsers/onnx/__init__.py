@@ -59,7 +59,8 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
     """The model in an ONNX file, or in ``data``, its bytes; external data is looked for next to ``path``.
 
     A file that is no sound protobuf message gives a model without a graph and one problem. Damage inside a type, an
-    attribute or an initializer gives a problem there and leaves it unknown. Raises OSError where the file cannot be opened.
+    attribute or an initializer gives a problem there and leaves it unknown. Raises OSError where the file cannot be
+    opened.
     """
     name = os.fspath(path)
     if data is not None:
@@ -68,13 +69,13 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
         return _model(name, bytes_of(file))
 
 
-#: What is told of a file that a model names.
-told_beside = onnx_tensors.told_beside
+#: The facts about a file that a model names: size, error, kind.
+facts_beside = onnx_tensors.facts_beside
 
 
 def bytes_of(file: BinaryIO) -> Buffer:
-    """The bytes of a file in memory of their own, where one that shrinks cannot take them away; of a large file, those that the parser
-    looks at. Raises OSError where it shrinks while it is read."""
+    """The bytes of a file in memory of their own, where one that shrinks cannot take them away; of a large file, those
+    that the parser looks at. Raises OSError where it shrinks while it is read."""
     size = opening.size(file)
     if size > getattr(file, "small", SMALL):
         from irlint.parsers.onnx.skeleton import copied
@@ -165,7 +166,8 @@ def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
         return onnx_messages.converted(damage)
     name = _FIELD_NAMES.get(damage.field, f"with the number {damage.field}")
     return TRUNCATED_FILE.fault(
-        f"the field {name} runs {damage.excess} byte{'s' * (damage.excess != 1)} past the end of the file, which has {size} byte{'s' * (size != 1)}",
+        f"the field {name} runs {damage.excess} byte{'s' * (damage.excess != 1)} past the end of the file, which has "
+        f"{size} byte{'s' * (size != 1)}",
         help=f"copy or download the file again: it has at least {size + damage.excess} bytes",
     )
 

@@ -1,4 +1,5 @@
-"""The kinds of attributes: the numbers and the fields that onnx.proto has for them, and which kind an AttributeProto is of."""
+"""The kinds of attributes: the numbers and the fields that onnx.proto has for them, and which kind an AttributeProto is
+of."""
 
 from __future__ import annotations
 
@@ -57,9 +58,11 @@ MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
 
 @record
 class StatedKind:
-    """The ``kind`` that an attribute is read as: that of the type ``number`` that it states, else that of its first value.
+    """The ``kind`` that an attribute is read as: that of the type ``number`` that it states, else that of its first
+    value.
 
-    ``fields`` are the numbers of the fields that hold a value; ``has_others`` says that one of them is not of this kind.
+    ``fields`` are the numbers of the fields that hold a value; ``has_others`` says that one of them is not of this
+    kind.
     """
 
     kind: str

@@ -37,6 +37,7 @@ def fault(passed_over: Mapping[str, int]) -> Fault:
     total = sum(passed_over.values())
     entries = "1 entry equals" if total == 1 else f"{total:,} entries equal"
     return EQUAL_ENTRIES.fault(
-        f"{entries} {MOST_EQUAL:,} others of the same list and {are(total)} not read: {lists}; findings and counts are those of the others",
+        f"{entries} {MOST_EQUAL:,} others of the same list and {are(total)} not read: {lists}; findings and counts are "
+        "those of the others",
         help="remove the equal entries, and check where the file is from",
     )

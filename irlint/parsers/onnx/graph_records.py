@@ -30,10 +30,11 @@ class NodeRecord:
 
 
 class GraphRecord:
-    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none where it has none.
+    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none
+    where it has none.
 
-    ``lacks_name`` says that an input of the main graph has no name, not even an empty one. ``places`` are the positions of ``nodes`` in
-    the file.
+    ``lacks_name`` says that an input of the main graph has no name, not even an empty one. ``places`` are the positions
+    of ``nodes`` in the file.
     """
 
     __slots__ = (

@@ -1,4 +1,5 @@
-"""What onnx.proto forbids of the lists of a graph, and no graph of the Model shows: names that are missing, and sizes below 0."""
+"""What onnx.proto forbids of the lists of a graph, and no graph of the Model shows: names that are missing, and sizes
+below 0."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ NAMELESS_GRAPH = Rule(
     "graph-without-name",
     Severity.ERROR,
     "A graph or a body has no name.",
-    why="""Every graph has a name. ONNX Runtime has the ONNX checker look at bodies, which refuses one without; the main graph it takes as
-it is: there it is a warning.""",
-    mend="Give the graph a name.",
+    why="""Every graph has a name. ONNX Runtime has the ONNX checker look at bodies, which refuses one without; the
+        main graph it takes as it is: there it is a warning.""",
+    fix="Give the graph a name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 "" (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,10 +33,11 @@ NAMELESS_VALUE = Rule(
     "value-without-name",
     Severity.ERROR,
     "An input or an output of a graph has no name.",
-    why="""The empty name stands for nothing: an output that has it returns nothing, and ONNX Runtime refuses the model, and a body
-that has an input without one. An input of the main graph whose name is empty it passes over, one that lacks the field it refuses:
+    why="""The empty name stands for nothing: an output that has it returns nothing, and ONNX Runtime refuses the
+        model, and a body that has an input without one. An input of the main graph whose name is empty it passes over,
+        one that lacks the field it refuses:
 the first is a warning.""",
-    mend="Name it, or remove it.",
+    fix="Name it, or remove it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] "") { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -48,9 +50,9 @@ NEGATIVE_SIZE = Rule(
     "negative-size-declared",
     Severity.WARNING,
     "A declared type has a size below 0.",
-    why="""A size is a whole number of at least 0, or a name. Runtimes take a negative one for an open size; strict shape inference
-refuses it.""",
-    mend="Leave the size open, or name it by `dim_param`.",
+    why="""A size is a whole number of at least 0, or a name. Runtimes take a negative one for an open size; strict
+        shape inference refuses it.""",
+    fix="Leave the size open, or name it by `dim_param`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[-1,3] x) => (float[N,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -64,7 +66,7 @@ DUPLICATE_METADATA = Rule(
     Severity.WARNING,
     "A key stands more than once in the metadata of the model.",
     why="The ONNX checker refuses such a model. ONNX Runtime keeps one of the entries.",
-    mend="Keep one entry of the key.",
+    fix="Keep one entry of the key.",
     bad="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a", "author" : "b"]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a"]>
@@ -83,14 +85,14 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
         places = [place for place, (name, _) in enumerate(entries) if not name]
         if places:
             yield Problem(_nameless(what, places, refused=bool(path) or what == "output" or record.lacks_name), path)
-    told = [
+    parts = [
         f"{by} {name!r} ({negative[raw]})"
         for by, entries in (("input", record.inputs), ("output", record.outputs), ("value_info of", record.declared))
         for name, raw in entries
         if raw in negative
     ]
-    if told:
-        yield Problem(_negative(told), path)
+    if parts:
+        yield Problem(_negative(parts), path)
 
 
 def duplicate_keys(keys: Sequence[str]) -> Problem:
@@ -121,9 +123,10 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
     )
 
 
-def _negative(told: list[str]) -> Fault:
-    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+def _negative(parts: list[str]) -> Fault:
+    more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
     return NEGATIVE_SIZE.fault(
-        f"{', '.join(told[:3])}{more}: a size is a whole number of at least 0, or a name; runtimes treat it as dynamic",
+        f"{', '.join(parts[:3])}{more}: a size is a whole number of at least 0, "
+        "or a name; runtimes treat it as dynamic",
         help="leave the size open, or name it by dim_param",
     )

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 @record
 class FileTypes:
-    """The types of a file by the bytes of each TypeProto: ``types`` has the type or the fault in it, ``flaws`` what it lacks, and
-    ``negative`` its sizes below 0; ``symbols`` maps the symbols in them to what the file calls the size, where that is another name."""
+    """The types of a file by the bytes of each TypeProto: ``types`` has the type or the fault in it, ``flaws`` what it
+    lacks, and ``negative`` its sizes below 0; ``symbols`` maps the symbols in them to what the file calls the size,
+    where that is another name."""
 
     types: Types
     flaws: Mapping[bytes, str]
@@ -39,8 +40,8 @@ class FileTypes:
 
 
 def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
-    """The types of a file; ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of the model's inputs. Names of sizes
-    that are too long join ``long``."""
+    """The types of a file; ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of the model's
+    inputs. Names of sizes that are too long join ``long``."""
     texts: dict[str, None] = {}
     fed: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
@@ -86,7 +87,8 @@ class Linker:
         self.problems: list[Problem] = []
 
     def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; the first of several that share them. ``main`` is the graph of the model."""
+        """The functions by domain, name and overload; the first of several that share them. ``main`` is the graph of
+        the model."""
         functions: dict[tuple[str, str, str], Function] = {}
         graphs = [main, *(each.graph for each in records)]
         for each in records:
@@ -265,7 +267,8 @@ def _spelled_out(nodes: list[Node], path: str) -> Problem:
     """The problem of nodes that give the domain ai.onnx by that name: ONNX Runtime takes it in the main graph."""
     more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'has' if len(nodes) == 2 else 'have'} it"
     fault = DOMAIN_SPELLED_OUT.fault(
-        f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; a node of ONNX\'s own operators has the domain ""',
+        f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; a node of ONNX\'s own operators has the domain '
+        '""',
         help="leave the domain empty",
         severity=None if path else Severity.WARNING,
     )

@@ -28,7 +28,8 @@ class _Unusual(Exception):
 
 
 def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
-    """The name and the value of an AttributeProto that has a name, one list and a type, in this order; None for any other.
+    """The name and the value of an AttributeProto that has a name, one list and a type, in this order; None for any
+    other.
 
     ``path`` is the file that ``data`` are the bytes of.
     """
@@ -97,7 +98,8 @@ def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
 
 
 def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
-    """The varints that ``raw`` consists of, and how many bytes they take, where each takes as many as the first, up to 3."""
+    """The varints that ``raw`` consists of, and how many bytes they take, where each takes as many as the first, up to
+    3."""
     import numpy
 
     size = 1
@@ -195,7 +197,7 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
 
 
 def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
-    """What ``_coded`` gives, where there is no new text, and the sizes of those that are known tell them apart."""
+    """What ``_coded`` gives, where there is no new text, and the sizes of the known ones separate them."""
     sizes = bytes([each[1] for each in found])
     if len(set(sizes)) != len(found) or not found:
         return None

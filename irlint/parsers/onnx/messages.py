@@ -49,9 +49,10 @@ _FUNCTION_DEPTH = 4
 
 
 class Reader:
-    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and how many messages
-    below the model it stands at most; ``passed_over`` counts the entries of lists, by their names, that are not read; ``long`` has the names
-    that are too long; ``within_function`` tells whether a function is being read."""
+    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and
+    how many messages below the model it stands at most; ``passed_over`` counts the entries of lists, by their names,
+    that are not read; ``long`` has the names that are too long; ``within_function`` states whether a function is being
+    read."""
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
@@ -181,8 +182,8 @@ class Reader:
         record.constants.append((last_text(self.data, found, 8, self.long), known))
 
     def _node(self, start: int, end: int, depth: int, where: Where) -> NodeRecord:
-        """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies stand at
-        ``depth``."""
+        """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies
+        stand at ``depth``."""
         data = self.data
         if end - start <= PLAIN_BYTES and depth <= DEPTH_LIMIT:
             plain = self._plain.node(data[start:end])
@@ -220,8 +221,8 @@ class Reader:
     def _attributes(
         self, found: Fields, op: str, depth: int, where: Where, faults: list[Fault]
     ) -> tuple[dict[str, Attribute], list[str]]:
-        """The attributes of a NodeProto of the operator ``op`` that are not damaged, and the names that it gives again; ``faults`` gets
-        theirs."""
+        """The attributes of a NodeProto of the operator ``op`` that are not damaged, and the names that it gives again;
+        ``faults`` gets theirs."""
         attributes: dict[str, Attribute] = {}
         duplicates: list[str] = []
         spans = self.entries(found, 5, "attribute")
@@ -247,7 +248,7 @@ class Reader:
         return attributes, duplicates
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
-        """What a node's metadata tells irlint; the rest, a stack trace for each node, is left alone."""
+        """What irlint reads from a node's metadata; the rest, a stack trace for each node, is skipped."""
         data = self.data
         meant = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
         return onnx_tensors.string_entries(data, meant) if meant else {}
@@ -255,8 +256,8 @@ class Reader:
     def _attribute(
         self, start: int, end: int, depth: int, faults: list[Fault], op: str, where: Where
     ) -> tuple[str, Attribute]:
-        """The name and value of an AttributeProto of an operator, ``depth`` messages below the model, whose faults join ``faults``;
-        raises Damage."""
+        """The name and value of an AttributeProto of an operator, ``depth`` messages below the model, whose faults join
+        ``faults``; raises Damage."""
         data = self.data
         raw = data[start:end] if end - start <= SHARED_BYTES else b""
         known = self._plain.attributes.get(raw)
@@ -359,7 +360,8 @@ def same_attribute(name: str) -> Fault:
 def converted(damage: Damage) -> Fault:
     """The fault of a file whose line ends were converted: it is no text."""
     return MALFORMED_ONNX.fault(
-        f"the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were converted ({damage})",
+        "the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were "
+        f"converted ({damage})",
         help="mark *.onnx as binary in .gitattributes (*.onnx -text), and check out or copy the file again",
     )
 
@@ -381,7 +383,8 @@ def _is_in_function(where: Where, depth: int) -> bool:
 
 
 def _is_passed_over(found: Fields, op: str, at: int) -> bool:
-    """Whether ONNX Runtime passes over attribute ``at`` of a node outside of bodies: one without inputs and outputs, or a Constant."""
+    """Whether ONNX Runtime passes over attribute ``at`` of a node outside of bodies: one without inputs and outputs, or
+    a Constant."""
     if op == "Constant":
         return at > 0
     return 1 << 3 | 2 not in found and 2 << 3 | 2 not in found

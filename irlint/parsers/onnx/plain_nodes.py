@@ -1,4 +1,5 @@
-"""Nodes whose bytes are laid out as every writer lays them out, read at once; of their attributes, only those read before."""
+"""Nodes whose bytes are laid out as every writer lays them out, read at once; of their attributes, only those read
+before."""
 
 from __future__ import annotations
 
@@ -48,12 +49,14 @@ class PlainNodes:
         self._ends: dict[bytes, End] = {}
 
     def keep(self, op: str, raws: Sequence[bytes], attributes: dict[str, Attribute]) -> None:
-        """Keeps the attributes of a node for others of its operator with the same bytes, where each is one of ``attributes``."""
+        """Keeps the attributes of a node for others of its operator with the same bytes, where each is one of
+        ``attributes``."""
         if all(raw in self.attributes for raw in raws):
             self._lists[op, b"".join([b"*" + _size(raw) + raw for raw in raws])] = attributes
 
     def node(self, raw: bytes) -> NodeRecord | None:
-        """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None for any other."""
+        """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None
+        for any other."""
         texts: dict[int, list[str]] = {_INPUT: [], _OUTPUT: [], _NAME: []}
         at = 0
         try:
@@ -88,8 +91,8 @@ class PlainNodes:
         )
 
     def _end(self, raw: bytes, start: int) -> End | None:
-        """What stands in ``raw`` from ``start`` on, where that is an operator, texts, and attributes in one run that were read before;
-        None for anything else. Raises IndexError and UnicodeDecodeError."""
+        """What stands in ``raw`` from ``start`` on, where that is an operator, texts, and attributes in one run that
+        were read before; None for anything else. Raises IndexError and UnicodeDecodeError."""
         texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
         at = start
         first = last = 0
@@ -124,8 +127,8 @@ def _size(raw: bytes) -> bytes:
 
 
 def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what irlint looks for.
-    Raises IndexError."""
+    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what
+    irlint looks for. Raises IndexError."""
     at = start + 2 + raw[start + 1]
     size = end - at - 2
     if size > 127:

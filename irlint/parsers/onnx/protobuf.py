@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 #: The fields of a message by key (``number << 3 | wire type``), each in the order of the file. A varint is a number, a
-#: length-delimited field a span, a field of 32 or 64 bits the position of its first byte. Where a number has both varints and
-#: length-delimited fields, ``-number`` has a flag for each in the order of the file, whether it is length-delimited; 0 is there
-#: where any number has.
+#: length-delimited field a span, a field of 32 or 64 bits the position of its first byte. Where a number has both
+#: varints and length-delimited fields, ``-number`` has a flag for each in the order of the file, whether it is
+#: length-delimited; 0 is there where any number has.
 Fields = dict[int, list[Any]]
 
 #: The sizes in bytes of texts that are too long to be read, by what stands for each.
@@ -49,8 +49,8 @@ _CONTINUED = bytes(range(128, 256))
 
 
 class Damage(Exception):
-    """Bytes that are no message: the number of the field at fault (0: none), the position of its first byte, and the bytes
-    by which it runs past the end of its message (0 for any other damage)."""
+    """Bytes that are no message: the number of the field at fault (0: none), the position of its first byte, and the
+    bytes by which it runs past the end of its message (0 for any other damage)."""
 
     def __init__(self, message: str, field: int, at: int, excess: int = 0) -> None:
         super().__init__(message)
@@ -60,8 +60,8 @@ class Damage(Exception):
 
 
 def fields(data: Buffer, start: int, end: int, found: Fields | None = None, depth: int = 0) -> Fields:
-    """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``; raises Damage,
-    and leaves those before it.
+    """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``; raises
+    Damage, and leaves those before it.
 
     A field of an unexpected wire type stands under its own key: to a reader it is an unknown field, as in every
     implementation of protobuf. Groups, which no ONNX message has, are passed over.
@@ -135,7 +135,8 @@ def keys(data: Buffer, start: int, end: int) -> Iterator[int]:
 
 
 def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The fields of a message that was read before, in the order of the file: each its key, and where it and the next one begin."""
+    """The fields of a message that was read before, in the order of the file: each its key, and where it and the next
+    one begin."""
     at = start
     while at < end:
         key, behind = _key(data, at)
@@ -144,7 +145,8 @@ def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]
 
 
 def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
-    """Adds to ``found`` the order of packed and unpacked fields of one number, of which those in ``data[start:end]`` come last."""
+    """Adds to ``found`` the order of packed and unpacked fields of one number, of which those in ``data[start:end]``
+    come last."""
     flags: dict[int, list[bool]] = {}
     for key in keys(data, start, end):
         if key & 5 == 0 and key in found and key ^ 2 in found:
@@ -158,7 +160,8 @@ def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
 
 
 def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
-    """The position behind the group that ``key`` begins in a message at ``depth``; raises Damage, and IndexError past the end."""
+    """The position behind the group that ``key`` begins in a message at ``depth``; raises Damage, and IndexError past
+    the end."""
     open_groups: list[int] = []
     while True:
         wire = key & 7
@@ -179,7 +182,8 @@ def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
 
 
 def _past(data: Buffer, key: int, first: int, at: int) -> int:
-    """The position behind a field that is no group and whose key ends at ``at``; raises Damage, and IndexError past the end."""
+    """The position behind a field that is no group and whose key ends at ``at``; raises Damage, and IndexError past the
+    end."""
     if key < 8:
         raise _numberless(first)
     match key & 7:
@@ -205,7 +209,8 @@ def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
 
 
 def _key(data: Buffer, at: int) -> tuple[int, int]:
-    """The key at ``at``, of which 32 bits count, and the position after it; raises Damage past five bytes, IndexError past the end."""
+    """The key at ``at``, of which 32 bits count, and the position after it; raises Damage past five bytes, IndexError
+    past the end."""
     key, behind = varint(data, at)
     if behind - at > _KEY_BYTES:
         raise Damage(f"the key at byte {at} has more than {_KEY_BYTES} bytes", 0, at)
@@ -223,7 +228,8 @@ def length(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def varint(data: Buffer, at: int) -> tuple[int, int]:
-    """The unsigned varint at ``at``, and the position after it; raises Damage past ten bytes, IndexError past the end."""
+    """The unsigned varint at ``at``, and the position after it; raises Damage past ten bytes, IndexError past the
+    end."""
     value = shift = 0
     for position in range(at, at + 10):
         byte = data[position]
@@ -246,8 +252,8 @@ def int32(value: int) -> int:
 
 
 def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
-    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text. What stands for a
-    text that is too long to be read is added to ``long``."""
+    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text.
+    What stands for a text that is too long to be read is added to ``long``."""
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
 

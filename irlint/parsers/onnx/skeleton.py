@@ -1,5 +1,5 @@
-"""The bytes of an ONNX file in memory of its own, where a file that shrinks meanwhile cannot take them away: a large one without the
-insides of its weights."""
+"""The bytes of an ONNX file in memory of its own, where a file that shrinks meanwhile cannot take them away: a large
+one without the insides of its weights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 #: Of a field of at most so many bytes every one is read.
 SHORT = 1 << 16
 
-#: The key and the length of a field take up at most so many bytes, and those of 32 and 64 bits so many by their wire type.
+#: The key and the length of a field take up at most so many bytes, and those of 32 and 64 bits so many by their wire
+#: type.
 HEADER = 20
 WIDTHS = {FIXED64: 8, FIXED32: 4}
 
@@ -68,8 +69,8 @@ def _memory(size: int) -> mmap:
 
 
 class _Copy:
-    """A file, and memory of its size into which parts of it are read; it is read up to ``known`` where not passed over, and what is
-    read already is not gone through."""
+    """A file, and memory of its size into which parts of it are read; it is read up to ``known`` where not passed over,
+    and what is read already is not gone through."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file = file
@@ -79,7 +80,7 @@ class _Copy:
         self.known = 0
 
     def message(self, kind: int, start: int, end: int) -> None:
-        """Reads a message, but not large weights in it; of a damaged one, as much as it takes to tell what is wrong."""
+        """Reads a message, but not large weights in it; of a damaged one, enough to report what is wrong."""
         at, data = start, self.data
         while at < end:
             if at + HEADER > self.known:
@@ -97,7 +98,7 @@ class _Copy:
                 return
 
     def _field(self, kind: int, at: int, end: int) -> int:
-        """Reads a field, and tells where the next one begins; raises Damage and IndexError."""
+        """Reads a field, and returns where the next one begins; raises Damage and IndexError."""
         first = at
         key, at = varint(self.data, at)
         number, wire = key >> 3, key & 7

@@ -35,7 +35,8 @@ def identifiers(texts: Iterable[str]) -> dict[str, str]:
 
 
 def expressions(texts: Iterable[str], fed: Collection[str]) -> dict[str, Dim]:
-    """The size of each text that is an expression over names of ``fed``, the sizes of inputs; one of these stands for itself."""
+    """The size of each text that is an expression over names of ``fed``, the sizes of inputs; one of these stands for
+    itself."""
     given = [text for text in texts if text not in fed and not text.isidentifier() and any(map(str.isalpha, text))]
     sizes = {text: symbol(text) for text in fed if _plain(text)} if given else {}
     if not sizes:

@@ -24,9 +24,9 @@ TENSOR_TYPE = Rule(
     "constant-type-undefined",
     Severity.ERROR,
     "A tensor does not say of which type its elements are.",
-    why="""TensorProto.data_type has to be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor that
-states none, 0 or another number, whether or not something uses the tensor.""",
-    mend="State the type of the elements in data_type: onnx.numpy_helper.from_array does.",
+    why="""TensorProto.data_type has to be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor
+        that states none, 0 or another number, whether or not something uses the tensor.""",
+    fix="State the type of the elements in data_type: onnx.numpy_helper.from_array does.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
 
@@ -35,10 +35,11 @@ STORED_TWICE = Rule(
     "constant-stored-twice",
     Severity.WARNING,
     "The elements of a tensor stand in more than one place.",
-    why="""onnx.proto wants exactly one of raw_data, the typed fields and external data: nobody can tell which of two is
-meant. The ONNX checker refuses the model. ONNX Runtime takes one of them without a word; it refuses the model too where the
+    why="""onnx.proto wants exactly one of raw_data, the typed fields and external data: nobody knows which of two is
+        meant. The ONNX checker refuses the model. ONNX Runtime takes one of them without a word; it refuses the model
+        too where the
 tensor stands in a body, or in an attribute of another operator than Constant.""",
-    mend="Keep the place that holds the elements, and clear the others.",
+    fix="Keep the place that holds the elements, and clear the others.",
 )
 
 MISPLACED_STRINGS = Rule(
@@ -46,9 +47,9 @@ MISPLACED_STRINGS = Rule(
     "strings-misplaced",
     Severity.ERROR,
     "The strings of a tensor do not stand in string_data, one for each element.",
-    why="""Strings have no fixed size: onnx.proto keeps them in string_data alone, never in raw_data, in another field or in
-external data. ONNX Runtime refuses the model where something uses the tensor.""",
-    mend="Write the strings as string_data, as many as the shape has elements.",
+    why="""Strings have no fixed size: onnx.proto keeps them in string_data alone, never in raw_data, in another field
+        or in external data. ONNX Runtime refuses the model where something uses the tensor.""",
+    fix="Write the strings as string_data, as many as the shape has elements.",
 )
 
 EXTERNAL_ENTRIES = Rule(
@@ -56,9 +57,9 @@ EXTERNAL_ENTRIES = Rule(
     "external-data-malformed",
     Severity.ERROR,
     "The entries that say where a tensor's external data lies are not those of onnx.proto.",
-    why="""The keys are location, offset, length and checksum; ONNX Runtime knows those that begin with prepacked besides. It
-refuses the model for any other key, and for a second location.""",
-    mend="Write location, offset and length, each once.",
+    why="""The keys are location, offset, length and checksum; ONNX Runtime knows those that begin with prepacked
+        besides. It refuses the model for any other key, and for a second location.""",
+    fix="Write location, offset and length, each once.",
 )
 
 SPARSE_TENSOR = Rule(
@@ -66,10 +67,11 @@ SPARSE_TENSOR = Rule(
     "sparse-tensor-malformed",
     Severity.ERROR,
     "The values, the indices and the dims of a sparse tensor do not fit together.",
-    why="""SparseTensorProto has one index of type int64 for each value (one number, or one for each axis), all within dims,
-each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It does not care for
+    why="""SparseTensorProto has one index of type int64 for each value (one number, or one for each axis), all within
+        dims, each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It
+        does not care for
 their order, and takes smaller integers; the ONNX checker refuses these.""",
-    mend="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
+    fix="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
 
@@ -78,9 +80,10 @@ CODE_OUT_OF_RANGE = Rule(
     "constant-code-out-of-range",
     Severity.ERROR,
     "A number in int32_data has more bits than the floating-point type whose bits it is to be.",
-    why="""Elements of 8 and 16 bits stand in int32_data as whole numbers: float16, bfloat16 and the types of 8 bits by their bits. ONNX
-Runtime refuses the model for a number that is negative or takes more bits ("data overflow"), where something uses the tensor.""",
-    mend="Write the bits of each element, or the elements as raw_data: onnx.numpy_helper.from_array does.",
+    why="""Elements of 8 and 16 bits stand in int32_data as whole numbers: float16, bfloat16 and the types of 8 bits by
+        their bits. ONNX Runtime refuses the model for a number that is negative or takes more bits ("data overflow"),
+        where something uses the tensor.""",
+    fix="Write the bits of each element, or the elements as raw_data: onnx.numpy_helper.from_array does.",
 )
 
 #: The fields of TensorProto that hold elements, by their numbers.
@@ -211,7 +214,10 @@ def sparse_faults(
         faults.append(_sparse_fault(text, Severity.WARNING))
     unsized = None
     if not dims or 0 in dims:
-        text = f"the dims of the sparse tensor are {list(dims)}; the format wants one axis or more, and sizes of at least 1"
+        text = (
+            f"the dims of the sparse tensor are {list(dims)}; the format wants one axis or more, and sizes of at "
+            "least 1"
+        )
         unsized = _sparse_fault(text, Severity.WARNING)
     found = _numbers(data, indices, index) if count <= _LOOKED_AT and 0 not in dims else None
     fault = None if found is None else _index_fault(found, len(index.tensor.shape), dims)
@@ -230,7 +236,10 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
     if any(dim < 0 for dim in dims):
         return f"the dims of the sparse tensor are {list(dims)}: a size is a whole number of at least 0"
     if (size := byte_size(values.tensor.dtype, elements(dims)) or 0) > _MOST_BYTES:
-        return f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, and ONNX Runtime takes {_MOST_BYTES}"
+        return (
+            f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, and ONNX Runtime takes "
+            f"{_MOST_BYTES}"
+        )
     if len(shape) != 1:
         return f"the values of the sparse tensor have the shape {list(shape)}; the format wants one axis"
     if values.tensor.dtype == "string":
@@ -262,7 +271,8 @@ def _elements_text(what: str, part: Constant) -> str:
     stored = part.stored.size if part.stored is not None else None
     if count < 0 or (needed is not None and stored is not None and stored != needed):
         return (
-            f"the {what} of the sparse tensor have the shape {list(part.tensor.shape or ())} and need {needed or 0} bytes; "
+            f"the {what} of the sparse tensor have the shape {list(part.tensor.shape or ())} and need {needed or 0} "
+            "bytes; "
             f"{counted(stored or 0, 'byte')} {'is' if stored == 1 else 'are'} stored"
         )
     return ""
@@ -288,7 +298,10 @@ def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Faul
             return _sparse_fault(text)
     for position, (row, after) in enumerate(pairwise(rows), 1):
         if after <= row:
-            text = f"index {position} of the sparse tensor is {_index_text(after)} behind {_index_text(row)}; the format wants them in ascending order"
+            text = (
+                f"index {position} of the sparse tensor is {_index_text(after)} behind {_index_text(row)}; the "
+                "format wants them in ascending order"
+            )
             return _sparse_fault(text, Severity.WARNING)
     return None
 

@@ -73,8 +73,8 @@ class Files:
         return beside(self.model, location.partition("\0")[0])
 
     def size(self, location: str) -> tuple[int | None, str | None, str | None]:
-        """The size of a file, None for a missing one, why its bytes cannot be had, and how it is reached where the ONNX checker
-        refuses that."""
+        """The size of a file, None for a missing one, why its bytes cannot be had, and how it is reached where the ONNX
+        checker refuses that."""
         location = location.partition("\0")[0]
         if location not in self._seen:
             self._seen[location] = self._examined(location)
@@ -113,14 +113,14 @@ class Files:
         return status.st_size, None, _linked(path, location, status.st_nlink)
 
 
-def told_beside(model: str, location: str) -> tuple[int | None, str | None, str | None]:
-    """What is told of a file that a model names."""
+def facts_beside(model: str, location: str) -> tuple[int | None, str | None, str | None]:
+    """The facts about a file that a model names: size, error, kind."""
     return Files(model).size(location)
 
 
 def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] | None:
-    """The name and the tensor of the TensorProto in ``data[start:end]``, where that has its dims, its type, its name and its bytes, in this
-    order; None for any other."""
+    """The name and the tensor of the TensorProto in ``data[start:end]``, where that has its dims, its type, its name
+    and its bytes, in this order; None for any other."""
     head = data[start : min(end, start + _HEAD_BYTES)]
     at = 0
     try:
@@ -145,7 +145,8 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
 
 @lru_cache(1024)
 def _form_of(head: bytes) -> Form | None:
-    """As ``_form`` says of the dims and the type in the beginning of a TensorProto; None where that has anything else, or no such type."""
+    """As ``_form`` says of the dims and the type in the beginning of a TensorProto; None where that has anything else,
+    or no such type."""
     try:
         found = protobuf.fields(head, 0, len(head))
     except protobuf.Damage:
@@ -155,7 +156,8 @@ def _form_of(head: bytes) -> Form | None:
 
 
 def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
-    """The constant of a tensor whose bytes are ``data[start:end]``, with its contents where these are as many as it needs."""
+    """The constant of a tensor whose bytes are ``data[start:end]``, with its contents where these are as many as it
+    needs."""
     tensor, count, size = form
     held = end - start
     dtype = tensor.dtype
@@ -170,8 +172,8 @@ def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
 def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
     """The tensor of a TensorProto with the given fields, ``depth`` messages below the model; raises Damage.
 
-    ``stored.size`` is None where it is not told: strings, unknown types, external data without a length (onnxruntime takes
-    a length of 0 for none), and packed varints past ``protobuf.COUNTED_BYTES``.
+    ``stored.size`` is None where it is unknown: strings, unknown types, external data without a length (onnxruntime
+    takes a length of 0 for none), and packed varints past ``protobuf.COUNTED_BYTES``.
     """
     if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
         form = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
@@ -210,15 +212,16 @@ _integers = lru_cache(1024)(_filled)
 
 @lru_cache(1024)
 def _form(dims: tuple[int, ...], number: int) -> Form:
-    """The tensor of these dims and this number of a type, without contents; how many elements and bytes they are, where they are few."""
+    """The tensor of these dims and this number of a type, without contents; how many elements and bytes they are, where
+    they are few."""
     sizes = tuple(map(protobuf.signed, dims))
     dtype, count = DTYPES.get(protobuf.int32(number)), _small_count(sizes)
     return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
 def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tuple[str, Constant]:
-    """The name and the dense tensor that a SparseTensorProto with the given fields, ``depth`` messages below the model, stands for; raises
-    Damage."""
+    """The name and the dense tensor that a SparseTensorProto with the given fields, ``depth`` messages below the model,
+    stands for; raises Damage."""
     from irlint.parsers.onnx.tensor_faults import sparse_faults
 
     values = protobuf.merged(data, found.get(1 << 3 | 2, ()), depth + 1)

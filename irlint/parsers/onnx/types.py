@@ -45,8 +45,8 @@ def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], long
 
 
 def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
-    """The number of the kind of type that a TypeProto states (0: none), and the fields of that: of several, the last one counts, without
-    what stands before another one. Raises Damage."""
+    """The number of the kind of type that a TypeProto states (0: none), and the fields of that: of several, the last
+    one counts, without what stands before another one. Raises Damage."""
     found = merged(raw, spans)
     given = [key for key in found if key in _TYPE_KEYS]
     if not given:
@@ -81,7 +81,8 @@ def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
 
 
 def negative_sizes(raw: bytes, known: Type | None) -> str:
-    """The sizes below 0 of a TypeProto of the type ``known``, where that is a tensor, with their axes; "" where it has none."""
+    """The sizes below 0 of a TypeProto of the type ``known``, where that is a tensor, with their axes; "" where it has
+    none."""
     if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
         return ""
     spans = _chosen(raw, [(0, len(raw))])[1].get(2 << 3 | 2)

@@ -8,8 +8,8 @@ from irlint.parsers.onnx.protobuf import DELIMITED, Damage, fields
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: What the length-delimited fields of a message hold, by key: another message, or packed numbers of so many bytes (0: varints).
-    #: Texts and bytes are not among them.
+    #: What the length-delimited fields of a message hold, by key: another message, or packed numbers of so many bytes
+    #: (0: varints). Texts and bytes are not among them.
     Layout = dict[int, Any]
 
 #: So many bytes of packed varints are looked at in one go, in which every byte that another one follows becomes 1.

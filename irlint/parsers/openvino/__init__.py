@@ -61,7 +61,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
         return Model(name, OPENVINO, version, problems=(*problems, Problem(fault, place=place)))
     weights = weights_beside(path)
     if opening.trace is not None:
-        opening.trace.beside(weights.name, _told(weights))
+        opening.trace.beside(weights.name, _facts(weights))
     if is_url(name):
         want_small_constants(root, weights)
     try:
@@ -77,14 +77,14 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     )
 
 
-def told_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
-    """What is told of the ``.bin`` file of a model."""
+def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
+    """The facts about the ``.bin`` file of a model."""
     weights = weights_beside(model)
     weights.close()
-    return _told(weights)
+    return _facts(weights)
 
 
-def _told(weights: Weights) -> tuple[int | None, str | None, bool]:
+def _facts(weights: Weights) -> tuple[int | None, str | None, bool]:
     return weights.size, weights.reason, weights.file is None
 
 
@@ -96,14 +96,14 @@ def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]
 
 
 def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
-    """Of what is not well-formed, that which is not told as an error of the same element already."""
+    """The defects of form that are no errors of the same element already."""
     errors = {each.place.element for each in problems if each.place and each.fault.severity is Severity.ERROR}
     return [each for each in leniencies if each.place is None or each.place.element not in errors]
 
 
 def _metadata(info: Element | None) -> dict[str, str]:
-    """What the ``rt_info`` of a model or a layer tells irlint: ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>``
-    or ``<attribute name="irlint.ignore" value="…"/>``."""
+    """What irlint reads from the ``rt_info`` of a model or a layer: ``<irlint.ignore value="…"/>``, ``<irlint><ignore
+    value="…"/>`` or ``<attribute name="irlint.ignore" value="…"/>``."""
     if info is None:
         return {}
     first, _, second = IGNORE.partition(".")
@@ -151,12 +151,12 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
     """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML."""
     from lxml import etree
 
-    from irlint.parsers.openvino.xml import Broken, decoded, mended
+    from irlint.parsers.openvino.xml import Broken, decoded, fixed
 
     source = decoded(data)
     text = source.text
     try:
-        document = mended(text)
+        document = fixed(text)
     except Broken as broken:
         return None, [_broken(broken, text)]
     refusal = None if document.plain and not document.leniencies else _refusal(etree, data)
@@ -195,9 +195,10 @@ def _refusal(etree: Any, data: bytes) -> Exception | None:
 
 
 def _is_limit(error: Exception, encoding: str) -> bool:
-    """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as malformed."""
-    told = str(error).lower()
-    return "huge" in told or "too big" in told or "excessive depth" in told or encoding.startswith("utf-32")
+    """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as
+    malformed."""
+    text = str(error).lower()
+    return "huge" in text or "too big" in text or "excessive depth" in text or encoding.startswith("utf-32")
 
 
 def _refused(error: Exception, text: str) -> tuple[str, Place]:
@@ -205,11 +206,11 @@ def _refused(error: Exception, text: str) -> tuple[str, Place]:
     from irlint.parsers.openvino.xml import start_tags
 
     line, column = getattr(error, "position", (1, 1))
-    told = str(getattr(error, "msg", error)).partition(", line ")[0]
-    told = told.partition(": ")[2] if told.startswith("xml") else told
+    reason = str(getattr(error, "msg", error)).partition(", line ")[0]
+    reason = reason.partition(": ")[2] if reason.startswith("xml") else reason
     end = sum(len(each) for each in text.splitlines(keepends=True)[:line])
     before = sum(tag.start < end for tag in start_tags(text))
-    return f"line {line}, column {column}: {told}", Place(max(0, before - 1))
+    return f"line {line}, column {column}: {reason}", Place(max(0, before - 1))
 
 
 def _parser(etree: Any, **options: bool) -> Any:
@@ -228,7 +229,7 @@ def _broken(broken: Broken, text: str) -> Problem:
 
     line, column = line_and_column(text, broken.at)
     rule = TRUNCATED_FILE if broken.truncated else MALFORMED_XML
-    help = "copy or download the file again" if broken.truncated else "mend the tags, or write the IR again"
+    help = "copy or download the file again" if broken.truncated else "correct the tags, or write the IR again"
     return Problem(
         rule.fault(f"line {line}, column {column}: {broken.message}", help=help), place=Place(broken.ordinal)
     )
@@ -338,9 +339,9 @@ class _GraphReader:
         if meant or any(layer.type in ("Result", "Assign", "") for layer in layers):
             return
         found = children.get("layers")
-        told = f"none of the {len(layers)} layers is a Result" if layers else "<layers> is empty"
+        text = f"none of the {len(layers)} layers is a Result" if layers else "<layers> is empty"
         fault = RESULT_MISSING.fault(
-            f"{told if found is not None else '<net> has no <layers>'}: OpenVINO loads a model without outputs, "
+            f"{text if found is not None else '<net> has no <layers>'}: OpenVINO loads a model without outputs, "
             "which computes nothing",
             help="write the IR again, with a Result behind each value that the model is to give",
         )
@@ -411,8 +412,8 @@ class _GraphReader:
 
     def _port_map_entry(self, element: Element, layer: Layer) -> PortMapEntry:
         internal = self.layers.number(element, "internal_layer_id", layer)
-        told = element.tag == "output" and element.get("purpose") == "execution_condition"
-        names = ("axis", "start", "end", "stride", "part_size") if "axis" in element.attrib and not told else ()
+        is_condition = element.tag == "output" and element.get("purpose") == "execution_condition"
+        names = ("axis", "start", "end", "stride", "part_size") if "axis" in element.attrib and not is_condition else ()
         numbers = {
             name: number
             for name in names

@@ -14,7 +14,7 @@ from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
 from irlint.parsers.opening import is_url, leads_out, opened
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
-from irlint.parsers.weights import byte_size, contents, stranger, strings_fault
+from irlint.parsers.weights import byte_size, contents, other_kind, strings_fault
 from irlint.records import record
 
 _GOOD = """<net version="11">
@@ -36,9 +36,9 @@ INVALID_CONST = Rule(
     "invalid-const",
     Severity.ERROR,
     "A Const layer does not say what it holds or where its bytes lie.",
-    why="element_type, shape, offset and size tell where a constant lies in the .bin file. "
+    why="element_type, shape, offset and size place a constant in the .bin file. "
     "OpenVINO refuses a Const that lacks one of them, or that has something other than numbers there.",
-    mend="Write the attribute, or write the IR again with openvino.save_model.",
+    fix="Write the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' offset="0"', ""),
     good=_GOOD,
 )
@@ -86,7 +86,7 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
     except OSError as error:
         return Weights(name, reason=f"{name} cannot be opened: {error.strerror}")
     try:
-        what = stranger(file.read(64))
+        what = other_kind(file.read(64))
     except OSError as error:
         what = f"unreadable: {error.strerror}"
     if what:
@@ -139,19 +139,19 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
 
 
 def _form(layer: Layer, reader: LayerReader) -> tuple[Tensor, int | None]:
-    """The tensor of a constant without its contents, and the number of its elements where they are few; what constants state alike
-    is read once where there is nothing to complain of."""
+    """The tensor of a constant without its contents, and the number of its elements where they are few; what constants
+    state alike is read once where there is nothing to complain of."""
     stated = layer.attributes
     key = tuple([stated[name].value if name in stated else None for name in ("element_type", "shape")])
     known = reader.constants.get(key)
     if known is not None:
         return known
-    told = len(reader.complaints)
+    before = len(reader.complaints)
     dtype = _element_type(layer, reader)
     shape = _shape(layer, reader)
     count = None if shape is None else elements(shape)
     form = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count
-    if len(reader.complaints) == told:
+    if len(reader.complaints) == before:
         reader.constants[key] = form
     return form
 
@@ -235,7 +235,8 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
 def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
     """Complains of a Const that OpenVINO creates without its contents: it looks for them at that type alone."""
     fault: Fault = INVALID_CONST.fault(
-        f'{layer.text} is of type "{layer.type}": OpenVINO reads contents for type "Const" alone, and whatever takes the value '
+        f'{layer.text} is of type "{layer.type}": OpenVINO reads contents for type "Const" alone, and whatever takes '
+        "the value "
         "of this one reads memory that is not there",
         help='write type="Const"',
         severity=Severity.ERROR if layer.live else Severity.WARNING,
@@ -244,7 +245,7 @@ def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
 
 
 def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
-    """Complains of the attributes that a Const lacks, and tells which of its others may be meant for the first of them."""
+    """Reports the attributes that a Const lacks, and which other one may stand for the first of them."""
     others = [name for name in layer.attributes if name not in ("element_type", "shape", "offset", "size")]
     close = closest(missing[0], others)
     listed = ", ".join(f'"{name}"' for name in missing)

@@ -43,7 +43,8 @@ def _sayings(layer: Layer) -> list[object]:
 
 
 def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
-    """Complains of each layer with the id of an earlier one; one of them has no id of its own, as far as edges are concerned."""
+    """Complains of each layer with the id of an earlier one; one of them has no id of its own, as far as edges are
+    concerned."""
     used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
     missing = sorted(wiring.unknown)
     for key, layers in wiring.by_key.items():

@@ -1,4 +1,5 @@
-"""What is wrong with the edges and ports of an IR: ends that lead nowhere, ids that two ports have, ports without an edge."""
+"""What is wrong with the edges and ports of an IR: ends that lead nowhere, ids that two ports have, ports without an
+edge."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -
 
 
 def complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: Side) -> None:
-    """Complains of an end that an edge does not have, unless another complaint tells it."""
+    """Reports a missing end of an edge, unless another complaint does."""
     key, id = edge.end(side)
     if key not in wiring.by_key:
         if ("layer", key, 0) not in wiring.reported and (side == "from" or not wiring.is_awaited(key)):
@@ -84,7 +85,8 @@ def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader:
     first = wiring.first_into(end)
     fault = DUPLICATE_EDGE.fault(
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
-        f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} leads already",
+        f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} leads "
+        "already",
         help=edge_meant(edge, first, wiring),
         severity=severity,
     )

@@ -37,7 +37,7 @@ DANGLING_EDGE = Rule(
     "An edge leads from or to a layer or a port that does not exist.",
     why="OpenVINO refuses such a model with a text that names neither the edge nor the port. "
     "Only an edge to a layer that does not exist is passed over in silence.",
-    mend="Give the edge the ids of the layers and of the ports that it is to join.",
+    fix="Give the edge the ids of the layers and of the ports that it is to join.",
     bad=_GOOD.replace('to-layer="1" to-port="1"', 'to-layer="1" to-port="4"'),
     good=_GOOD,
     role="edge",
@@ -50,7 +50,7 @@ DUPLICATE_LAYER_ID = Rule(
     "Two layers of a graph have the same id.",
     why="Edges name layers by their id: with two of them it is open which one is meant. "
     "OpenVINO takes the last one and drops the others without a word.",
-    mend="Give each layer an id of its own, and the edges the id of the layer that is meant.",
+    fix="Give each layer an id of its own, and the edges the id of the layer that is meant.",
     bad=_GOOD.replace(
         '    <layer id="2"',
         """    <layer id="1" name="product" type="Multiply" version="opset1">
@@ -72,7 +72,7 @@ DUPLICATE_EDGE = Rule(
     Severity.ERROR,
     "Two edges lead into one input port.",
     why="An input port takes one value. OpenVINO counts the edges as inputs and refuses the layer.",
-    mend="Remove the edge that is too many, or lead it to the port that it is meant for.",
+    fix="Remove the edge that is too many, or lead it to the port that it is meant for.",
     bad=_GOOD.replace(_SECOND_EDGE, _SECOND_EDGE * 2),
     good=_GOOD,
     role="wiring",
@@ -84,7 +84,7 @@ UNCONNECTED_PORT = Rule(
     Severity.ERROR,
     "No edge leads into an input port.",
     why="The layer waits for a value that nothing gives. OpenVINO refuses the model.",
-    mend="Add the edge, or remove the port where the input is optional.",
+    fix="Add the edge, or remove the port where the input is optional.",
     bad=_GOOD.replace(_SECOND_EDGE, ""),
     good=_GOOD,
     role="wiring",

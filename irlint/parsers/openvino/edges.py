@@ -21,9 +21,9 @@ def wired(
 ) -> dict[Layer, tuple[Value | None, ...]]:
     """The value that an edge brings to each input port of each layer, in the order of the ports in the file.
 
-    Marks the layers that OpenVINO creates as live, none where the graph itself is not, and complains of edges
-    and ports that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over. ``place`` is
-    that of the edges.
+    Marks the layers that OpenVINO creates as live, none where the graph itself is not, and complains of edges and ports
+    that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over. ``place`` is that of
+    the edges.
     """
     wiring = wiring_of(layers, elements, reader)
     if not layers:
@@ -108,7 +108,8 @@ def _complaints_of(
 
 
 def _ends(edge: Edge, wiring: Wiring, reader: LayerReader) -> tuple[Layer | None, Value | None]:
-    """The layer that an edge leads to and the value that it brings, None for an end that it does not have, with one complaint."""
+    """The layer that an edge leads to and the value that it brings, None for an end that it does not have, with one
+    complaint."""
     target = wiring.targets.get((edge.to_layer, edge.to_port))
     _, source = wiring.sources.get((edge.from_layer, edge.from_port), (None, None))
     if target is None or source is None:

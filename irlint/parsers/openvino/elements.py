@@ -1,4 +1,5 @@
-"""The elements of a document as OpenVINO writes it, read by a whitelist of what it writes: importing lxml takes longer than most checks."""
+"""The elements of a document as OpenVINO writes it, read by a whitelist of what it writes: importing lxml takes longer
+than most checks."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from collections.abc import Iterator
 
 from irlint.lazy_typing import overload
 
-#: What stands for a CDATA section in a document that lxml reads: a processing instruction of this name, as lxml gives the text of a
-#: section together with that around it.
+#: What stands for a CDATA section in a document that lxml reads: a processing instruction of this name, as lxml gives
+#: the text of a section together with that around it.
 SECTION = "irlint-cdata"
 
 #: What XML takes for blanks.
@@ -42,7 +43,8 @@ Tag = tuple[str, dict[str, str], bool]
 
 
 class Element:
-    """An element with the methods of lxml's that are used here. ``text`` stands before its first child, ``tail`` behind its end."""
+    """An element with the methods of lxml's that are used here. ``text`` stands before its first child, ``tail`` behind
+    its end."""
 
     __slots__ = ("tag", "attrib", "children", "text", "tail")
 

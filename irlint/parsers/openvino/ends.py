@@ -1,4 +1,5 @@
-"""Which port or edge of an IR is meant where an edge names a port that its layer does not have, or one that is taken."""
+"""Which port or edge of an IR is meant where an edge names a port that its layer does not have, or one that is
+taken."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ SEARCHED = 10
 
 
 def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
-    """What to write for the end of an edge (``from`` or ``to``) that names no port of its layer: the port that fits the other end, or
-    the layer that leads nowhere and fits it."""
+    """What to write for the end of an edge (``from`` or ``to``) that names no port of its layer: the port that fits the
+    other end, or the layer that leads nowhere and fits it."""
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
     several = f"; of several <{kind}> elements in a layer only the first counts"
     general = f'correct "{side}-port" of the edge, or give the layer the port{several * layer.repeats}'
@@ -40,7 +41,8 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
         return general
     other, port = idle[0]
     return (
-        f'write from-layer="{other.key}" from-port="{port.id}": {other.type} "{other.name}" leads nowhere and gives the '
+        f'write from-layer="{other.key}" from-port="{port.id}": {other.type} "{other.name}" leads nowhere and gives '
+        "the "
         f"{shape_text(wanted.shape)} that input port {edge.to_port} of layer {edge.to_layer} declares"
     )
 

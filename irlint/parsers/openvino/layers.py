@@ -50,7 +50,7 @@ MISSING_ATTRIBUTE = Rule(
     "A layer, a port or an edge lacks an attribute that it must have, or has no number where one must stand.",
     why="Without id, name, type and version a layer cannot be created or connected. "
     "OpenVINO refuses the file, even where the layer is not used.",
-    mend="Write the attribute, or write the IR again with openvino.save_model.",
+    fix="Write the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' name="y"', ""),
     good=_GOOD,
     role="wiring",
@@ -63,7 +63,7 @@ INVALID_PORT = Rule(
     "A port has a dim, a precision or an id that cannot be read.",
     why="A dim is a whole number, or -1 for a size that is not known; only the shape of a Parameter "
     "has intervals. OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
-    mend="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
+    fix="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
     bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
     good=_GOOD,
     role="wiring",
@@ -116,7 +116,8 @@ class Layer:
 
 
 class Complaints(list[Complaint]):
-    """The complaints about one graph; ``left_out`` has those that stand for more of their rule and severity than are listed."""
+    """The complaints about one graph; ``left_out`` has those that stand for more of their rule and severity than are
+    listed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -331,8 +332,8 @@ class LayerReader:
 
 
 def texts(element: Element) -> Iterator[str]:
-    """The parts of an element's text that are not blank, between elements, comments and processing instructions, and every CDATA
-    section: what OpenVINO reads is the first.
+    """The parts of an element's text that are not blank, between elements, comments and processing instructions, and
+    every CDATA section: what OpenVINO reads is the first.
     """
     if element.text and element.text.strip(BLANKS):
         yield element.text

@@ -27,7 +27,7 @@ RESULT_MISSING = Rule(
     "The model has no Result, or a layer is only nearly one: OpenVINO drops what it was to give.",
     why="OpenVINO creates the layers that a Result or an Assign needs, and takes the name of the type to the letter. "
     "Without one the model loads, has no outputs and computes nothing.",
-    mend="Write the type as `Result`, or write the IR again with openvino.save_model.",
+    fix="Write the type as `Result`, or write the IR again with openvino.save_model.",
     bad=GOOD.replace('type="Result"', 'type="result"'),
     good=GOOD,
     role="absence",
@@ -38,8 +38,9 @@ PRE_PROCESS_INVALID = Rule(
     "pre-process-input-missing",
     Severity.ERROR,
     "The pre-process section is for an input that the model does not have.",
-    why="OpenVINO subtracts the mean values of <pre-process> from the input that it names, and refuses a model without it.",
-    mend="Write the name of an input of the model, or remove the section.",
+    why="OpenVINO subtracts the mean values of <pre-process> from the input that it names, and refuses a model without "
+    "it.",
+    fix="Write the name of an input of the model, or remove the section.",
     bad=GOOD.replace("  <layers>", '  <pre-process reference-layer-name="data"/>\n  <layers>'),
     good=GOOD,
 )

@@ -25,8 +25,8 @@ def line_starts(text: str) -> array[int]:
 class Position:
     """Where a start tag stands: lines and columns from 1, columns in code points, offsets in bytes from 0.
 
-    The end is the place just behind its ``>``. ``attributes`` holds, by the name of each attribute, the line and the column of
-    the first of that name, then those just behind it.
+    The end is the place just behind its ``>``. ``attributes`` holds, by the name of each attribute, the line and the
+    column of the first of that name, then those just behind it.
     """
 
     line: int
@@ -38,7 +38,8 @@ class Position:
     attributes: Mapping[str, tuple[int, int, int, int]] = NOTHING
 
     def of(self, attribute: str | None) -> tuple[int, int, int, int]:
-        """The line and the column where an attribute begins, and those behind it; those of the tag where it has no such attribute."""
+        """The line and the column where an attribute begins, and those behind it; those of the tag where it has no such
+        attribute."""
         whole = self.line, self.column, self.end_line, self.end_column
         return whole if attribute is None else self.attributes.get(attribute, whole)
 

@@ -21,16 +21,19 @@ MEAN_VALUES_REFUSED = Rule(
     "pre-process-mean-refused",
     Severity.ERROR,
     "The mean values of the pre-process section do not fit the input that they are for.",
-    why="OpenVINO subtracts one mean value, or one mean image, from each channel of an input whose shape is known, and refuses a "
+    why="OpenVINO subtracts one mean value, or one mean image, from each channel of an input whose shape is known, and "
+    "refuses a "
     "model that has another number of them.",
-    mend="Write one <channel> with one <mean> for each channel of the input, or remove the section.",
+    fix="Write one <channel> with one <mean> for each channel of the input, or remove the section.",
     bad=GOOD.replace(
         "  <layers>",
-        '  <pre-process reference-layer-name="x"><channel id="0"><mean value="1.5"/></channel></pre-process>\n  <layers>',
+        '  <pre-process reference-layer-name="x"><channel id="0"><mean value="1.5"/></channel></pre-process>\n  '
+        "<layers>",
     ),
     good=GOOD.replace(
         "  <layers>",
-        '  <pre-process reference-layer-name="x"><channel id="0"><mean value="1.5"/></channel><channel id="1"><mean value="2"/>'
+        '  <pre-process reference-layer-name="x"><channel id="0"><mean value="1.5"/></channel><channel id="1"><mean '
+        'value="2"/>'
         '</channel><channel id="2"><mean value="0"/></channel></pre-process>\n  <layers>',
     ),
 )

@@ -1,4 +1,5 @@
-"""The layers and edges of a document as OpenVINO writes it, by its text: layers of the same text are read once, and their places counted."""
+"""The layers and edges of a document as OpenVINO writes it, by its text: layers of the same text are read once, and
+their places counted."""
 
 from __future__ import annotations
 
@@ -21,19 +22,20 @@ _BETWEEN = (" from-port=", " to-layer=", " to-port=")
 #: No layer has more characters than this, and neither has what stands around them and the edges.
 _LONGEST = 1 << 22
 
-#: What differs between layers that are otherwise alike: the names of ports, where constants lie, and of what layers they were made.
+#: What differs between layers that are otherwise alike: the names of ports, where constants lie, and of what layers
+#: they were made.
 _NAMES, _OFFSET = ' names="', ' offset="'
 _FUSED = '<attribute name="fused_names" version="0" value="'
 
-#: What a layer has of its own beside the text of another one, the one at the index that comes first: its id, its name, the offset of
-#: its constant, and the names of its ports.
+#: What a layer has of its own beside the text of another one, the one at the index that comes first: its id, its name,
+#: the offset of its constant, and the names of its ports.
 Own = tuple[int, str, str, str | None, list[str]]
 
 
 @record(eq=False)
 class Template:
-    """A layer that was read, None where others of its text have to be read each; ``named`` tells of each port whether it has names,
-    and ``tags`` is the number of start tags in the text."""
+    """A layer that was read, None where others of its text have to be read each; ``named`` states for each port whether
+    it has names, and ``tags`` is the number of start tags in the text."""
 
     layer: Layer | None
     named: tuple[bool, ...]
@@ -45,7 +47,8 @@ class Sections:
     """A document in parts: the text of each layer behind ``<layer ``, and what each has of its ``own``, None for one to be read; the
     edges; and the ``root`` of the rest, which is the document without them, but with the layers to be read.
 
-    ``layers_at`` and ``edges_at`` are the ordinals of the first layer's start tag and that of ``<edges>``. The layers have ``tags``
+    ``layers_at`` and ``edges_at`` are the ordinals of the first layer's start tag and that of ``<edges>``. The \
+layers have ``tags``
     start tags, those to be read ``left`` of them.
     """
 
@@ -95,7 +98,7 @@ def sections(data: bytes) -> Sections | None:
 
 
 def _has_long_layer(text: str, begin: int, end: int) -> bool:
-    """Whether a layer in a part of a text has too many characters; nothing is copied to tell."""
+    """Whether a layer in a part of a text has too many characters, without copying it."""
     while end - begin > _LONGEST:
         found = text.rfind("<layer ", begin, begin + _LONGEST)
         if found <= begin:
@@ -140,8 +143,8 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
 
 @record
 class Parts:
-    """The text of a layer as the ``key`` that it shares with others, and its own id, name, offset of a constant, and names of
-    tensors; ``are_sound`` says that these stand for themselves."""
+    """The text of a layer as the ``key`` that it shares with others, and its own id, name, offset of a constant, and
+    names of tensors; ``are_sound`` says that these stand for themselves."""
 
     key: tuple[str, ...]
     own: tuple[str, str, str | None, list[str]]
@@ -236,7 +239,8 @@ class RestOrdinals(Ordinals):
 
 
 class RepeatedLayers:
-    """Reads the layers of a document; of those of one text only the first by ``reader``, from the ``elements`` of the layers to be read."""
+    """Reads the layers of a document; of those of one text only the first by ``reader``, from the ``elements`` of the
+    layers to be read."""
 
     def __init__(self, found: Sections, elements: Iterable[Element], reader: LayerReader) -> None:
         self.found = found
@@ -267,13 +271,13 @@ class RepeatedLayers:
 
     def _read(self, at: int, element: Element) -> Layer:
         """The layer as its elements say."""
-        told = len(self.reader.complaints)
+        reported = len(self.reader.complaints)
         before = self.ordinal
         for self.ordinal, each in enumerate(element.iter("*"), before):
             self.reader.ordinals[each] = self.ordinal
         self.ordinal += 1
         layer = self.reader.layer(element, at)
-        self.read[at] = layer, element, len(self.reader.complaints) == told
+        self.read[at] = layer, element, len(self.reader.complaints) == reported
         return layer
 
     def _template(self, first: int, names: int, offset: str | None) -> Template:
@@ -318,7 +322,8 @@ def _alike(
     offset: str | None,
     names: list[str],
 ) -> Layer:
-    """A layer of the text of another one, with its own place, id, name, offset and names of the ports that are ``named``."""
+    """A layer of the text of another one, with its own place, id, name, offset and names of the ports that are
+    ``named``."""
     number = int(id)
     id = str(number)
     attributes, inputs, outputs = origin.attributes, origin.inputs, origin.outputs

@@ -1,4 +1,5 @@
-"""What an IR states of its layers, ports and origin besides types: the attributes of ``rt_info``, and the older ``meta_data``."""
+"""What an IR states of its layers, ports and origin besides types: the attributes of ``rt_info``, and the older
+``meta_data``."""
 
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ RT_INFO_REPEATED = Rule(
     "rt-info-repeated",
     Severity.ERROR,
     "The rt_info of a layer or a port states one attribute twice.",
-    why="OpenVINO reads some attributes of rt_info by name and version, and refuses a model of version 11 that has one of them "
+    why="OpenVINO reads some attributes of rt_info by name and version, and refuses a model of version 11 that has one "
+    "of them "
     'twice in one place: "multiple rt_info attributes are detected".',
-    mend="Keep one of the two.",
+    fix="Keep one of the two.",
     bad=GOOD.replace("</rt_info>", '<attribute name="fused_names" version="0" value="y"/></rt_info>'),
     good=GOOD,
 )
@@ -28,9 +30,10 @@ RT_INFO_VALUE = Rule(
     "rt-info-value-refused",
     Severity.ERROR,
     "An attribute in the rt_info of a layer or a port has a value that OpenVINO does not understand.",
-    why="OpenVINO reads layouts, and what a model's inputs were before it was converted, from rt_info, and refuses a model of "
+    why="OpenVINO reads layouts, and what a model's inputs were before it was converted, from rt_info, and refuses a "
+    "model of "
     "version 11 in which one of them cannot be read, or in which a layout has not as many axes as the input.",
-    mend="Correct the value, or remove the attribute: the model computes the same without it.",
+    fix="Correct the value, or remove the attribute: the model computes the same without it.",
     bad=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="x,0"/></rt_info>'),
     good=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="1,0"/></rt_info>'),
 )
@@ -41,7 +44,7 @@ META_DATA_VALUE = Rule(
     Severity.ERROR,
     "An entry of the meta_data section has no value.",
     why='OpenVINO reads each entry of <meta_data>, and refuses one without a value: "Unsupported legacy argument".',
-    mend="Write the value, or remove the entry or the whole section: the model computes the same without it.",
+    fix="Write the value, or remove the entry or the whole section: the model computes the same without it.",
     bad=GOOD.replace("</net>", "  <meta_data><MO_version/></meta_data>\n</net>"),
     good=GOOD.replace("</net>", '  <meta_data><MO_version value="2021.4"/></meta_data>\n</net>'),
 )
@@ -51,7 +54,8 @@ _AXES = {"B": "N", "BATCH": "N", "CHANNEL": "C", "CHANNELS": "C", "DEPTH": "D", 
 
 
 def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: LayerReader) -> None:
-    """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads, and of values that it refuses.
+    """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads, and of values that it
+    refuses.
 
     ``outputs`` are the places of the ports whose values leave the model.
     """
@@ -68,15 +72,16 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
                 info = first_children(element).get("rt_info")
                 if info is None:
                     continue
-                told = side == "output" and (
+                of_result = side == "output" and (
                     layer.type == "Parameter" or layer.place.located(port.place).element in named
                 )
-                rank = len(port.type.shape) if told and port.type.shape else None
+                rank = len(port.type.shape) if of_result and port.type.shape else None
                 _check(info, layer, rank, reader)
 
 
 def check_meta_data(element: Element, reader: LayerReader) -> None:
-    """Complains of the first entry of a ``<meta_data>`` that has no value; OpenVINO reads the section where there is no rt_info."""
+    """Complains of the first entry of a ``<meta_data>`` that has no value; OpenVINO reads the section where there is no
+    rt_info."""
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
@@ -96,7 +101,8 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
 
 
 def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -> None:
-    """Complains of what one ``rt_info`` states; ``rank`` is that of the input or output of the model that it speaks of."""
+    """Complains of what one ``rt_info`` states; ``rank`` is that of the input or output of the model that it speaks
+    of."""
     seen: set[str] = set()
     for each in info.iterchildren("attribute"):
         name = each.get("name")
@@ -198,7 +204,7 @@ def _is_name(text: str) -> bool:
 #: Those that OpenVINO cannot read from a file, whatever their value.
 UNREADABLE = frozenset(["nms_selected_indices"])
 
-#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, and what tells what is wrong with their values.
+#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, and the checks of their values.
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
     "DisablePrecisionConversion": _anything,
     "decompression": _anything,

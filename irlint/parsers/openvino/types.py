@@ -64,7 +64,8 @@ _BY_PRECISION: dict[str, str | None] = {
 
 
 def renamed_type(text: str, *, port: bool = False) -> str | None:
-    """How an attribute, or a ``port``, names the element type that is called ``text`` elsewhere: "FP32", "F32", "float32"."""
+    """How an attribute, or a ``port``, names the element type that is called ``text`` elsewhere: "FP32", "F32",
+    "float32"."""
     dtypes = {_BY_ELEMENT_TYPE.get(text.lower()), _BY_PRECISION.get(text.upper()), text.lower()} - {None}
     names = _BY_PRECISION if port else _BY_ELEMENT_TYPE
     return next((name for name, dtype in reversed(names.items()) if dtype in dtypes), None)
@@ -153,7 +154,8 @@ EMPTY_INTERVAL = "an empty interval"
 
 
 def odd_size(text: str) -> str:
-    """What OpenVINO makes of the first entry of a shape's text that it takes for something else, "" where there is none."""
+    """What OpenVINO makes of the first entry of a shape's text that it takes for something else, "" where there is
+    none."""
     inner = text.strip(BLANKS).removeprefix("[").removesuffix("]")
     for axis, field in enumerate(inner.split(",") if inner.strip(" .") else ()):
         low, interval, high = field.strip(BLANKS).partition("..")
@@ -191,7 +193,8 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
 
 
 def _bound(text: str) -> int:
-    """The number that a text of digits and minus signs begins with, 0 where it begins with none. Raises ValueError for others."""
+    """The number that a text of digits and minus signs begins with, 0 where it begins with none. Raises ValueError for
+    others."""
     if not DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
     sign, digits = text[:1].rstrip("0123456789"), text[1:] if text[:1] == "-" else text

@@ -46,10 +46,10 @@ class Edge:
 class Wiring:
     """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read.
 
-    ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge that
-    leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer and port, the last
-    layer with that input port, and the last with that output port beside the value there. ``searches`` counts the faults
-    whose help was looked for in the graph.
+    ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge
+    that leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer
+    and port, the last layer with that input port, and the last with that output port beside the value there.
+    ``searches`` counts the faults whose help was looked for in the graph.
     """
 
     layers: Sequence[Layer]
@@ -113,7 +113,8 @@ class Wiring:
         return self.users.get(key, ())
 
     def ids_at(self, side: Side, key: int) -> list[int]:
-        """The ids of the output ports (``from``) or input ports (``to``) of the layers of an id; only a -1 where they are ambiguous."""
+        """The ids of the output ports (``from``) or input ports (``to``) of the layers of an id; only a -1 where they
+        are ambiguous."""
         if (side, key) not in self.ids:
             layers = self.by_key.get(key, ())
             ids = [port.id for each in layers for port in (each.outputs if side == "from" else each.inputs)]
@@ -127,7 +128,8 @@ class Wiring:
 
 @record
 class OpenPorts:
-    """Input ports of a layer into which no edge leads, by their places in it; ``refused`` says that OpenVINO wants one there."""
+    """Input ports of a layer into which no edge leads, by their places in it; ``refused`` says that OpenVINO wants one
+    there."""
 
     layer: Layer
     ports: tuple[int, ...]
@@ -164,7 +166,8 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
 
 
 def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) -> Edge | None:
-    """The edge of an ``<edge>``; None where it names a layer of an ``unreadable`` id, or lacks a number, of which there is a complaint."""
+    """The edge of an ``<edge>``; None where it names a layer of an ``unreadable`` id, or lacks a number, of which there
+    is a complaint."""
     if element.get("from-layer") in unreadable or element.get("to-layer") in unreadable:
         return None
     absent = [name for name in _NUMBERS if element.get(name) is None]

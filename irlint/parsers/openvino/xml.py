@@ -124,7 +124,8 @@ _ENDS = {"<?": "?>", "<!--": "-->", '"': '"', "'": "'"}
 
 
 def _behind_doctype(text: str, at: int) -> int:
-    """The index behind a DOCTYPE whose name begins at ``at``, as pugixml passes over it; raises Broken where it does not end."""
+    """The index behind a DOCTYPE whose name begins at ``at``, as pugixml passes over it; raises Broken where it does
+    not end."""
     begin = at - len(_DOCTYPE)
     depth = 1
     while depth:
@@ -156,7 +157,8 @@ def _behind_ignored(text: str, at: int, begin: int) -> int:
 
 
 def start_tags(text: str) -> Iterator[StartTag]:
-    """The start tags of a text in order, up to the first place that is no markup; that place comes last, without a name."""
+    """The start tags of a text in order, up to the first place that is no markup; that place comes last, without a
+    name."""
     ordinal = 0
     with suppress(Broken):
         for token, end in tokens(text):
@@ -192,9 +194,9 @@ class Broken(Exception):
 
 
 @record
-class Mended:
-    """The root element as well-formed XML, how many elements it has, and what had to be mended; ``plain`` where nothing but tags and text
-    stands in the document."""
+class Fixed:
+    """The root element as well-formed XML, how many elements it has, and what was corrected; ``plain`` where nothing
+    but tags and text stands in the document."""
 
     text: str
     elements: int
@@ -202,12 +204,12 @@ class Mended:
     plain: bool
 
 
-def mended(text: str) -> Mended:
+def fixed(text: str) -> Fixed:
     """The document as OpenVINO's parser understands it; raises Broken where that refuses it."""
-    return _Mender(text.rstrip("\0")).result()
+    return _Fixer(text.rstrip("\0")).result()
 
 
-class _Mender:
+class _Fixer:
     """One pass over the tokens of a text."""
 
     __slots__ = ("text", "parts", "leniencies", "open", "ordinal", "elements", "done", "plain")
@@ -222,7 +224,7 @@ class _Mender:
         self.done = False
         self.plain = True
 
-    def result(self) -> Mended:
+    def result(self) -> Fixed:
         end = 0
         for token, behind in tokens(self.text):
             if self.done and not self.open and self.text.find("\0", end, token.start()) >= 0:
@@ -236,7 +238,7 @@ class _Mender:
         if not self.done:
             raise Broken("the file has no element", len(self.text), 0)
         self._characters(end, len(self.text))
-        return Mended("".join(self.parts), self.elements, tuple(self.leniencies), self.plain)
+        return Fixed("".join(self.parts), self.elements, tuple(self.leniencies), self.plain)
 
     def _token(self, token: re.Match[str]) -> None:
         if token["start"]:
@@ -363,8 +365,8 @@ class _Mender:
 
 
 def _plain(name: str) -> str:
-    """A name that is one to lxml and has no namespace: to OpenVINO a prefix is part of a name, and none of its own has one or other
-    letters than ASCII's."""
+    """A name that is one to lxml and has no namespace: to OpenVINO a prefix is part of a name, and none of its own has
+    one or other letters than ASCII's."""
     if name.isascii() and ":" not in name:
         return name
     return "_" + "".join([each if each.isascii() and each != ":" else f"\xb7{ord(each):x}" for each in name])

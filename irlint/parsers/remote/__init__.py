@@ -1,1 +1,2 @@
-"""Models that lie in a store or on a server: fsspec reaches them, and of each only the bytes that are needed are read."""
+"""Models that lie in a store or on a server: fsspec reaches them, and of each only the bytes that are needed are
+read."""

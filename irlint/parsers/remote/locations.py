@@ -33,7 +33,8 @@ def _bare(text: str) -> str:
 
 
 def sibling(url: str, name: str) -> str:
-    """The URL of a file beside another one, or below its folder; the query goes with it, as it may be what allows reading."""
+    """The URL of a file beside another one, or below its folder; the query goes with it, as it may be what allows
+    reading."""
     whole, question, query = url.partition("?")
     folder = whole.partition("#")[0].rpartition("/")[0]
     return f"{folder}/{_quoted(url, name)}{question}{query}"

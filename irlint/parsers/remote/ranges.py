@@ -1,4 +1,5 @@
-"""A remote file as one that is opened: parts of it are fetched when they are read, small ones first, and larger ones where reading goes on."""
+"""A remote file as one that is opened: parts of it are fetched when they are read, small ones first, and larger ones
+where reading goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from irlint.parsers.remote.locations import Located, shown
-from irlint.parsers.remote.stores import IgnoresRanges, Passing, Status, Store, denied, patiently
+from irlint.parsers.remote.stores import IgnoresRanges, Passing, Status, Store, denied, with_retries
 
 #: At least so many bytes are fetched at once, twice as many wherever the next ones follow, and at most so many.
 LEAST = 1 << 12
@@ -47,7 +48,7 @@ class Ranges:
     @property
     def status(self) -> Status:
         """The size of the file and its stamp, which a first part brings along. Raises OSError."""
-        if self.known is None and self.store.tells_size:
+        if self.known is None and self.store.states_size:
             self._fetch(0, self.step)
         if self.known is None:
             self.known = self.store.status(self.url)
@@ -64,7 +65,7 @@ class Ranges:
         return offset
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, fewer at the end; all of the rest where it is not told how many. Raises OSError."""
+        """The next bytes, fewer at the end; all of the rest where the number is unknown. Raises OSError."""
         end = self.size if size < 0 else min(self.size, self.at + size)
         start = self.at
         data = self._part(start, end) if end > start else b""
@@ -74,7 +75,7 @@ class Ranges:
         return data
 
     def readinto(self, buffer: Any) -> int:
-        """Fills a buffer with the next bytes; tells how many. Raises OSError."""
+        """Fills a buffer with the next bytes; returns their number. Raises OSError."""
         data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
@@ -139,10 +140,11 @@ class Ranges:
         return data
 
     def _from_stream(self, start: int, end: int) -> bytes:
-        return patiently(lambda: self._streamed(start, end), self.url)
+        return with_retries(lambda: self._streamed(start, end), self.url)
 
     def _streamed(self, start: int, end: int) -> bytes:
-        """The bytes of a part from a stream, which begins anew where it is past them. Raises OSError past the limit, and Passing."""
+        """The bytes of a part from a stream, which begins anew where it is past them. Raises OSError past the limit,
+        and Passing."""
         if self.stream is None or self.stream.at > start:
             self.finish()
             self.stream = self.store.stream(self.url)
@@ -170,7 +172,7 @@ class Ranges:
         return piece
 
     def _counted(self) -> Status:
-        """The size of a file that does not tell it, which is kept as a whole."""
+        """The size of a file that does not state it, which is kept in full."""
         data = bytearray()
         while piece := self._piece(PIECE):
             data += piece

@@ -1,4 +1,5 @@
-"""The remote files that one check may open: the model that somebody named, and those in its folder that it keeps contents in."""
+"""The remote files that one check may open: the model that somebody named, and those in its folder that it keeps
+contents in."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _sessions: list[Session] = []
 
 
 class Session:
-    """A block in which a model can be opened by its URL as that is shown; no other URL can be, whatever the model says."""
+    """A block in which a model can be opened by its URL as that is shown; no other URL can be, whatever the model
+    says."""
 
     def __init__(self, model: Located) -> None:
         self.model = model
@@ -58,7 +60,8 @@ def store_of(url: str) -> Store:
 
 
 def opened(url: str) -> Any:
-    """A file that the check may open, from its beginning on. Raises OSError for any other, and where its size cannot be had."""
+    """A file that the check may open, from its beginning on. Raises OSError for any other, and where its size cannot be
+    had."""
     for session in reversed(_sessions):
         if url in session.files:
             file = session.files[url]
@@ -93,7 +96,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 
 
 def size(file: Ranges) -> int:
-    """The size of a file of which nothing need be read, by what is told of it alone. Raises OSError."""
+    """The size of a file of which nothing need be read, from its status alone. Raises OSError."""
     if file.known is None:
         try:
             file.known = file.store.status(file.url)

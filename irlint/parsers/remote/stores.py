@@ -1,4 +1,4 @@
-"""A store that fsspec knows: what is told of a file in it, parts of its bytes, and how often it is asked again."""
+"""A store of fsspec: the status of a file, ranges of its bytes, and retries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_PAUSE = 20.0
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 MEANINGS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
 
-#: What is told of a file under these names changes when it is written; the first one that there is counts.
+#: The fields of a status that change when the file is written; the first one present counts.
 STAMPS = (
     "ETag",
     "etag",
@@ -59,7 +59,7 @@ class Passing(Exception):
 
 
 def denied(number: int, reason: str, url: str) -> OSError:
-    """A failure that stays, and that is said as it is to be read."""
+    """A permanent failure, with its message."""
     failure = OSError(number, reason, shown(url))
     failure.stays = True  # type: ignore[attr-defined]
     return failure
@@ -74,22 +74,24 @@ class IgnoresRanges(Exception):
 
 
 class Store:
-    """Any filesystem of fsspec but that of the web; ``tells_size`` says whether a part of a file comes with its status."""
+    """Any filesystem of fsspec but that of the web; ``states_size`` says whether a part of a file comes with its
+    status."""
 
-    tells_size = False
+    states_size = False
 
     def __init__(self, filesystem: Any) -> None:
         self.filesystem = filesystem
 
     def status(self, url: str) -> Status:
-        """What is told of a file. Raises OSError."""
+        """The status of a file. Raises OSError."""
         info = self._asked(url, lambda path: self.filesystem.info(path))
         if info.get("type") == "directory" or info.get("size") is None:
-            raise denied(errno.EISDIR, "it is a folder, or nothing tells its size", url)
+            raise denied(errno.EISDIR, "it is a folder, or its size is unknown", url)
         return Status(int(info["size"]), stamp(info))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """The bytes from ``start`` to ``end``, fewer where the file ends before; and its status, where that comes with them.
+        """The bytes from ``start`` to ``end``, fewer where the file ends before; and its status, where that comes with
+        them.
 
         Raises OSError.
         """
@@ -100,18 +102,18 @@ class Store:
         raise denied(errno.EIO, "the store knows no ranges", url)
 
     def _asked(self, url: str, ask: Callable[[str], Answer]) -> Answer:
-        return patiently(lambda: ask(self.filesystem._strip_protocol(url)), url)
+        return with_retries(lambda: ask(self.filesystem._strip_protocol(url)), url)
 
 
 def stamp(info: Any) -> str:
-    """What changes when a file is written, of what a store tells of it."""
+    """The part of a file's status that changes when it is written."""
     found = next((info[name] for name in STAMPS if info.get(name)), None)
     if found is None:
         found = next((info[name] for name in TIMES if info.get(name)), "")
     return str(found).strip('"')
 
 
-def patiently(ask: Callable[[], Answer], url: str) -> Answer:
+def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
     """What ``ask`` returns; what fails in passing is tried again. Raises OSError for what does not."""
     pause = PAUSE
     for left in reversed(range(TRIES)):
@@ -135,7 +137,7 @@ def judged(error: Exception, url: str) -> Passing | OSError:
     if isinstance(error, Passing) or (isinstance(error, OSError) and hasattr(error, "stays")):
         return error
     name, package = type(error).__name__, type(error).__module__.partition(".")[0]
-    said = without_secrets(str(error).partition("\n")[0], url)
+    detail = without_secrets(str(error).partition("\n")[0], url)
     if isinstance(error, Refused):
         return denied(errno.EACCES, f"the server is not trusted: {error}", url)
     if name == "InvalidURL":
@@ -151,20 +153,21 @@ def judged(error: Exception, url: str) -> Passing | OSError:
     if isinstance(status := getattr(error, "status", None), int):
         return answered(status, getattr(error, "message", ""), "", url)
     if isinstance(error, ConnectionError) or (package == "aiohttp" and "URL" not in name):
-        return Passing(f"the connection failed: {said or name}")
+        return Passing(f"the connection failed: {detail or name}")
     if "NoCredentials" in name:
         return denied(errno.EACCES, "there are no credentials for the store", url)
     if isinstance(error, OSError) and error.errno in (errno.EIO, errno.EBUSY, errno.EAGAIN):
-        return Passing(f"the store fails: {said}")
-    return denied(errno.EIO, f"{name}: {said}" if said else name, url)
+        return Passing(f"the store fails: {detail}")
+    return denied(errno.EIO, f"{name}: {detail}" if detail else name, url)
 
 
 def answered(status: int, words: str, pause: str, url: str) -> Passing | OSError:
-    """What a status of a web server is that is none of success; ``pause`` is after how many seconds it wants to be asked again."""
-    told = f"the server answers {status} {words}".rstrip()
+    """What a status of a web server is that is none of success; ``pause`` is after how many seconds it wants to be
+    asked again."""
+    answer = f"the server answers {status} {words}".rstrip()
     if status in PASSING:
-        return Passing(told, float(pause) if pause.isdigit() else 0.0)
-    return denied(MEANINGS.get(status, errno.EIO), told, url)
+        return Passing(answer, float(pause) if pause.isdigit() else 0.0)
+    return denied(MEANINGS.get(status, errno.EIO), answer, url)
 
 
 def store(url: str) -> Store:

@@ -1,4 +1,5 @@
-"""Files on a web server, by ranges: its answers judged one by one, and no redirect followed to where nobody asked for."""
+"""Files on a web server, by ranges: its answers judged one by one, and no redirect followed to where nobody asked
+for."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from aiohttp.abc import AbstractResolver
 from fsspec.asyn import sync
 from fsspec.implementations.http import HTTPFileSystem
 
-from irlint.parsers.remote.stores import IgnoresRanges, Passing, Refused, Status, Store, answered, denied, patiently
+from irlint.parsers.remote.stores import IgnoresRanges, Passing, Refused, Status, Store, answered, denied, with_retries
 
 Answer = TypeVar("Answer")
 
@@ -24,7 +25,8 @@ Answer = TypeVar("Answer")
 STALL = 30.0
 CONNECT = 20.0
 
-#: An answer that has lasted longer than PATIENCE seconds has to come at RATE bytes a second on average, one that lists a folder within LISTED.
+#: An answer that has lasted longer than PATIENCE seconds has to come at RATE bytes a second on average, one that lists
+#: a folder within LISTED.
 PATIENCE = STALL + CONNECT
 RATE = 1 << 12
 LISTED = 300.0
@@ -41,7 +43,7 @@ _SIZES = "bytes "
 class Web(Store):
     """Servers of HTTP."""
 
-    tells_size = True
+    states_size = True
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -59,11 +61,11 @@ class Web(Store):
             options["connector"] = aiohttp.TCPConnector(resolver=_Resolver(self.named), limit=0)
         return aiohttp.ClientSession(loop=loop, **options)
 
-    async def _judge_redirect(self, _: Any, __: Any, told: Any) -> None:
+    async def _judge_redirect(self, _: Any, __: Any, exchange: Any) -> None:
         """Raises Refused for a redirect to another scheme, and to an address that is no public one."""
-        there = told.response.headers.get("Location") or told.response.headers.get("URI") or ""
-        target = urlsplit(urljoin(str(told.response.url), there))
-        scheme = told.response.url.scheme
+        there = exchange.response.headers.get("Location") or exchange.response.headers.get("URI") or ""
+        target = urlsplit(urljoin(str(exchange.response.url), there))
+        scheme = exchange.response.url.scheme
         if target.scheme != scheme:
             raise Refused(f"it redirects from {scheme} to {target.scheme or 'nowhere'}")
         place = (target.hostname or "").lower(), target.port or _PORTS[scheme]
@@ -71,7 +73,7 @@ class Web(Store):
             raise Refused(f"it redirects to {place[0]}, which is no public address")
 
     def status(self, url: str) -> Status:
-        """What the headers of a file tell."""
+        """The status that the headers of a file state."""
         return self._sync(url, lambda session: _head(session, url))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
@@ -88,11 +90,11 @@ class Web(Store):
         async def asked() -> Answer:
             return await _in_time(ask(await self.filesystem.set_session()), PATIENCE + size / RATE, url)
 
-        return patiently(lambda: sync(self.filesystem.loop, asked), url)  # type: ignore[no-any-return]
+        return with_retries(lambda: sync(self.filesystem.loop, asked), url)  # type: ignore[no-any-return]
 
 
 class Stream:
-    """A file that is read from its beginning to its end, as it comes; ``status`` is None where its size is not told."""
+    """A file that is read from its beginning to its end, as it comes; ``status`` is None where its size is unknown."""
 
     def __init__(self, web: Web, url: str) -> None:
         self.web = web
@@ -167,7 +169,8 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
 
 
 async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
-    """What a server has sent that was asked for a part and sends the whole: that, where it is no more. Raises IgnoresRanges."""
+    """What a server has sent that was asked for a part and sends the whole: that, where it is no more. Raises
+    IgnoresRanges."""
     length = _length(response)
     if start or length is None or length > end:
         response.close()
@@ -179,7 +182,7 @@ async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Statu
 
 
 def _length(response: Any) -> int | None:
-    """The bytes that an answer has; None where that is not told, and where they are compressed."""
+    """The number of bytes of an answer; None where it is unknown or they are compressed."""
     text = response.headers.get("Content-Length", "")
     is_plain = response.headers.get("Content-Encoding", "identity") in ("identity", "")
     return int(text) if is_plain and text.isascii() and text.isdigit() else None

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from irlint.findings.faults import SEVERITIES
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.findings.wording import counted
-from irlint.pictures.drawing import Drawing
 from irlint.reporters.html.cards import Card, card
 from irlint.reporters.html.markup import escaped, folded, shown, table
 from irlint.reporters.html.models import facts
 from irlint.reporters.html.rules import section
 from irlint.reporters.plain import summary
+from irlint.snippets.drawing import Drawing
 
-#: A page draws so many findings, has so many, tells so many models in full, and lists so many values.
+#: A page draws so many findings, has so many, shows so many models in full, and lists so many values.
 PICTURES = 200
 FINDINGS = 10_000
 MODELS = 300
@@ -27,7 +27,8 @@ FEW = 12
 
 
 def rendered(report: Report) -> str:
-    """The findings by model, each with its picture, and by rule; what may be fed, which releases take a model, and its values."""
+    """The findings by model, each with its picture, and by rule; what may be fed, which releases take a model, and its
+    values."""
     cards = _cards(report.findings)
     style, script = _part("style.css"), _part("script.js")
     policy = (
@@ -37,7 +38,8 @@ def rendered(report: Report) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" '
+        'content="light dark">\n'
         f"<title>irlint: {escaped(_result(report))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
         f'<a class="skip" href="#findings">to the findings</a>\n{body}'
         f"<footer>irlint {escaped(report.version)}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
@@ -78,8 +80,8 @@ def _head(report: Report) -> str:
         for kind, count, name in tiles
     )
     counts += f'<li class="models"><b>{report.models:,}</b> {"model" if report.models == 1 else "models"}</li>'
-    told = "<br>".join(escaped(line) for line in summary(report).strip().split("\n"))
-    return f'<header><h1>irlint</h1><ul class="tiles">{counts}</ul><p>{told}</p></header>\n'
+    text = "<br>".join(escaped(line) for line in summary(report).strip().split("\n"))
+    return f'<header><h1>irlint</h1><ul class="tiles">{counts}</ul><p>{text}</p></header>\n'
 
 
 def _controls(cards: Sequence[Card]) -> str:
@@ -97,7 +99,8 @@ def _controls(cards: Sequence[Card]) -> str:
     files = "".join(f'<option value="m{number}">{shown(path)}</option>' for number, path in enumerate(paths, 1))
     return (
         '<form class="controls" role="search" aria-label="Filter the findings"><p>'
-        '<label for="text">search the findings</label> <input type="search" id="text" placeholder="name, operator, words">'
+        '<label for="text">search the findings</label> <input type="search" id="text" placeholder="name, operator, '
+        'words">'
         f"{boxes}"
         f'<label for="rule">rule</label> <select id="rule"><option value="">all rules</option>{choices}</select>'
         f'<label for="model">model</label> <select id="model"><option value="">all models</option>{files}</select>'
@@ -142,10 +145,10 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
     yield '<main id="findings">\n'
     yield _cut(cards, pictured)
     for at, path in enumerate((*by_path, *clean), 1):
-        told, used = facts(files[path], at, room) if path in files and at <= MODELS else ("", 0)
+        text, used = facts(files[path], at, room) if path in files and at <= MODELS else ("", 0)
         room -= used
-        if path in by_path or told:
-            yield _model(files.get(path), path, numbers.get(path), told, by_path.get(path, []), pictured)
+        if path in by_path or text:
+            yield _model(files.get(path), path, numbers.get(path), text, by_path.get(path, []), pictured)
     yield "</main>\n"
 
 
@@ -163,25 +166,29 @@ def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
         notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the forms for programs have all.")
     if len(cards) > len(pictured) > 0:
         most = f"{PICTURES} at most, the worst first" if len(pictured) >= PICTURES else "with -v more of them"
-        told = f"{len(pictured):,} of {len(cards):,} findings are drawn"
-        notes.append(f"{told}: of one rule in one file the first ten, {most}.")
+        text = f"{len(pictured):,} of {len(cards):,} findings are drawn"
+        notes.append(f"{text}: of one rule in one file the first ten, {most}.")
     return "".join(f'<p class="cut">{escaped(note)}</p>\n' for note in notes)
 
 
 def _model(
-    file: CheckedFile | None, path: str, number: int | None, told: str, mine: Sequence[Card], pictured: frozenset[int]
+    file: CheckedFile | None, path: str, number: int | None, text: str, mine: Sequence[Card], pictured: frozenset[int]
 ) -> str:
     form = f"{file.format or ''} {file.format_version or ''}".strip() if file is not None else ""
     nodes = f" · {counted(file.nodes, 'node')}" if file is not None and file.status == "checked" else ""
     anchor = f' id="m{number}"' if number is not None else ""
     articles = "".join(card(each, pictured=each.number in pictured) for each in mine)
     return (
-        f'<section class="model"{anchor} aria-label="{shown(path)}"><h2>{shown(path)} <small>{escaped(form)}{nodes}</small></h2>\n'
-        f"{told}{articles or '<p>No findings.</p>'}</section>\n"
+        f'<section class="model"{anchor} aria-label="{shown(path)}"><h2>{shown(path)} '
+        f"<small>{escaped(form)}{nodes}</small></h2>\n"
+        f"{text}{articles or '<p>No findings.</p>'}</section>\n"
     )
 
 
 def _rules(cards: Sequence[Card]) -> str:
     if not cards:
         return ""
-    return f'<section class="rules" aria-labelledby="rules"><h2 id="rules">Rules</h2>\n{section(cards[:FINDINGS])}</section>\n'
+    return (
+        '<section class="rules" aria-labelledby="rules"><h2 '
+        f'id="rules">Rules</h2>\n{section(cards[:FINDINGS])}</section>\n'
+    )

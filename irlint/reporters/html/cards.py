@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from irlint.findings.report import Finding
 from irlint.findings.wording import counted
-from irlint.pictures.drawing import Drawing, Line, Row, Table
 from irlint.records import record
 from irlint.reporters.headlines import place_in_graph
 from irlint.reporters.html.graph import drawn
 from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.snippets.drawing import Drawing, Line, Row, Table
 
 #: Of the nodes at which a finding is repeated, and of what follows from it, so many are named.
 NAMED = 50
@@ -35,7 +35,8 @@ def card(each: Card, *, pictured: bool) -> str:
     at = drawing.place or where
     return (
         f'<article class="finding {severity}" id="f{each.number}" data-rule="{code}" data-severity="{severity}">\n'
-        f'<h3><span class="badge {severity}">{severity}</span> <a class="code" href="#{code}">{code}</a> {headline(finding)}</h3>\n'
+        f'<h3><span class="badge {severity}">{severity}</span> <a class="code" href="#{code}">{code}</a> '
+        f"{headline(finding)}</h3>\n"
         f'<p class="place">{" ".join(f"<span>{shown(each)}</span>" for each in (_line_of(finding), at) if each)}</p>\n'
         f"{inside}</article>\n"
     )
@@ -136,12 +137,13 @@ def _lines(lines: Sequence[Line]) -> str:
             f'<mark class="{piece.mark}">{escaped(piece.text)}</mark>' if piece.mark else escaped(piece.text)
             for piece in line.pieces
         )
-        said = [
-            f'<span class="said {piece.mark}">{escaped(piece.label)}</span>' for piece in line.pieces if piece.label
+        labels = [
+            f'<span class="label {piece.mark}">{escaped(piece.label)}</span>' for piece in line.pieces if piece.label
         ]
-        comment = f' <span class="said">{escaped(line.comment)}</span>' if line.comment else ""
+        comment = f' <span class="label">{escaped(line.comment)}</span>' if line.comment else ""
         gap = "…\n" if line.gap else ""
         result.append(
-            f'{gap}<span class="gutter">{escaped(line.gutter):>5}</span> {text}{comment}{"".join(f"  {each}" for each in said)}\n'
+            f'{gap}<span class="gutter">{escaped(line.gutter):>5}</span> '
+            f"{text}{comment}{''.join(f'  {each}' for each in labels)}\n"
         )
     return f'<pre class="lines">{"".join(result)}</pre>\n'

@@ -1,14 +1,15 @@
-"""The nodes around a finding as an SVG drawing: nodes as boxes, shapes beside the lines between them, clashing sizes marked."""
+"""The nodes around a finding as an SVG drawing: nodes as boxes, shapes beside the lines between them, clashing sizes
+marked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from irlint.pictures.drawing import Box, Carried, Neighbourhood
 from irlint.reporters.canvas import display, fitting
 from irlint.reporters.html.layout import Layout, laid_out
 from irlint.reporters.html.markup import escaped, shown
 from irlint.reporters.plain import safe
+from irlint.snippets.drawing import Box, Carried, Neighbourhood
 
 #: The width of a column of text in small and in large letters, and the height of a line.
 SMALL = 6.7
@@ -33,7 +34,7 @@ CAPTIONS = {"input": "input", "output": "output", "missing": "nothing makes it"}
 
 
 def drawn(picture: Neighbourhood, number: int) -> str:
-    """An SVG drawing; ``number`` tells it from the others of the page."""
+    """An SVG drawing; ``number`` distinguishes it from the others of the page."""
     sizes = [_Sized(box, _given(picture, index)) for index, box in enumerate(picture.boxes)]
     layout = laid_out(picture, [each.width for each in sizes])
     tops: list[float] = []
@@ -56,13 +57,14 @@ def drawn(picture: Neighbourhood, number: int) -> str:
     fault = picture.boxes[0]
     title = f"What lies around {fault.op} {fault.name}".strip()
     return (
-        f'<svg class="graph" role="img" aria-labelledby="g{number}t g{number}d" width="{width:.0f}" height="{height:.0f}" '
+        f'<svg class="graph" role="img" aria-labelledby="g{number}t g{number}d" width="{width:.0f}" '
+        f'height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}"><title id="g{number}t">{shown(title)}</title>'
-        f'<desc id="g{number}d">{"; ".join(_told(picture))}</desc>\n{"".join(parts)}</svg>\n'
+        f'<desc id="g{number}d">{"; ".join(_descriptions(picture))}</desc>\n{"".join(parts)}</svg>\n'
     )
 
 
-def _told(picture: Neighbourhood) -> Iterator[str]:
+def _descriptions(picture: Neighbourhood) -> Iterator[str]:
     """The drawing in words."""
     for wire in picture.wires:
         start, end = picture.boxes[wire.start], picture.boxes[wire.end]
@@ -152,11 +154,11 @@ class _Shape:
 
 
 def _tail(text: str, columns: int = NAME) -> str:
-    """A text of at most so many columns: its end, which tells names apart, from the beginning of a part on."""
-    told = safe(text)
-    if display(told) <= columns:
-        return told
-    end = fitting(told[::-1], columns - 1)[::-1]
+    """A text of at most so many columns: its end, which distinguishes names, from the beginning of a part on."""
+    cleaned = safe(text)
+    if display(cleaned) <= columns:
+        return cleaned
+    end = fitting(cleaned[::-1], columns - 1)[::-1]
     return "…" + end[max(0, end.find("/", 0, len(end) // 2)) :]
 
 
@@ -167,7 +169,8 @@ def _wires(
     tops: Sequence[float],
     places: dict[int, tuple[float, float]],
 ) -> Iterator[str]:
-    """The lines between boxes; those into one box end beside each other, and those that lead back go round to the right."""
+    """The lines between boxes; those into one box end beside each other, and those that lead back go round to the
+    right."""
     rows = {item: at for at, row in enumerate(layout.rows) for item in row if item >= 0}
     for index, wire in enumerate(picture.wires):
         (x, y), (end_x, end_y) = places[wire.start], places[wire.end]
@@ -176,7 +179,10 @@ def _wires(
             x, y = x + sizes[wire.start].body / 2, y + sizes[wire.start].height / 2
             end_x, end_y = end_x + sizes[wire.end].body / 2, end_y + sizes[wire.end].height / 2
             path = f"M{x:.1f} {y:.1f}C{side:.1f} {y:.1f} {side:.1f} {end_y:.1f} {end_x + 7:.1f} {end_y:.1f}"
-            yield f'<path class="wire" d="{path}"/><path class="tip wire" d="M{end_x + 8:.1f} {end_y - 4:.1f}v8l-7 -4z"/>\n'
+            yield (
+                f'<path class="wire" d="{path}"/><path class="tip wire" d="M{end_x + 8:.1f} {end_y - 4:.1f}v8l-7 '
+                '-4z"/>\n'
+            )
             continue
         y += sizes[wire.start].height
         into = [each for each in picture.wires if each.end == wire.end]
@@ -193,7 +199,10 @@ def _wires(
             path += f"L{x:.1f} {y:.1f}"
         path += _curve(x, y, end_x, end_y - 7)
         kind = "wire at-fault" if wire.value.at_fault and wire.end == 0 else "wire"
-        yield f'<path class="{kind}" d="{path}"/><path class="tip {kind}" d="M{end_x - 4:.1f} {end_y - 8:.1f}h8l-4 7z"/>\n'
+        yield (
+            f'<path class="{kind}" d="{path}"/><path class="tip {kind}" d="M{end_x - 4:.1f} {end_y - 8:.1f}h8l-4 '
+            '7z"/>\n'
+        )
 
 
 def _curve(x: float, y: float, end_x: float, end_y: float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from irlint.pictures.drawing import Neighbourhood, Wire
 from irlint.records import record
+from irlint.snippets.drawing import Neighbourhood, Wire
 
 #: The space between boxes of a row.
 APART = 28
@@ -50,7 +50,8 @@ def _order(picture: Neighbourhood, box: int) -> int:
 
 
 def _ranks(picture: Neighbourhood) -> list[int]:
-    """The row of each box: 0 for the node at fault, one less for what it takes from, one more for what takes from it."""
+    """The row of each box: 0 for the node at fault, one less for what it takes from, one more for what takes from
+    it."""
     count = len(picture.boxes)
     ranks: list[int | None] = [0, *[None] * (count - 1)]
     for _ in range(count):
@@ -98,7 +99,8 @@ def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
 
 
 def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside, start: int) -> Layout:
-    """The items of each row next to each other, as near as may be to what they are connected with in the row towards ``start``."""
+    """The items of each row next to each other, as near as may be to what they are connected with in the row towards
+    ``start``."""
     wide = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
     middles: dict[tuple[int, int], float] = {}
     for at in (*range(start, -1, -1), *range(start + 1, len(rows))):

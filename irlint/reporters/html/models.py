@@ -14,7 +14,7 @@ from irlint.reporters.targets import LISTED
 #: Verdicts as a sign and in words.
 VERDICTS = {"runs": ("✓", "runs"), "refused": ("✗", "refused"), "unknown": ("?", "not known")}
 
-#: Of the reasons for which a release refuses a model so many are told.
+#: The most reasons of a release for refusing a model that a report lists.
 REASONS = 6
 
 
@@ -62,27 +62,30 @@ def _targets(found: dict[str, Any]) -> str:
     parts = []
     for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
         releases = list(entries)
-        told = f"{escaped(name)}{' (by its vendor’s list: not measured)' if name == LISTED else ''}"
+        title = f"{escaped(name)}{' (by its vendor’s list: not measured)' if name == LISTED else ''}"
         chips = "".join(_chip(each) for each in releases)
-        parts.append(f'<h4>{told}</h4>\n<ul class="releases">{chips}</ul>\n{"".join(_reasons(releases))}')
+        parts.append(f'<h4>{title}</h4>\n<ul class="releases">{chips}</ul>\n{"".join(_reasons(releases))}')
     return "".join(parts)
 
 
 def _chip(entry: dict[str, Any]) -> str:
     sign, word = VERDICTS[entry["verdict"]]
     verdict = escaped(entry["verdict"])
-    return f'<li class="{verdict}"><span aria-hidden="true">{sign}</span> {escaped(entry["release"])} <span class="hidden">{word}</span></li>'
+    return (
+        f'<li class="{verdict}"><span aria-hidden="true">{sign}</span> {escaped(entry["release"])} <span '
+        f'class="hidden">{word}</span></li>'
+    )
 
 
 def _reasons(releases: list[dict[str, Any]]) -> Iterator[str]:
     """Why releases do not take the model, of those that say the same once."""
-    said: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for each in releases:
         for reason in each.get("reasons", ())[:REASONS]:
             text = shown(reason["message"]) + (f" <em>{shown(reason['help'])}</em>" if reason.get("help") else "")
-            said.setdefault(text, []).append(each["release"])
-    if said:
-        lines = "".join(f"<li>{_span(names)}: {text}</li>\n" for text, names in said.items())
+            reasons.setdefault(text, []).append(each["release"])
+    if reasons:
+        lines = "".join(f"<li>{_span(names)}: {text}</li>\n" for text, names in reasons.items())
         yield f'<ul class="notes">{lines}</ul>\n'
 
 

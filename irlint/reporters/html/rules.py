@@ -28,13 +28,14 @@ def _rule(rule: Rule, mine: Sequence[Card]) -> str:
     paths = len({each.finding.path for each in mine})
     inside = f"<p>{escaped(rule.summary)}</p>\n"
     inside += f"<p><b>Why.</b> {escaped(rule.why)}</p>\n" if rule.why else ""
-    inside += f"<p><b>How to fix it.</b> {escaped(rule.mend)}</p>\n" if rule.mend else ""
+    inside += f"<p><b>How to fix it.</b> {escaped(rule.fix)}</p>\n" if rule.fix else ""
     links = "".join(_link(each) for each in mine[:LINKED])
     more = f"<li>and {len(mine) - LINKED:,} more</li>" if len(mine) > LINKED else ""
     inside += f'<ul class="links">{links}{more}</ul>\n'
     title = (
         f'<span class="badge {severity}">{severity}</span> <b class="code">{rule.code}</b> {escaped(rule.name)} '
-        f'<span class="count">{counted(f"{count:,}", "finding") if count > 1 else "1 finding"} in {counted(paths, "model")}</span>'
+        f'<span class="count">{counted(f"{count:,}", "finding") if count > 1 else "1 finding"} in '
+        f"{counted(paths, 'model')}</span>"
     )
     return f'<div class="rule" id="{rule.code}">{folded(title, inside)}</div>\n'
 

@@ -63,7 +63,8 @@ class OpenVino:
         return [list(request.get_output_tensor(at).shape) for at in range(len(self.model.outputs))]
 
     def run_static(self, feeds: dict[str, np.ndarray]) -> list[Any]:
-        """The same of the model reshaped first: a dynamic one computes something where its specification gives no shape."""
+        """The same of the model reshaped first: a dynamic one computes something where its specification gives no
+        shape."""
         model = self.core.read_model(self.path)
         model.reshape({at: list(each.shape) for at, each in enumerate(feeds.values())})
         request = self.core.compile_model(model, "CPU").create_infer_request()

@@ -39,8 +39,14 @@ ESTIMATORS: list[tuple[str, str, Callable[[], Any]]] = [
     ("bagging", "c", partial(ensemble.BaggingClassifier, n_estimators=3)),
     ("ada", "c", partial(ensemble.AdaBoostClassifier, n_estimators=3)),
     ("isolation", "c", partial(ensemble.IsolationForest, n_estimators=5)),
-    ("voting", "c", lambda: ensemble.VotingClassifier([("a", linear_model.LogisticRegression()), ("b", naive_bayes.GaussianNB())], voting="soft")),
-    ("stacking", "c", lambda: ensemble.StackingClassifier([("a", linear_model.LogisticRegression()), ("b", naive_bayes.GaussianNB())])),
+    ("voti"
+        "n"
+            "g", "c", lambda: ensemble.VotingClassifier([("a", linear_model.LogisticRegression()), ("b", naive_bayes.GaussianNB())], voting="s"
+                "o"
+            "ft")),
+    ("stack"
+        "in"
+            "g", "c", lambda: ensemble.StackingClassifier([("a", linear_model.LogisticRegression()), ("b", naive_bayes.GaussianNB())])),
     ("neighbors", "c", partial(neighbors.KNeighborsClassifier, 3)),
     ("neighbors-regressor", "r", partial(neighbors.KNeighborsRegressor, 3)),
     ("svc", "c", partial(svm.SVC, probability=True)),
@@ -54,8 +60,12 @@ ESTIMATORS: list[tuple[str, str, Callable[[], Any]]] = [
     ("polynomial", "t", partial(preprocessing.PolynomialFeatures, 2)),
     ("bins", "t", partial(preprocessing.KBinsDiscretizer, 3)),
     ("one-hot", "t", partial(preprocessing.OneHotEncoder, handle_unknown="ignore")),
-    ("selection", "c", lambda: pipeline.make_pipeline(feature_selection.SelectKBest(k=2), linear_model.LogisticRegression())),
-    ("pipeline", "c", lambda: pipeline.make_pipeline(preprocessing.StandardScaler(), decomposition.PCA(3), ensemble.RandomForestClassifier(3))),
+    ("select"
+        "io"
+            "n", "c", lambda: pipeline.make_pipeline(feature_selection.SelectKBest(k=2), linear_model.LogisticRegression())),
+    ("pipel"
+        "in"
+            "e", "c", lambda: pipeline.make_pipeline(preprocessing.StandardScaler(), decomposition.PCA(3), ensemble.RandomForestClassifier(3))),
 ]  # fmt: skip
 
 

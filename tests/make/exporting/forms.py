@@ -1,8 +1,8 @@
 """The ways from a network to a file: exporters, and tools that rewrite what they wrote.
 
-A form is a chain such as ``ts17>ort-all>fp16``. The first link is an exporter: ``ts17`` and ``dyn18`` are those of torch with an
-opset, ``ov`` is OpenVINO's; ``s`` after it keeps all sizes static, ``b`` only the batch dynamic, ``u`` gives each axis a name of its own.
-The others are the functions of ``REWRITES``.
+A form is a chain such as ``ts17>ort-all>fp16``. The first link is an exporter: ``ts17`` and ``dyn18`` are those of
+torch with an opset, ``ov`` is OpenVINO's; ``s`` after it keeps all sizes static, ``b`` only the batch dynamic, ``u``
+gives each axis a name of its own. The others are the functions of ``REWRITES``.
 """
 
 from __future__ import annotations

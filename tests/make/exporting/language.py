@@ -1,4 +1,5 @@
-"""Recipes: networks of transformers, tiny and without weights, one a line: the configuration's type, the model, inputs, forms."""
+"""Recipes: networks of transformers, tiny and without weights, one a line: the configuration's type, the model, inputs,
+forms."""
 
 from __future__ import annotations
 
@@ -15,13 +16,22 @@ from .subjects import BATCH, NCHW, TEXT, Subject, image, ones, real, whole
 
 #: What configurations are given, of these fields those that a configuration has.
 SIZES: dict[str, Any] = {
-    "hidden_size": 32, "d_model": 32, "n_embd": 32, "dim": 32, "hidden_dim": 64, "num_hidden_layers": 2, "n_layer": 2, "n_layers": 2,
-    "num_layers": 2, "num_decoder_layers": 2, "encoder_layers": 2, "decoder_layers": 2, "num_attention_heads": 4, "n_head": 4, "n_heads": 4,
-    "num_heads": 4, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 64,
-    "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "d_ff": 64, "d_kv": 8, "head_dim": 8, "vocab_size": 99, "max_position_embeddings": 64,
-    "n_positions": 64, "embedding_size": 32, "type_vocab_size": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
-    "decoder_start_token_id": 1, "num_labels": 3, "projection_dim": 16, "image_size": 32, "patch_size": 8, "ffn_dim": 64,
-    "word_embed_proj_dim": 32, "rotary_dim": 4, "use_cache": True, "num_experts": 4, "num_local_experts": 4, "moe_intermediate_size": 32,
+    "hidden_size": 32, "d_model": 32, "n_embd": 32, "dim": 32, "hidden_dim": 64, "num_hidden_"
+        "layers": 2, "n_layer": 2, "n_layers": 2,
+    "num_layers": 2, "num_decoder_layers": 2, "encoder_layers": 2, "decoder_layers": 2, "num_attentio"
+        "n_heads": 4, "n_head": 4, "n_heads": 4,
+    "num_heads": 4, "encoder_attenti"
+        "on_heads": 4, "decoder_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 64,
+    "encoder_ff"
+        "n_dim": 64, "decoder_ffn_dim": 64, "d_ff": 64, "d_kv": 8, "head_dim": 8, "vocab_size": 99, "max_position_em"
+        "beddings": 64,
+    "n_positions": 64, "embedding_size": 32, "type_vocab"
+        "_size": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+    "decoder_start_"
+        "token_id": 1, "num_labels": 3, "projection_dim": 16, "image_size": 32, "patch_size": 8, "ffn_dim": 64,
+    "word_embed_p"
+        "roj_dim": 32, "rotary_dim": 4, "use_cache": True, "num_experts": 4, "num_local_experts": 4, "moe_intermedia"
+        "te_size": 32,
 }  # fmt: skip
 
 T = {"attention_mask": (partial(ones, 2, 9), TEXT)}
@@ -34,9 +44,11 @@ SPECTRUM = {"input_features": (partial(real, 2, 80, 100), {0: "batch", 2: "frame
 TARGET = {"decoder_input_ids": (partial(whole, 2, 5), {0: "batch", 1: "target"})}
 PAIR = {**IDS, **T, **TARGET}
 
-#: Type, class, inputs, forms, other fields of the configuration, and the output that is returned where it is not the first.
+#: Type, class, inputs, forms, other fields of the configuration, and the output that is returned where it is not the
+#: first.
 MODELS: list[tuple[Any, ...]] = [
-    ("bert", "BertModel", {**IDS, **T, **TYPES}, "ts14 ts17 dyn18 dyn20 ov ts17>q8 ts17>fp16 ts17>q4 ts17>all ts17>fused ts17>ov ov>int8 dyn18>ov"),
+    ("bert", "BertModel", {**IDS, **T, **TYPES}, "ts14 ts17 dyn18 dyn20 ov ts17>q8 ts17>fp16 ts17>q4 ts17>all "
+        "ts17>fused ts17>ov ov>int8 dyn18>ov"),
     ("bert", "BertForQuestionAnswering", {**IDS, **T}, "ts17u dyn18 ts17s ts17>qdq"),
     ("bert", "BertForTokenClassification", IDS, "ts17 dyn18"),
     ("roberta", "RobertaForSequenceClassification", {**IDS, **T}, "ts17 dyn18 ov ts17>q8"),
@@ -45,24 +57,39 @@ MODELS: list[tuple[Any, ...]] = [
     ("albert", "AlbertModel", {**IDS, **T}, "ts17 dyn18 ov"),
     ("electra", "ElectraModel", {**IDS, **T}, "ts17 dyn18"),
     ("mpnet", "MPNetModel", {**IDS, **T}, "ts17 dyn18 ov"),
-    ("deberta", "DebertaModel", {**IDS, **T}, "ts17 dyn18", {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
-    ("deberta-v2", "DebertaV2Model", {**IDS, **T}, "ts17 dyn18 ov", {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 16}),
+    ("deberta", "DebertaModel", {**IDS, **T}, "ts17 dyn18", {"relative_att"
+        "ention": True, "pos_att_type": ["c2p", "p2c"]}),
+    ("deberta-v2", "DebertaV2Model", {**IDS, **T}, "ts17 dyn18 ov", {"relative_att"
+        "ention": True, "pos_att_type": ["c2p", "p2c"], "position_buckets": 16}),
     ("camembert", "CamembertForMaskedLM", {**IDS, **T}, "ts17"),
-    ("squeezebert", "SqueezeBertModel", {**IDS, **T}, "ts17 dyn18", {"q_groups": 2, "k_groups": 2, "v_groups": 2, "post_attention_groups": 1, "intermediate_groups": 2, "output_groups": 2}),
-    ("mobilebert", "MobileBertModel", {**IDS, **T}, "ts17 dyn18", {"intra_bottleneck_size": 16, "true_hidden_size": 16, "embedding_size": 16}),
+    ("squeezebert", "SqueezeBer"
+        "tModel", {**IDS, **T}, "ts17 dyn18", {"q_groups": 2, "k_groups": 2, "v_groups": 2, "post_attention"
+        "_groups": 1, "intermediate_groups": 2, "output_groups": 2}),
+    ("mobilebert", "MobileBertModel", {**IDS, **T}, "ts17 dyn18", {"intra_bottlene"
+        "ck_size": 16, "true_hidden_size": 16, "embedding_size": 16}),
     ("convbert", "ConvBertModel", {**IDS, **T}, "ts17 dyn18"),
     ("fnet", "FNetModel", IDS, "dyn18"),
     ("roformer", "RoFormerModel", {**IDS, **T}, "ts17 dyn18"),
-    ("longformer", "LongformerModel", {"input_ids": (partial(whole, 2, 16), TEXT)}, "ts17 dyn18", {"attention_window": 8}),
+    ("longformer", "LongformerModel", {"input_ids": (partial(whole, 2, 16), TEXT)}, "ts17 dyn18", {"attention_"
+        "window": 8}),
     ("big_bird", "BigBirdModel", {**IDS, **T}, "dyn18 ts17", {"attention_type": "original_full"}),
-    ("nystromformer", "NystromformerModel", {"input_ids": (partial(whole, 2, 16), TEXT)}, "dyn18 ts17", {"segment_means_seq_len": 16, "num_landmarks": 4}),
-    ("funnel", "FunnelModel", {**IDS, **T}, "ts17 dyn18", {"block_sizes": [1, 1], "num_decoder_layers": 1, "d_head": 8, "d_inner": 64}),
+    ("nystromformer", "Nystromforme"
+        "rModel", {"input_ids": (partial(whole, 2, 16), TEXT)}, "dyn18 ts17", {"segment_means_"
+        "seq_len": 16, "num_landmarks": 4}),
+    ("funnel", "FunnelModel", {**IDS, **T}, "ts17 dyn18", {"block_sizes": [1, 1], "num_decoder_"
+        "layers": 1, "d_head": 8, "d_inner": 64}),
     ("ibert", "IBertModel", {**IDS, **T}, "ts17"),
-    ("lilt", "LiltModel", {**IDS, "bbox": (lambda: torch.zeros(2, 9, 4, dtype=torch.int64), TEXT)}, "dyn18 ts17", {"channel_shrink_ratio": 2}),
-    ("layoutlm", "LayoutLMModel", {**IDS, "bbox": (lambda: torch.zeros(2, 9, 4, dtype=torch.int64), TEXT)}, "ts17 dyn18"),
+    ("lilt", "LiltModel", {**IDS, "bbox": (lambda: torch.zeros(2, 9, 4, dtype=torch.int64), TEXT)}, "dyn18 "
+        "ts17", {"channel_"
+        "shrin"
+        "k_ratio": 2}),
+    ("layoutlm", "LayoutLM"
+        "Model", {**IDS, "bbox": (lambda: torch.zeros(2, 9, 4, dtype=torch.int64), TEXT)}, "ts17 dyn18"),
     ("modernbert", "ModernBertModel", {**IDS, **T}, "ts17 dyn18 ov", {"local_attention": 8}),
     ("esm", "EsmModel", {**IDS, **T}, "ts17 dyn18", {"position_embedding_type": "rotary", "token_dropout": False}),
-    ("canine", "CanineModel", {"input_ids": (partial(whole, 2, 16), TEXT)}, "dyn18 ts17", {"local_transformer_stride": 8, "num_hash_buckets": 32, "attend_from_chunk_width": 8, "attend_from_chunk_stride": 8, "attend_to_chunk_width": 8, "attend_to_chunk_stride": 8}),
+    ("canine", "CanineModel", {"input_ids": (partial(whole, 2, 16), TEXT)}, "dyn18 ts17", {"local_transforme"
+        "r_stride": 8, "num_hash_buckets": 32, "attend_from_chunk_width": 8, "attend_from_chun"
+            "k_stride": 8, "attend_to_chunk_width": 8, "attend_to_chunk_stride": 8}),
     ("gpt2", "GPT2LMHeadModel", {**IDS, **T}, "ts17 dyn18 ov ts17>fp16"),
     ("llama", "LlamaModel", {**IDS, **T}, "ts17 dyn18 dyn23 ov dyn18>all"),
     ("bloom", "BloomModel", {**IDS, **T}, "ts17 dyn18"),
@@ -81,50 +108,124 @@ MODELS: list[tuple[Any, ...]] = [
     ("siglip_vision_model", "SiglipVisionModel", PIXELS, "ts17 dyn18"),
     ("vit", "ViTModel", PIXELS, "ts17 dyn18 dyn18b ov ts17>qdq"),
     ("deit", "DeiTModel", PIXELS, "ts17b dyn18b"),
-    ("beit", "BeitModel", PIXELS, "ts17 dyn18b", {"use_relative_position_bias": True, "out_indices": None, "out_features": None}),
+    ("beit", "BeitModel", PIXELS, "ts17 dyn18b", {"use_relative_posi"
+        "tion_bias": True, "out_indices": None, "out_features": None}),
     ("dinov2", "Dinov2Model", PIXELS, "ts17 dyn18 ov"),
     ("dinov2_with_registers", "Dinov2WithRegistersModel", PIXELS, "dyn18"),
-    ("swin", "SwinModel", PIXELS64, "ts17 dyn18 dyn18b ov", {"image_size": 64, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4}),
-    ("swinv2", "Swinv2Model", PIXELS64, "dyn18 ts17b", {"image_size": 64, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_size": 4}),
-    ("swin2sr", "Swin2SRForImageSuperResolution", PIXELS64, "dyn18 ts17", {"image_size": 64, "patch_size": 1, "embed_dim": 16, "depths": [1], "num_heads": [2], "window_size": 4, "upscale": 2}),
-    ("segformer", "SegformerForSemanticSegmentation", PIXELS64, "ts17 dyn18 dyn20 ov dyn18>all ts17>q8 dyn18>ov", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 2], "decoder_hidden_size": 16}),
-    ("mobilevit", "MobileViTModel", PIXELS64, "ts17 dyn18 ov", {"hidden_sizes": [16, 16, 16], "neck_hidden_sizes": [8, 8, 8, 16, 16, 16, 32], "image_size": 64, "patch_size": 2}),
-    ("mobilevitv2", "MobileViTV2Model", PIXELS64, "dyn18", {"image_size": 64, "patch_size": 2, "width_multiplier": 0.25}),
+    ("swin", "SwinModel", PIXELS64, "ts17 dyn18 "
+        "dyn18b ov", {"image_"
+            "size": 64, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_"
+            "size": 4}),
+    ("swinv2", "Swinv2M"
+        "odel", PIXELS64, "dyn18 "
+            "ts17b", {"image_"
+                "size": 64, "patch_size": 4, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 2], "window_"
+                "size": 4}),
+    ("swin2sr", "Swin2SRForImageSuper"
+        "Resolu"
+            "tion", PIXELS64, "dyn18 "
+                "ts17", {"image_size": 64, "patch_size": 1, "embed_dim": 16, "depths": [1], "num_heads": [2], "window_"
+            "size": 4, "upscale": 2}),
+    ("segformer", "SegformerForSemanticSegmentation", PIXELS64, "ts17 dyn18 dyn20 ov dyn18>all "
+        "ts17>q8 dyn18>ov", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attentio"
+            "n_heads": [1, 2, 2, 2], "decoder_hidden_size": 16}),
+    ("mobilevit", "MobileViTModel", PIXELS64, "ts17 dyn18 ov", {"hidden_sizes": [16, 16, 16], "neck_hidden"
+        "_sizes": [8, 8, 8, 16, 16, 16, 32], "image_size": 64, "patch_size": 2}),
+    ("mobilevitv2", "MobileViTV"
+        "2Model", PIXELS64, "dyn18", {"image_size": 64, "patch_size": 2, "width_multiplier": 0.25}),
     ("mobilenet_v1", "MobileNetV1Model", PIXELS64, "ts17 dyn18 ov", {"depth_multiplier": 0.25}),
     ("mobilenet_v2", "MobileNetV2Model", PIXELS64, "ts17 dyn18", {"depth_multiplier": 0.25}),
-    ("efficientnet", "EfficientNetModel", PIXELS64, "dyn18 ts17", {"width_coefficient": 0.25, "depth_coefficient": 0.3, "hidden_dim": 320}),
+    ("efficientnet", "EfficientNe"
+        "tModel", PIXELS64, "dyn18 ts17", {"width_coefficient": 0.25, "depth_coefficient": 0.3, "hidden_dim": 320}),
     ("convnext", "ConvNextModel", PIXELS64, "dyn18 ts17", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1]}),
     ("convnextv2", "ConvNextV2Model", PIXELS64, "dyn18", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1]}),
-    ("resnet", "ResNetModel", PIXELS64, "ts17 dyn18", {"embedding_size": 8, "hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1]}),
-    ("regnet", "RegNetModel", PIXELS64, "dyn18", {"embedding_size": 8, "hidden_sizes": [16, 16, 16, 16], "depths": [1, 1, 1, 1], "groups_width": 8}),
-    ("bit", "BitModel", PIXELS64, "dyn18 ts17", {"embedding_size": 32, "hidden_sizes": [32, 32, 32, 32], "depths": [1, 1, 1, 1], "num_groups": 8}),
-    ("pvt", "PvtModel", PIXELS64, "dyn18b", {"image_size": 64, "hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 1, 1, 1], "patch_sizes": [4, 2, 2, 2]}),
-    ("pvt_v2", "PvtV2Model", PIXELS64, "dyn18 ts17", {"image_size": 64, "hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 1, 1, 1]}),
+    ("resnet", "ResNetModel", PIXELS64, "ts17 dyn18", {"embedding"
+        "_size": 8, "hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1]}),
+    ("regnet", "RegNetModel", PIXELS64, "dyn18", {"embedding"
+        "_size": 8, "hidden_sizes": [16, 16, 16, 16], "depths": [1, 1, 1, 1], "groups_width": 8}),
+    ("bit", "BitModel", PIXELS64, "dyn18 ts17", {"embedding"
+        "_size": 32, "hidden_sizes": [32, 32, 32, 32], "depths": [1, 1, 1, 1], "num_groups": 8}),
+    ("pvt", "PvtModel", PIXELS64, "dyn18b", {"image_size": 64, "hidden_s"
+        "izes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attentio"
+        "n_heads": [1, 1, 1, 1], "patch_sizes": [4, 2, 2, 2]}),
+    ("pvt_v2", "PvtV2Model", PIXELS64, "dyn18 ts17", {"image_size": 64, "hidden_s"
+        "izes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attentio"
+        "n_heads": [1, 1, 1, 1]}),
     ("poolformer", "PoolFormerModel", PIXELS64, "dyn18", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1]}),
     ("cvt", "CvtModel", PIXELS64, "dyn18 ts17", {"embed_dim": [8, 16, 16], "depth": [1, 1, 1], "num_heads": [1, 1, 1]}),
-    ("levit", "LevitModel", PIXELS64, "dyn18b", {"image_size": 64, "hidden_sizes": [16, 16, 16], "num_attention_heads": [1, 1, 1], "depths": [1, 1, 1], "key_dim": [8, 8, 8], "patch_size": 16}),
-    ("focalnet", "FocalNetModel", PIXELS64, "dyn18", {"image_size": 64, "patch_size": 4, "embed_dim": 16, "depths": [1, 1]}),
-    ("hiera", "HieraModel", {"pixel_values": (partial(image, 2, 3, 64), BATCH)}, "dyn18", {"image_size": [64, 64], "embed_dim": 16, "depths": [1, 1], "num_heads": [1, 2], "query_stride": [2, 2], "num_query_pool": 1}),
+    ("levit", "LevitModel", PIXELS64, "dyn18b", {"image_size": 64, "hidden_sizes": [16, 16, 16], "num_attentio"
+        "n_heads": [1, 1, 1], "depths": [1, 1, 1], "key_dim": [8, 8, 8], "patch_size": 16}),
+    ("focalnet", "FocalNet"
+        "Model", PIXELS64, "dyn18", {"image_size": 64, "patch_size": 4, "embed_dim": 16, "depths": [1, 1]}),
+    ("hiera", "HieraModel", {"pixel_va"
+        "lues": (partial(image, 2, 3, 64), BATCH)}, "dyn18", {"image_"
+            "size": [64, 64], "embed_dim": 16, "depths": [1, 1], "num_heads": [1, 2], "query_st"
+            "ride": [2, 2], "num_query"
+        "_pool": 1}),
     ("yolos", "YolosForObjectDetection", PIXELS, "ts17 dyn18b", {"image_size": [32, 32], "num_detection_tokens": 5}),
-    ("detr", "DetrForObjectDetection", PIXELS64, "ts17 dyn18 ov", {"use_timm_backbone": True, "use_pretrained_backbone": False, "backbone": "test_resnet", "num_queries": 5, "use_cache": False, "backbone_kwargs": {"out_indices": [0, 1, 2, 3]}}),
-    ("glpn", "GLPNForDepthEstimation", PIXELS64, "dyn18 ts17", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 2], "decoder_hidden_size": 8}),
-    ("dpt", "DPTForDepthEstimation", PIXELS64, "dyn18b ts17b", {"image_size": 64, "patch_size": 16, "num_hidden_layers": 4, "backbone_out_indices": [0, 1, 2, 3], "neck_hidden_sizes": [8, 8, 16, 16], "fusion_hidden_size": 8}),
+    ("detr", "DetrForObjectDetection", PIXELS64, "ts17 dyn18 ov", {"use_timm_backbone": True, "use_pretrained_"
+        "backbone": False, "backbone": "test_resnet", "num_queries": 5, "use_cache": False, "backbone_k"
+            "wargs": {"out_indices": [0, 1, 2, 3]}}),
+    ("glpn", "GLPNForDepthEs"
+        "timation", PIXELS64, "dyn18 ts17", {"hidden_sizes": [8, 16, 16, 16], "depths": [1, 1, 1, 1], "num_attentio"
+            "n_heads": [1, 2, 2, 2], "decoder_hidden_size": 8}),
+    ("dpt", "DPTForDepthEst"
+        "imation", PIXELS64, "dyn18b ts17b", {"image_size": 64, "patch_size": 16, "num_hidden_"
+            "layers": 4, "backbone_out_"
+            "indices": [0, 1, 2, 3], "neck_hidden_sizes": [8, 8, 16, 16], "fusion_hidden_size": 8}),
     ("depth_anything", "DepthAnythingForDepthEstimation", PIXELS64, "dyn18"),
     ("rt_detr", "RTDetrForObjectDetection", PIXELS64, "dyn18b"),
     ("superpoint", "SuperPointForKeypointDetection", {"pixel_values": (partial(image, 1, 3, 64), NCHW)}, "dyn18 ts17"),
     ("vitmatte", "VitMatteForImageMatting", {"pixel_values": (partial(image, 1, 4, 64), NCHW)}, "dyn18"),
-    ("timesformer", "TimesformerModel", {"pixel_values": (partial(real, 2, 4, 3, 32, 32), {0: "batch", 1: "frames"})}, "ts17 dyn18", {"num_frames": 4}),
-    ("videomae", "VideoMAEModel", {"pixel_values": (partial(real, 2, 4, 3, 32, 32), BATCH)}, "ts17 dyn18", {"num_frames": 4, "tubelet_size": 2}),
-    ("wav2vec2", "Wav2Vec2ForCTC", SOUND, "ts17 dyn18 ov ts17>q8 dyn18>ov", {"conv_dim": [16, 16, 16], "conv_stride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_extract_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4}),
-    ("hubert", "HubertModel", SOUND, "dyn18 ts17", {"conv_dim": [16, 16, 16], "conv_stride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_extract_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4}),
-    ("wavlm", "WavLMModel", SOUND, "dyn18 ts17", {"conv_dim": [16, 16, 16], "conv_stride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_extract_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4}),
-    ("sew", "SEWModel", SOUND, "dyn18 ts17", {"conv_dim": [16, 16, 16], "conv_stride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_extract_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 4}),
-    ("audio-spectrogram-transformer", "ASTModel", {"input_values": (partial(real, 2, 64, 32), {0: "batch", 1: "frames"})}, "dyn18b ts17", {"max_length": 64, "num_mel_bins": 32}),
-    ("encodec", "EncodecModel", {"input_values": (partial(real, 1, 1, 640), {0: "batch", 2: "samples"})}, "dyn18 ts17", {"num_filters": 4, "upsampling_ratios": [4, 2], "codebook_size": 16, "codebook_dim": 8, "hidden_size": 8, "num_lstm_layers": 1}),
-    ("speech_to_text", "Speech2TextModel", {"input_features": (partial(real, 2, 40, 80), {0: "batch", 1: "frames"}), **TARGET}, "dyn18 ts17", {"max_source_positions": 100, "max_target_positions": 50, "conv_channels": 32}),
+    ("timesformer", "Timesforme"
+        "rModel", {"pixel_va"
+            "lues": (partial(real, 2, 4, 3, 32, 32), {0: "batch", 1: "frames"})}, "ts17 dyn18", {"num_frames": 4}),
+    ("videomae", "VideoMAE"
+        "Model", {"pixel_va"
+            "lues": (partial(real, 2, 4, 3, 32, 32), BATCH)}, "ts17 dyn18", {"num_frames": 4, "tubelet_size": 2}),
+    ("wav2vec2", "Wav2Vec2ForCTC", SOUND, "ts17 dyn18 ov "
+        "ts17>q8 "
+            "dyn18>ov", {"conv_dim": [16, 16, 16], "conv_stride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_e"
+                "xtrac"
+            "t_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedd"
+            "ing_groups": 4}),
+    ("hubert", "HubertM"
+        "odel", SOUND, "dyn18 ts17", {"conv_dim": [16, 16, 16], "conv_st"
+            "ride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_e"
+        "xtrac"
+        "t_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedd"
+        "ing_groups": 4}),
+    ("wavlm", "WavLMModel", SOUND, "dyn18 ts17", {"conv_dim": [16, 16, 16], "conv_st"
+        "ride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_e"
+        "xtrac"
+        "t_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedd"
+        "ing_groups": 4}),
+    ("sew", "SEWModel", SOUND, "dyn18 ts17", {"conv_dim": [16, 16, 16], "conv_st"
+        "ride": [5, 2, 2], "conv_kernel": [10, 3, 3], "num_feat_e"
+        "xtrac"
+        "t_layers": 3, "num_conv_pos_embeddings": 16, "num_conv_pos_embedd"
+        "ing_groups": 4}),
+    ("audio-spectrogram-t"
+        "ransformer", "ASTModel", {"input_va"
+            "lues": (partial(real, 2, 64, 32), {0: "batch", 1: "frames"})}, "dyn18b ts17", {"max_length": 64, "num_mel_"
+                "bins": 32}),
+    ("encodec", "EncodecM"
+        "odel", {"input_va"
+            "lues": (partial(real, 1, 1, 640), {0: "batch", 2: "samples"})}, "dyn18 ts17", {"num_fil"
+                "ters": 4, "upsampling_"
+        "ratios": [4, 2], "codebook_size": 16, "codebook_dim": 8, "hidden_size": 8, "num_lstm_layers": 1}),
+    ("speech_to_text", "Speech2Tex"
+        "tModel", {"input_fea"
+            "tures": (partial(real, 2, 40, 80), {0: "batch", 1: "frames"}), **TARGET}, "dyn18 ts17", {"max_source_po"
+        "sitions": 100, "max_target_positions": 50, "conv_channels": 32}),
     ("vits", "VitsModel", IDS, "dyn18"),
-    ("patchtst", "PatchTSTModel", {"past_values": (partial(real, 2, 32, 3), {0: "batch"})}, "dyn18 ts17", {"context_length": 32, "num_input_channels": 3, "patch_length": 4, "patch_stride": 4}),
-    ("patchtsmixer", "PatchTSMixerModel", {"past_values": (partial(real, 2, 32, 3), {0: "batch"})}, "dyn18", {"context_length": 32, "num_input_channels": 3, "patch_length": 4, "patch_stride": 4}),
+    ("patchtst", "PatchTSTModel", {"past_values": (partial(real, 2, 32, 3), {0: "batch"})}, "dyn18 ts17", {"context_l"
+        "ength": 32, "num_input_ch"
+        "annels": 3, "patch_length": 4, "patch_stride": 4}),
+    ("patchtsmixer", "PatchTSMixe"
+        "rModel", {"past_values": (partial(real, 2, 32, 3), {0: "batch"})}, "dyn18", {"context_l"
+            "ength": 32, "num_input_ch"
+        "annels": 3, "patch_length": 4, "patch_stride": 4}),
     ("clipseg_text_model", "CLIPSegTextModel", IDS, "ts17"),
     ("clip", "CLIPModel", {**IDS, **PIXELS, **T}, "dyn18 ts17"),
     ("vilt", "ViltModel", {**IDS, **T, **PIXELS}, "dyn18 ts17"),
@@ -134,13 +235,16 @@ MODELS: list[tuple[Any, ...]] = [
 
 #: Type, class, the fields of layers and heads of the cache, and forms, for decoders with caches.
 DECODERS: list[tuple[Any, ...]] = [
-    ("gpt2", "GPT2LMHeadModel", 4, "ts17 ts17u dyn18 ov ts17>fp16 ts17>q8 ts17>ov dyn18>ov ov>stateful ts17>all ov>int4"),
-    ("gpt_neo", "GPTNeoForCausalLM", 4, "ts17 dyn18", {"attention_types": [[["global", "local"], 1]], "window_size": 8}),
+    ("gpt2", "GPT2LMHeadModel", 4, "ts17 ts17u dyn18 ov ts17>fp16 ts17>q8 ts17>ov dyn18>ov "
+        "ov>stateful ts17>all ov>int4"),
+    ("gpt_neo", "GPTNeoForCa"
+        "usalLM", 4, "ts17 dyn18", {"attention_types": [[["global", "local"], 1]], "window_size": 8}),
     ("gpt_neox", "GPTNeoXForCausalLM", 4, "ts17 dyn18 ov"),
     ("gptj", "GPTJForCausalLM", 4, "ts17 dyn18"),
     ("opt", "OPTForCausalLM", 4, "ts17 dyn18 ov"),
     ("bloom", "BloomForCausalLM", 4, "ts17 dyn18"),
-    ("llama", "LlamaForCausalLM", 2, "ts17 ts17u dyn18 dyn23 ov dyn18>fp16 dyn18>q4 ts17>all ov>int8 ov>int4 ov>ovfp16 dyn18>slim"),
+    ("llama", "LlamaForCausalLM", 2, "ts17 ts17u dyn18 dyn23 ov dyn18>fp16 dyn18>q4 ts17>all ov>int8 ov>int4 ov>ovfp16 "
+        "dyn18>slim"),
     ("mistral", "MistralForCausalLM", 2, "ts17 dyn18 ov", {"sliding_window": 6}),
     ("mixtral", "MixtralForCausalLM", 2, "dyn18", {"num_experts_per_tok": 2}),
     ("qwen2", "Qwen2ForCausalLM", 2, "ts17 dyn18 ov dyn18>q4"),
@@ -169,7 +273,8 @@ PAIRS: list[tuple[Any, ...]] = [
     ("t5", "T5ForConditionalGeneration", IDS, "ts17 dyn18 ov", {"decoder_start_token_id": 0}),
     ("bart", "BartForConditionalGeneration", IDS, "ts17 dyn18 ov"),
     ("marian", "MarianMTModel", IDS, "ts17 dyn18"),
-    ("whisper", "WhisperForConditionalGeneration", SPECTRUM, "ts17 dyn18 ov dyn18>fp16 dyn18>ov", {"num_mel_bins": 80, "max_source_positions": 50, "max_target_positions": 40}),
+    ("whisper", "WhisperForConditionalGeneration", SPECTRUM, "ts17 dyn18 ov "
+        "dyn18>fp16 dyn18>ov", {"num_mel_bins": 80, "max_source_positions": 50, "max_target_positions": 40}),
     ("mbart", "MBartForConditionalGeneration", IDS, "dyn18"),
     ("pegasus", "PegasusForConditionalGeneration", IDS, "ts17"),
     ("m2m_100", "M2M100ForConditionalGeneration", IDS, "dyn18"),

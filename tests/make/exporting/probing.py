@@ -113,7 +113,8 @@ class Answers:
 
 
 def run(folder: Path, parts: Sequence[str], count: int, target: Path | None, resume: bool) -> None:
-    """Asks about each model of a folder and prints what was found; with ``resume`` what the target has is not asked again."""
+    """Asks about each model of a folder and prints what was found; with ``resume`` what the target has is not asked
+    again."""
     paths = sorted([*folder.glob("*.onnx"), *folder.glob("*.xml")])
     found = (
         [Answers(**each) for each in json.loads(target.read_text())] if resume and target and target.exists() else []
@@ -235,7 +236,8 @@ def _has_unknown(contract: dict[str, Any]) -> bool:
 
 
 def _outputs(answers: Answers, contract: dict[str, Any], sizes: dict[str, int], runs: list[list[Any]]) -> None:
-    """Counts the sizes of outputs once for each run of other sizes; a size is decided by data where other values give another one."""
+    """Counts the sizes of outputs once for each run of other sizes; a size is decided by data where other values give
+    another one."""
     first = runs[0]
     for at, (stated, got) in enumerate(zip(contract["outputs"], first)):
         if got is None:
@@ -301,14 +303,19 @@ def figures(found: Sequence[Answers]) -> list[str]:
     unknown, by_data, counted = total("unknown"), total("data_dependent"), total("output_sizes")
     findings = Counter(text.split()[0] + " " + text.split()[1] for each in found for text in each.findings)
     return [
-        f"{len(found)} models, {sum(not each.load_error for each in found)} loaded, {sum(map(bool, (each.worked for each in found)))} worked at some size",
+        f"{len(found)} models, {sum(not each.load_error for each in found)} loaded, "
+        f"{sum(map(bool, (each.worked for each in found)))} worked at some size",
         f"false errors: {many('false_errors')}; crashes of irlint: {sum(bool(each.crashed) for each in found)}",
         f"models that do not load and have no error: {sum(each.missed_load for each in found)}",
-        f"sizes that worked: {total('worked')}, of them excluded: {many('excluded')}; false claims: {many('false_claims')}",
-        f"sizes that failed: {failed}, predicted: {predicted} ({100 * predicted / max(1, failed):.1f} %), not predicted: {many('missed')}",
+        f"sizes that worked: {total('worked')}, of them excluded: {many('excluded')}; false claims: "
+        f"{many('false_claims')}",
+        f"sizes that failed: {failed}, predicted: {predicted} ({100 * predicted / max(1, failed):.1f} %), not "
+        f"predicted: {many('missed')}",
         f"sizes that an engine runs and refuses once they are declared, excluded: {many('lenient')}",
         f"sizes at which an engine returns another shape once they are declared: {many('differing')}",
-        f"output sizes: {counted}, wrong: {many('wrong')}, unknown: {unknown} ({100 * unknown / max(1, counted):.2f} %), without those seen to depend on data: {unknown - by_data} ({100 * (unknown - by_data) / max(1, counted):.2f} %)",
+        f"output sizes: {counted}, wrong: {many('wrong')}, unknown: {unknown} ({100 * unknown / max(1, counted):.2f} "
+        f"%), without those seen to depend on data: {unknown - by_data} "
+        f"({100 * (unknown - by_data) / max(1, counted):.2f} %)",
         f"findings: {dict(sorted(findings.items()))}",
         f"check and contract took {total('seconds'):.1f} s",
     ]

@@ -11,7 +11,8 @@ from typing import Any
 class Subject:
     """A network: ``make`` returns the module and its examples by argument name.
 
-    ``axes`` has the dynamic axes of each input with the names of their sizes; ``least`` values that an integer input must stay below.
+    ``axes`` has the dynamic axes of each input with the names of their sizes; ``least`` values that an integer input
+    must stay below.
     """
 
     name: str

@@ -1,7 +1,8 @@
 """Run by a process of its own, with a wheel on its path: what the wheel says of models, and what it registers.
 
-``python asked.py onnxruntime|openvino QUESTIONS ANSWERS``: QUESTIONS is a pickle of the wheel's path and of models by key, a
-model being bytes, or a pair of an IR and its weights; ANSWERS gets JSON. A model on which the engine dies counts as refused.
+``python asked.py onnxruntime|openvino QUESTIONS ANSWERS``: QUESTIONS is a pickle of the wheel's path and of models by
+key, a model being bytes, or a pair of an IR and its weights; ANSWERS gets JSON. A model on which the engine dies counts
+as refused.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-#: So many models are asked in one forked process, which gets so many bytes of memory beyond what it has, and so many seconds.
+#: So many models are asked in one forked process, which gets so many bytes of memory beyond what it has, and so many
+#: seconds.
 CHUNK = 400
 MEMORY = 4 << 30
 SECONDS = 240
@@ -56,7 +58,7 @@ def _schemas(state: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def of_openvino() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
-    """As ``of_onnxruntime``; OpenVINO registers nothing that it would tell."""
+    """As ``of_onnxruntime``; OpenVINO registers nothing to ask for."""
     import openvino
 
     if not hasattr(openvino, "Core"):
@@ -84,7 +86,7 @@ def answers(models: list[tuple[str, Any]], ask: Callable[[Any], str]) -> dict[st
         child = os.fork()
         if child == 0:
             os.close(receiving)
-            _told(chunk, ask, sending)
+            _send_answers(chunk, ask, sending)
         os.close(sending)
         with os.fdopen(receiving, encoding="utf-8", errors="surrogateescape") as lines:
             done = [json.loads(line) for line in lines]
@@ -97,7 +99,7 @@ def answers(models: list[tuple[str, Any]], ask: Callable[[Any], str]) -> dict[st
     return found
 
 
-def _told(models: list[tuple[str, Any]], ask: Callable[[Any], str], sending: int) -> None:
+def _send_answers(models: list[tuple[str, Any]], ask: Callable[[Any], str], sending: int) -> None:
     with open("/proc/self/statm", encoding="ascii") as file:
         have = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (have + MEMORY, have + MEMORY))

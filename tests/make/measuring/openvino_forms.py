@@ -121,14 +121,16 @@ FORMS = {
     **{
         f"{op}.axes-input": (
             18,
-            f"(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}> {{ r = {op} (x, a) y = Reshape (r, s) }}",
+            f"(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}> {{ r = {op} (x, a) y = Reshape (r, s) "
+            "}",
         )
         for op in sorted(REDUCING)
     },
     **{
         f"{op}.axes-input-early": (
             13,
-            f"(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}> {{ r = {op} (x, a) y = Reshape (r, s) }}",
+            f"(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}> {{ r = {op} (x, a) y = Reshape (r, s) "
+            "}",
         )
         for op in sorted(REDUCING)
     },
@@ -161,7 +163,8 @@ FORMS = {
     ),
     "Loop.absent": (
         17,
-        "(float[5] x, int64 n, bool c) => (y) { y = Loop <body = l (int64 i, bool p, float[5] v) => (bool q, float[5] w) "
+        "(float[5] x, int64 n, bool c) => (y) { y = Loop <body = l (int64 i, bool p, float[5] v) => (bool q, float[5] "
+        "w) "
         "{ q = Identity (p) w = Nothing (v) }> (n, c, x) }",
     ),
     "zero-size-input": (17, "(float[0,2] x) => (y) { y = Relu (x) }"),
@@ -178,7 +181,8 @@ FORMS = {
     "If.sequence-output": (
         17,
         "(float[2] x, bool c) => (seq(float[2]) y) { y = If <then_branch = t () => (seq(float[2]) a) "
-        "{ a = SequenceConstruct (x) }, else_branch = e () => (seq(float[2]) b) { b = SequenceConstruct (x, x) }> (c) }",
+        "{ a = SequenceConstruct (x) }, else_branch = e () => (seq(float[2]) b) { "
+        "b = SequenceConstruct (x, x) }> (c) }",
     ),
     "undefined-output": (17, "(float[2] x) => (y) { z = Relu (x) }"),
     "sequence-output": (17, "(float[2,3] x) => (seq(float[2,3]) y) { y = SequenceConstruct (x) }"),
@@ -189,13 +193,15 @@ FORMS = {
     ),
     "Loop.refused": (
         17,
-        "(float[5] x, int64 n, bool c) => (y) { y = Loop <body = l (int64 i, bool p, float[5] v) => (bool q, float[5] w) "
+        "(float[5] x, int64 n, bool c) => (y) { y = Loop <body = l (int64 i, bool p, float[5] v) => (bool q, float[5] "
+        "w) "
         "{ q = Identity (p) k = Shape (x) w = Add (x, k) }> (n, c, x) }",
     ),
     "Scan.refused": (
         17,
         "(float[2] i, float[3,2] x) => (float[2] o, y) { o, y = Scan <num_scan_inputs = 1, "
-        "body = b (float[2] a, float[2] e) => (float[2] c, float[2] d) { k = Shape (e) c = Identity (a) d = Add (e, k) }> (i, x) }",
+        "body = b (float[2] a, float[2] e) => (float[2] c, float[2] d) { k = Shape (e) c = Identity (a) d = Add (e, k) "
+        "}> (i, x) }",
     ),
     **{
         f"{op}.{name}": (14, f"(float[2] x) => (y) {{ y = {op} <dtype = {NUMBERED_TYPES.index(name) + 1}> (x) }}")
@@ -234,7 +240,8 @@ FORMS = {
     "Scan.sequence-lengths": (
         8,
         "(int64[1] n, float[1,2] i, float[1,3,2] x) => (o, y) { o, y = Scan <num_scan_inputs = 1, "
-        "body = b (float[2] a, float[2] e) => (float[2] c, float[2] d) { c = Add (a, e) d = Identity (e) }> (n, i, x) }",
+        "body = b (float[2] a, float[2] e) => (float[2] c, float[2] d) { c = Add "
+        "(a, e) d = Identity (e) }> (n, i, x) }",
     ),
     "Col2Im.volume": (
         18,

@@ -1,4 +1,5 @@
-"""Models of one node that the front end of OpenVINO for ONNX is asked about: node tests and cases, and what comes of them."""
+"""Models of one node that the front end of OpenVINO for ONNX is asked about: node tests and cases, and what comes of
+them."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ DOMAINS = ("", "ai.onnx.ml", "com.microsoft", "org.openvinotoolkit")
 
 @cache
 def nodes() -> list[tuple[str, bytes, bytes]]:
-    """The models of one node, each with the name of its operator and the model that it was made from, b"" for none; one that is
-    asked already is not asked again."""
+    """The models of one node, each with the name of its operator and the model that it was made from, b"" for none; one
+    that is asked already is not asked again."""
     found: dict[bytes, tuple[str, bytes]] = {}
     bases = [each for each in _bases() if each[0].graph.node[0].domain in DOMAINS]
     for model, base in variants(bases, _is_sound):

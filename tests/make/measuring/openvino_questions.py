@@ -16,7 +16,7 @@ from irlint.schemas import official, official_names, official_versions
 from . import openvino_forms, openvino_nodes, openvino_rules
 from .openvino_rules import Answers
 
-#: Operators of which nothing is said but that they are there: what is in their bodies counts.
+#: Operators that have no trait but their presence: their bodies count.
 WITH_BODIES = (":If", ":Loop", ":Scan", ":SequenceMap")
 
 #: Opsets and versions up to these are tried.
@@ -91,7 +91,8 @@ TYPES = [
 
 #: How a reader says that it has no such operation, or no converter of it.
 ABSENT = re.compile(
-    r"unsupported opset|doesn't contain the operation|does not support the following ONNX operations|No conversion rule found"
+    r"unsupported opset|doesn't contain the operation|does not support the following ONNX operations|No conversion "
+    r"rule found"
 )
 
 #: How 2023.1 says that an input of the model has a size of 0, whatever nodes it goes to.
@@ -128,11 +129,16 @@ def _ir(op: str, opset: str, *, version: int = 11, element_type: str = "f32") ->
         f'<layer id="1" name="y" type="{op}" version="{opset}"><input><port id="0">{dims}</port></input>'
         f'<output><port id="1" precision="FP32">{dims}</port></output></layer>'
     )
-    edges = '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>'
+    edges = (
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" '
+        'to-layer="2" to-port="0"/>'
+    )
     return (
         f'<net name="n" version="{version}"><layers><layer id="0" name="x" type="Parameter" version="opset1">'
-        f'<data shape="2,3" element_type="{element_type}"/><output><port id="0" precision="FP32">{dims}</port></output></layer>{layer}'
-        f'<layer id="2" name="r" type="Result" version="opset1"><input><port id="0">{dims}</port></input></layer></layers>'
+        f'<data shape="2,3" element_type="{element_type}"/><output><port id="0" '
+        f'precision="FP32">{dims}</port></output></layer>{layer}'
+        '<layer id="2" name="r" type="Result" version="opset1"><input><port '
+        f'id="0">{dims}</port></input></layer></layers>'
         f"<edges>{edges}</edges></net>"
     ).encode()
 
@@ -152,8 +158,8 @@ def more(answers: dict[str, str]) -> list[tuple[str, Any]]:
 
 
 def facts(found: dict[str, Any]) -> Iterator[str]:
-    """The facts that hold for a release: what is read, what operations there are whatever else is wrong with the layer, and
-    which nodes of an operator are refused."""
+    """The facts that hold for a release: what is read, what operations there are whatever else is wrong with the layer,
+    and which nodes of an operator are refused."""
     answers = {key: error for key, error in found["answers"].items() if not key.startswith(("node ", "graph "))}
     for fact, error in answers.items():
         asks_for_operator = fact.startswith(("ir ", "onnx "))
@@ -174,7 +180,7 @@ def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
     errors = {data: answers.get(f"node {at}") for at, (_, data, _) in enumerate(listed)}
     for (name, has), (_, data, base) in zip(openvino_nodes.traits_of_nodes(), listed):
         error = errors[data]
-        if error and openvino_rules.said(errors.get(base) or "") == openvino_rules.said(error):
+        if error and openvino_rules.normalized(errors.get(base) or "") == openvino_rules.normalized(error):
             continue
         if error is None or _is_absent(name, error) or ZERO_SIZE in error:
             continue
@@ -218,8 +224,8 @@ def _scalars(name: str) -> Set[str]:
 
 def _of_graphs(answers: dict[str, str]) -> Iterator[str]:
     """The errors of graphs as a whole for which models are not refused that have no other."""
-    said: dict[str, list[bool]] = {}
+    normalized: dict[str, list[bool]] = {}
     for at, codes in enumerate(openvino_nodes.errors_of_graphs()):
         if len(codes) == 1:
-            said.setdefault(codes[0], []).append(not answers.get(f"graph {at}", "-"))
-    yield from (f"onnx-reads {code}" for code, read in said.items() if sum(read) >= max(2, 0.7 * len(read)))
+            normalized.setdefault(codes[0], []).append(not answers.get(f"graph {at}", "-"))
+    yield from (f"onnx-reads {code}" for code, read in normalized.items() if sum(read) >= max(2, 0.7 * len(read)))

@@ -15,7 +15,8 @@ DOUBTFUL_SUPPORT = 3
 MOST_TRAITS = 5
 
 
-#: What differs between messages that say the same of other nodes: where in the sources, names, element types, shapes, numbers.
+#: What differs between messages that say the same of other nodes: where in the sources, names, element types, shapes,
+#: numbers.
 VARYING = re.compile(
     r"While validating (ONNX )?node '.*?' with friendly_name '[^']*'|While validating ONNX node '<Node\(.*?\)[^']*>'"
     r"|'\w+'|Exception from \S+|src/\S+?:\d+|\b(bf16|f16|f32|f64|[iu]\d+|boolean|string|f8e4m3)\b"
@@ -23,7 +24,7 @@ VARYING = re.compile(
 )
 
 
-def said(error: str) -> str:
+def normalized(error: str) -> str:
     """A message without what differs between nodes."""
     return VARYING.sub("", error.replace("\n", " "))
 
@@ -33,8 +34,8 @@ class Answers:
 
     Each node comes with the message with which it is refused, "" for none: refusals with one message have one reason.
 
-    ``scalars`` are the attributes that hold one number or text, ``doubtful`` the errors with which nodes of other operators
-    are read.
+    ``scalars`` are the attributes that hold one number or text, ``doubtful`` the errors with which nodes of other
+    operators are read.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Answers:
         self.refused = [at for at, (_, error) in enumerate(listed) if error]
         self.messages: dict[str, set[int]] = {}
         for at in self.refused:
-            self.messages.setdefault(said(listed[at][1]), set()).add(at)
+            self.messages.setdefault(normalized(listed[at][1]), set()).add(at)
         self.with_trait: dict[str, int] = {}
         for at, has in enumerate(self.has):
             for each in has:
@@ -102,15 +103,15 @@ def rules(answers: Answers) -> list[tuple[str, ...]]:
 
 def _of_one_message(answers: Answers, message: str, alike: Set[int], left: set[int]) -> Iterator[tuple[str, ...]]:
     """The rules that explain those ``left`` of the nodes that are refused with one message."""
-    for told, explain in (("", _alone), ("", _in_pairs), ("e:IRL5", _alone), ("e:IRL5", _in_pairs)):
-        candidates = {at: explained for at in sorted(left) if (explained := explain(answers, at, told))}
+    for prefix, explain in (("", _alone), ("", _in_pairs), ("e:IRL5", _alone), ("e:IRL5", _in_pairs)):
+        candidates = {at: explained for at in sorted(left) if (explained := explain(answers, at, prefix))}
         for rule in _chosen(answers, candidates, message):
             covered = {at for at in alike if answers.those(rule) >> at & 1}
             if not covered:
                 continue
             core, rule = rule, (*rule, *_context(answers, rule, covered))
             covered = {at for at in covered if answers.those(rule) >> at & 1}
-            if any(map(_is_untold, rule)):
+            if any(map(_is_unreported, rule)):
                 left -= covered
             elif _holds(answers, core, rule, covered, message):
                 yield rule
@@ -118,7 +119,7 @@ def _of_one_message(answers: Answers, message: str, alike: Set[int], left: set[i
 
 
 def _context(answers: Answers, rule: tuple[str, ...], covered: Set[int]) -> list[str]:
-    """What all nodes have in common of which a rule tells an element type, or a number in an attribute: it may not hold
+    """What all nodes of a rule with an element type, or a number in an attribute, have in common: it may not hold
     without that."""
     typed = {each[1] for each in rule if each[0] in "tk" and each[1:2].isdigit()}
     common = frozenset.intersection(*(answers.has[at] for at in covered)) - set(rule)
@@ -131,8 +132,8 @@ def _context(answers: Answers, rule: tuple[str, ...], covered: Set[int]) -> list
         return [each for each in sorted(common) if each.startswith("t0=")]
     if not typed:
         return []
-    told = "co" if any(each[0] == "k" for each in rule) else "cor"
-    given = [each for each in common if each[0] in told and each[1:2].isdigit() and each[1] in typed - {"0"}]
+    prefix = "co" if any(each[0] == "k" for each in rule) else "cor"
+    given = [each for each in common if each[0] in prefix and each[1:2].isdigit() and each[1] in typed - {"0"}]
     given += [f"!z{at}" for at in sorted(typed - {"0"})]
     without = [each for each in common if each[0] == "!" and each[1:] in answers.numbers and "0" not in typed]
     left_out = [
@@ -142,7 +143,8 @@ def _context(answers: Answers, rule: tuple[str, ...], covered: Set[int]) -> list
 
 
 def _holds(answers: Answers, core: tuple[str, ...], rule: tuple[str, ...], covered: Set[int], message: str) -> bool:
-    """Whether enough was asked to say so: an error, or ranks, of several nodes; else a node that is read without just that."""
+    """Whether enough was asked to say so: an error, or ranks, of several nodes; else a node that is read without just
+    that."""
     if any(each.startswith("e:") for each in rule):
         is_doubtful = any(each in answers.doubtful for each in rule)
         return len(covered) >= (DOUBTFUL_SUPPORT if is_doubtful else ERROR_SUPPORT)
@@ -174,17 +176,18 @@ def _about(trait: str) -> str:
     return trait.lstrip("!").partition("=")[0]
 
 
-def _may_explain(trait: str, told: str) -> bool:
-    """Whether a trait can be why a node is refused; what it is in the check is none where other traits tell that."""
+def _may_explain(trait: str, prefix: str) -> bool:
+    """Whether a trait can be why a node is refused; the trait that other ones imply is none."""
     if trait == "any" or (trait[0] == "t" and trait[1] != "0" and trait.endswith("=bool")):
         return False
     if trait.startswith("e:"):
-        return not trait.startswith(("e:IRL4", "e:IRL5")) or (bool(told) and trait.startswith(told))
+        return not trait.startswith(("e:IRL4", "e:IRL5")) or (bool(prefix) and trait.startswith(prefix))
     return not (trait.endswith("=?") or (trait[0] == "z" and trait[1:].isdigit()))
 
 
-def _is_untold(trait: str) -> bool:
-    """Whether a trait may be why a node is refused, and nothing is said of it: one number of many, a rank that is not known."""
+def _is_unreported(trait: str) -> bool:
+    """Whether a trait may be why a node is refused, and is not reported: one number of many, a rank that is not
+    known."""
     if trait[0] == "u" and trait[1:].isdigit():
         return True
     name, _, value = trait.partition("=")
@@ -194,32 +197,32 @@ def _is_untold(trait: str) -> bool:
 
 
 def _is_weak(trait: str) -> bool:
-    """Whether a trait tells nothing together with another one: a rank, a type that is another one's."""
+    """Whether a trait adds nothing to another one: a rank, a type that is another one's."""
     return trait[0] in "ruyvdco" and trait[1:2].isdigit()
 
 
-def _blamed(answers: Answers, has: Set[str], told: str) -> list[str]:
+def _blamed(answers: Answers, has: Set[str], prefix: str) -> list[str]:
     """The traits that may be why a node is refused: the error of one that is not sound."""
-    errors = [each for each in has if each.startswith("e:") and _may_explain(each, told)]
-    blamed = errors or [each for each in has if _may_explain(each, told)]
+    errors = [each for each in has if each.startswith("e:") and _may_explain(each, prefix)]
+    blamed = errors or [each for each in has if _may_explain(each, prefix)]
     return sorted(blamed)
 
 
-def _alone(answers: Answers, at: int, told: str) -> list[tuple[str, ...]]:
-    return [(each,) for each in _blamed(answers, answers.has[at], told) if answers.is_pure((each,))]
+def _alone(answers: Answers, at: int, prefix: str) -> list[tuple[str, ...]]:
+    return [(each,) for each in _blamed(answers, answers.has[at], prefix) if answers.is_pure((each,))]
 
 
-def _in_pairs(answers: Answers, at: int, told: str) -> list[tuple[str, ...]]:
+def _in_pairs(answers: Answers, at: int, prefix: str) -> list[tuple[str, ...]]:
     """Pairs of what a node has and the read one nearest to it has not, with what else it has."""
     has = answers.has[at]
     reads = [other for other in range(len(answers.has)) if answers.reads >> other & 1]
     if not reads:
         return []
     nearest = set(min((has - answers.has[other] for other in reads), key=len))
-    blamed = set(_blamed(answers, has, told))
+    blamed = set(_blamed(answers, has, prefix))
     if any(each.startswith("e:") for each in blamed):
         nearest = blamed
-    partners = [each for each in sorted(has) if _may_explain(each, told)]
+    partners = [each for each in sorted(has) if _may_explain(each, prefix)]
     return [
         (min(one, other), max(one, other))
         for one in sorted(nearest & blamed)
@@ -229,7 +232,8 @@ def _in_pairs(answers: Answers, at: int, told: str) -> list[tuple[str, ...]]:
 
 
 def _spoken_of(answers: Answers, together: list[str], message: str) -> list[str]:
-    """Those of traits that go together that a message speaks of, if they are enough: element types, or all but these."""
+    """Those of traits that go together that a message speaks of, if they are enough: element types, or all but
+    these."""
     typed = [each for each in together if _about(each) == "types"]
     others = [each for each in together if _about(each) != "types"]
     opset = [each for each in others if _about(each) == "opset"]

@@ -1,4 +1,5 @@
-"""Variants of a model of one node: at other opsets, with other element types, shapes, constants, attributes and inputs."""
+"""Variants of a model of one node: at other opsets, with other element types, shapes, constants, attributes and
+inputs."""
 
 from __future__ import annotations
 
@@ -51,8 +52,8 @@ NUMBERS = (-1, 0, 1, 2, 3)
 def variants(
     bases: Sequence[tuple[onnx.ModelProto, list[Any]]], is_sound: Callable[[onnx.ModelProto], bool]
 ) -> Iterator[tuple[onnx.ModelProto, onnx.ModelProto | None]]:
-    """The models, each with what is fed to it, and what is asked besides of those that are sound; with the model that each was
-    made from."""
+    """The models, each with what is fed to it, and what is asked besides of those that are sound; with the model that
+    each was made from."""
     chosen: dict[tuple[str, str], list[onnx.ModelProto]] = {}
     tried: set[object] = set()
     values = _values(model for model, _ in bases)

@@ -15,8 +15,8 @@ from irlint.dims import symbol
 from irlint.inference.walk import inferred
 from irlint.model.tensor import UNKNOWN, Optional, Tensor
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops.kernels.bodies import joined, outside
-from irlint.ops.kernels.port_maps import iterations
+from irlint.ops.shared.bodies import joined, outside
+from irlint.ops.shared.port_maps import iterations
 from irlint.parsers import onnx as onnx_parser
 from irlint.parsers.openvino.types import PortMapEntry
 
@@ -36,7 +36,8 @@ N, M = symbol("N"), symbol("M")
         (Tensor("int64", (2,), (1, N)), Tensor("int64", (2,), (1, M)), Tensor("int64", (2,), (1, None))),
         (Tensor("int64", (1,), (1,)), Tensor("int64", (1,), (2,)), Tensor("int64", (1,))),
         (SequenceType(None, 0), SequenceType(Tensor("int64", (N,)), 1), SequenceType(Tensor("int64", (N,)))),
-        (SequenceType(Tensor("int64", (2,)), 1), SequenceType(Tensor("int64", (3,)), 1), SequenceType(Tensor("int64", (None,)), 1)),
+        (SequenceType(Tensor("int"
+            "64", (2,)), 1), SequenceType(Tensor("int64", (3,)), 1), SequenceType(Tensor("int64", (None,)), 1)),
         (Optional(Tensor("int64", ()), True), Optional(Tensor("int64", ()), False), Optional(Tensor("int64", ()))),
         (Tensor("int64", ()), SequenceType(), UNKNOWN),
     ],
@@ -83,8 +84,10 @@ LOOP = """g (float[1,2] x{inputs}) => (float[A,B] y{outs}) <{m} m> {{
 
 def loop_model(**words: str) -> onnx.ModelProto:
     plain = {
-        "inputs": "", "outs": "", "m": "int64 m = {3}", "names": "", "call": "m, , x", "i": "int64", "a_in": "float[1,2]",
-        "b_in": "", "co": "bool", "a_out": "float[1,2]", "b_out": "", "cond": "Identity (c)", "step": "Identity (a)", "extra": "",
+        "inputs": "", "outs": "", "m": "int64 m "
+            "= {3}", "names": "", "call": "m, , x", "i": "int64", "a_in": "float[1,2]",
+        "b_in": "", "co": "bool", "a_out": "float[1,2]", "b_out": "", "cond": "Identity"
+            " (c)", "step": "Identity (a)", "extra": "",
     }  # fmt: skip
     words = plain | words
     text = LOOP.replace("<{m} m>", "<{m}>").format(**words)
@@ -280,7 +283,8 @@ def constant(id: int, kind: str, shape: str, offset: int, size: int) -> str:
 
 
 def layer(
-    id: int, type: str, inputs: int = 0, outputs: int = 0, data: str = "", kind: str = "f32", version: str = "opset1", inside: str = ""
+    id: int, type: str, inputs: int = 0, outputs: int = 0, data: str = "", kind: str = "f32", version: str = "opse"
+        "t1", inside: str = ""
 ) -> str:  # fmt: skip
     ins = "".join(f'<port id="{port}"/>' for port in range(inputs))
     outs = "".join(f'<port id="{inputs + port}" precision="{PRECISIONS[kind]}"/>' for port in range(outputs))
@@ -332,7 +336,7 @@ def looping(
     from_layer: int = 6,
     kind: str = "f32",
 ) -> bytes:
-    """A Loop that carries x and stacks it; ``inside`` tells its condition: true, false, given on, computed or float."""
+    """A Loop that carries x and stacks it; ``inside`` is its condition: true, false, given on, computed or float."""
     flags = {
         "true": [constant(3, "boolean", "", TRUE, 1)],
         "false": [constant(3, "boolean", "", FALSE, 1)],
@@ -350,7 +354,10 @@ def looping(
     ports = '<input external_port_id="2" internal_layer_id="2"/>' if mapped else ""
     ports += f'<input external_port_id="1" internal_layer_id="{flag}"/>' if flag else ""
     ports += '<output external_port_id="-1" internal_layer_id="4" purpose="execution_condition"/>' if purpose else ""
-    ports += f'<output external_port_id="3" internal_layer_id="6"/><output external_port_id="4" internal_layer_id="7" {join}/>'
+    ports += (
+        '<output external_port_id="3" internal_layer_id="6"/><output external_port_id="4" internal_layer_id="7" '
+        f"{join}/>"
+    )
     backs = f'<edge from-layer="{from_layer}" from-port="0" to-layer="2" to-port="0"/>' if back else ""
     backs += f'<edge from-layer="4" from-port="0" to-layer="{flag}" to-port="0"/>' if flag else ""
     text = f"<port_map>{ports}</port_map><back_edges>{backs}</back_edges><body>{body}</body>"

@@ -1,4 +1,5 @@
-"""The ports of a Loop and a TensorIterator that are cut, joined or special: what OpenVINO refuses to load, irlint refuses."""
+"""The ports of a Loop and a TensorIterator that are cut, joined or special: what OpenVINO refuses to load, irlint
+refuses."""
 
 from __future__ import annotations
 
@@ -90,7 +91,8 @@ def cut(more: str, out: str = "", *, x: str = "6,3", count: tuple[int, int] = (1
     ports = port("input", 0, 1, more) + port("output", 1, 6, out)
     given = "".join(map(OPEN.format, [0, *range(5, 4 + count[0])]))
     node = (
-        f'<layer id="9" name="t" type="TensorIterator" version="opset1"><input>{given}</input>{outputs(*range(1, 1 + count[1]))}'
+        '<layer id="9" name="t" type="TensorIterator" '
+        f'version="opset1"><input>{given}</input>{outputs(*range(1, 1 + count[1]))}'
         f"<port_map>{ports}</port_map><body>{body}</body></layer>"
     )
     return net([parameter(2, x), node, result(10)], [edge(2, 0, 9, 0), edge(9, 1, 10, 0)], version)
@@ -193,8 +195,8 @@ def carries(
     twice: bool = False,
     of: int = 6,
 ) -> str:
-    """A Loop whose back edge leads what ``change`` makes of x, Result 6, into x again; its output is Result ``last``: 6, or 8, which is
-    a Relu of x, or 18, which is one of an input that is no part of that."""
+    """A Loop whose back edge leads what ``change`` makes of x, Result 6, into x again; its output is Result ``last``:
+    6, or 8, which is a Relu of x, or 18, which is one of an input that is no part of that."""
     second = edge(1, 0, 4, 1) if twice else edge(7, 0, 4, 1)
     layers = [parameter(1, x), parameter(11, x), SHAPE, change, constant(3, "boolean", "", 32, 1), relu(9), relu(19)]
     layers += [result(6), result(5), result(8), result(18)]
@@ -215,7 +217,8 @@ def carries(
 ONCE = constant(0, "i64", "", 8, 8)
 FED = parameter(0, "", "i64")
 
-#: What a back edge leaves behind, whether OpenVINO runs the model with ones, five iterations where nothing else says how many, and what irlint says of it.
+#: What a back edge leaves behind, whether OpenVINO runs the model with ones, five iterations where nothing else says
+#: how many, and what irlint says of it.
 BACK_EDGES = {
     "an axis less, as output": (carries(CUT_AXIS, 6), False, "error"),
     "an axis less, as output of one iteration": (carries(CUT_AXIS, 6, trips=ONCE), False, "error"),

@@ -54,10 +54,14 @@ def runs(built: onnx.ModelProto) -> bool:
         ("y = SequenceConstruct (x, z)", None),
         ("y = SequenceConstruct (x, d)", "IRL402"),
         ("y = SequenceEmpty ()", None),
-        ("s = SequenceConstruct (x) i = Constant <value_int = 0> () t = SequenceAt (s, i) y = SequenceConstruct (t)", None),
-        ("s = SequenceConstruct (x) i = Constant <value_int = -1> () t = SequenceAt (s, i) y = SequenceConstruct (t)", None),
-        ("s = SequenceConstruct (x) i = Constant <value_int = 1> () t = SequenceAt (s, i) y = SequenceConstruct (t)", "IRL397"),
-        ("s = SequenceConstruct (x) i = Constant <value_int = -2> () t = SequenceAt (s, i) y = SequenceConstruct (t)", "IRL397"),
+        ("s = SequenceConstruct (x) i = Constant <value_int = 0> () t = "
+            "SequenceAt (s, i) y = SequenceConstruct (t)", None),
+        ("s = SequenceConstruct (x) i = Constant <value_int = -1> () t = "
+            "SequenceAt (s, i) y = SequenceConstruct (t)", None),
+        ("s = SequenceConstruct (x) i = Constant <value_int = 1> () t = "
+            "SequenceAt (s, i) y = SequenceConstruct (t)", "IRL397"),
+        ("s = SequenceConstruct (x) i = Constant <value_int = -2> () t = "
+            "SequenceAt (s, i) y = SequenceConstruct (t)", "IRL397"),
         ("s = SequenceConstruct (x) i = Constant <value_int = 1> () y = SequenceInsert (s, x, i)", None),
         ("s = SequenceConstruct (x) i = Constant <value_int = 2> () y = SequenceInsert (s, x, i)", "IRL397"),
         ("s = SequenceConstruct (x) y = SequenceInsert (s, d)", "IRL402"),
@@ -72,10 +76,13 @@ def runs(built: onnx.ModelProto) -> bool:
         ("c = Constant <value_ints = [7, -1]> () y = SplitToSequence (x, c)", "IRL398"),
         ("s = SequenceConstruct (x, x) t = ConcatFromSequence <axis = -2> (s) y = SequenceConstruct (t)", None),
         ("s = SequenceConstruct (x, x) t = ConcatFromSequence <axis = 2> (s) y = SequenceConstruct (t)", "IRL300"),
-        ("s = SequenceConstruct (x, x) t = ConcatFromSequence <axis = 2, new_axis = 1> (s) y = SequenceConstruct (t)", None),
-        ("s = SequenceConstruct (x, x) t = ConcatFromSequence <axis = 3, new_axis = 1> (s) y = SequenceConstruct (t)", "IRL300"),
+        ("s = SequenceConstruct (x, x) t = ConcatFromSequence <axis = 2, "
+            "new_axis = 1> (s) y = SequenceConstruct (t)", None),
+        ("s = SequenceConstruct (x, x) t = ConcatFromSequence <axis = 3, "
+            "new_axis = 1> (s) y = SequenceConstruct (t)", "IRL300"),
         ("s = SequenceConstruct (n, n) t = ConcatFromSequence <axis = 0> (s) y = SequenceConstruct (t)", "IRL300"),
-        ("s = SequenceConstruct (n, n) t = ConcatFromSequence <axis = 0, new_axis = 1> (s) y = SequenceConstruct (t)", None),
+        ("s = SequenceConstruct (n, n) t = ConcatFromSequence <axis = 0, "
+            "new_axis = 1> (s) y = SequenceConstruct (t)", None),
         ("s = SequenceEmpty () t = ConcatFromSequence <axis = 0> (s) y = SequenceConstruct (t)", "IRL397"),
         ("o = Optional (x) t = OptionalGetElement (o) y = SequenceConstruct (t)", None),
         ("o = Optional <type = float[2]> () t = OptionalGetElement (o) y = SequenceConstruct (t)", "IRL399"),

@@ -81,7 +81,7 @@ def test_halves_and_bits_of_symbols() -> None:
     ("op", "version", "inputs"),
     [("SoftMax", "opset1", [X]), ("Elu", "opset1", [X]), ("Clamp", "opset1", [X])],
 )
-def test_an_absent_attribute_is_told(op: str, version: str, inputs: list[Any], tmp_path: Path) -> None:
+def test_an_absent_attribute_is_reported(op: str, version: str, inputs: list[Any], tmp_path: Path) -> None:
     path = tmp_path / "model.xml"
     path.write_bytes(ir_document(op, version, inputs, {})[0])
     problems = inferred(parser.read(path)).problems

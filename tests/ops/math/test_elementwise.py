@@ -1,4 +1,5 @@
-"""Broadcasting and elementwise operators: the specifications' examples in both formats, and the engines on random ones."""
+"""Broadcasting and elementwise operators: the specifications' examples in both formats, and the engines on random
+ones."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops import onnx_versions, openvino_versions
-from irlint.ops.kernels import contents
-from irlint.ops.kernels.auto_broadcast import Broadcasting, along, pdpd
-from irlint.ops.kernels.broadcast import broadcast, merged, stretched
 from irlint.ops.math.elementwise import legacy_arithmetic as legacy
 from irlint.ops.math.elementwise import ov_select
+from irlint.ops.shared import contents
+from irlint.ops.shared.auto_broadcast import Broadcasting, along, pdpd
+from irlint.ops.shared.broadcast import broadcast, merged, stretched
 from irlint.parsers import openvino as parser
 
 F = "float32"

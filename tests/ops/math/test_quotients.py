@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from irlint.dims import Dim, Expr, evaluated, symbol
 from irlint.model.descriptions import Ratio, Ratios
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels import contents
-from irlint.ops.kernels.quotients import MOST_TIMES, product_ratio, quotient_ratio, truncated
 from irlint.ops.math.casting import retyped
 from irlint.ops.math.elementwise import arithmetic, div
 from irlint.ops.math.unary import unary
+from irlint.ops.shared import contents
+from irlint.ops.shared.quotients import MOST_TIMES, product_ratio, quotient_ratio, truncated
 
 H, W, DATA = symbol("H"), symbol("W"), symbol("D", by_data=True)
 

@@ -14,8 +14,8 @@ from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
 from irlint.ops import openvino_versions
-from irlint.ops.kernels import contents
 from irlint.ops.math.reduction import accumulated, cum_sum, ov_cum_sum, reduced, reduced_contents
+from irlint.ops.shared import contents
 
 F = "float32"
 N, H, W = symbol("N"), symbol("H"), symbol("W")

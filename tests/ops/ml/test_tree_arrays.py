@@ -40,9 +40,9 @@ def _says(path: Path, lists: dict[str, list[int] | list[str] | list[float]]) -> 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_broken_trees_are_told_alike(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_trees_are_reported_alike(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = random.Random(seed)
-    told = 0
+    text = 0
     for _ in range(6):
         lists = {name: list(entries) for name, entries in SOUND.items()}
         for name in drawn.sample(NUMBERS, 1 + drawn.randrange(2)):
@@ -54,8 +54,8 @@ def test_broken_trees_are_told_alike(seed: int, tmp_path: Path, monkeypatch: pyt
         with monkeypatch.context() as changed:
             changed.setattr(messages, "_LONG_BYTES", 24)
             assert _says(tmp_path / "trees.onnx", lists) == plain
-        told += bool(plain)
-    assert told
+        text += bool(plain)
+    assert text
 
 
 def test_sound_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,5 @@
-"""Attention, rotary embeddings and the fused transformer operators against ONNX's node tests, ONNX Runtime and OpenVINO."""
+"""Attention, rotary embeddings and the fused transformer operators against ONNX's node tests, ONNX Runtime and
+OpenVINO."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from irlint.dims import evaluated, symbol
 from irlint.findings.faults import Severity
 from irlint.inference.walk import inferred
-from irlint.ops.kernels.windows import same_count, transposed_size, window_count
+from irlint.ops.shared.windows import same_count, transposed_size, window_count
 from irlint.parsers import onnx as onnx_parser
 
 

@@ -17,7 +17,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
-from irlint.ops.kernels.prior_boxes import aspect_ratios
+from irlint.ops.shared.prior_boxes import aspect_ratios
 from irlint.ops.vision.detection import candidates, selected
 from irlint.ops.vision.detection_output import Detection, ov_detection_output_8
 from irlint.ops.vision.priors import PriorBoxes, ov_prior_box_8

@@ -910,7 +910,7 @@ def test_a_message_in_two_pieces_is_one():
 
 
 def sound(content: bytes) -> bool | None:
-    """Whether the onnx package reads a graph; None where only the file's form could tell."""
+    """Whether the onnx package reads a graph; None where only the file's form decides."""
     try:
         return onnx.load_model_from_string(content).HasField("graph") or None
     except DecodeError:

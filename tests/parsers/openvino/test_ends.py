@@ -15,7 +15,8 @@ NET = """<net name="m" version="11"><layers>
 <output><port id="0" precision="FP32"><dim>5</dim></port></output></layer>
 <layer id="2" name="r" type="ReLU" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input>
 <output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
-<layer id="3" name="y" type="Result" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input></layer>
+<layer id="3" name="y" type="Result" version="opset1"><input><port id="0"><dim>2</dim><dim>3</dim></port></input>\
+</layer>
 </layers><edges>{edges}<edge from-layer="2" from-port="1" to-layer="3" to-port="0"/></edges></net>"""
 
 X, Z = (f'<edge from-layer="{id}" from-port="0" to-layer="2" to-port="0"/>' for id in (0, 1))

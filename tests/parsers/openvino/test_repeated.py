@@ -40,11 +40,15 @@ def _document(*, names: str = "v{at}", offset: str = "{bytes}", extra: str = "",
         ]
     last = 2 * count + 1
     layers += [
-        f'<layer id="{last}" name="r" type="Result" version="opset1"><input>{_PORT.format(id=0, names="")}</input></layer>'
+        f'<layer id="{last}" name="r" type="Result" '
+        f'version="opset1"><input>{_PORT.format(id=0, names="")}</input></layer>'
     ]
     edges += [f'<edge from-layer="{last - 1}" from-port="2" to-layer="{last}" to-port="0"/>']
     joined = "\n".join(layers), "\n".join(edges)
-    return f'<?xml version="1.0"?>\n<net name="m" version="11"><layers>\n{joined[0]}\n</layers><edges>{joined[1]}</edges></net>'
+    return (
+        '<?xml version="1.0"?>\n<net name="m" '
+        f'version="11"><layers>\n{joined[0]}\n</layers><edges>{joined[1]}</edges></net>'
+    )
 
 
 DOCUMENTS = {
@@ -60,12 +64,13 @@ DOCUMENTS = {
         extra='<rt_info><attribute name="fused_names" version="0" value="&{at}"/></rt_info>'
     ),
     "more than fused names": _document(
-        extra='<rt_info><attribute name="fused_names" version="0" value="a{at}"/><attribute name="layout" version="0" layout="[N]"/></rt_info>'
+        extra='<rt_info><attribute name="fused_names" version="0" value="a{at}"/><attribute name="layout" version="0" '
+        'layout="[N]"/></rt_info>'
     ),
     "a tag's end in a name, and more than fused names": _document(
         extra='<rt_info><attribute name="layout" version="0" layout="[N]"/></rt_info>'
     ).replace('names="v2"', 'names="v2>"'),
-    "what irlint is told": _document(extra='<rt_info><irlint.ignore value="IRL{at}"/></rt_info>'),
+    "what irlint is asked": _document(extra='<rt_info><irlint.ignore value="IRL{at}"/></rt_info>'),
     "an unknown element": _document(extra='<more names="y"/>'),
     "a second output": _document(extra="<output><port id='9'/></output>".replace("'", '"')),
     "references": _document(names="v{at}&amp;"),
@@ -143,7 +148,7 @@ def test_fixtures(monkeypatch: pytest.MonkeyPatch) -> None:
         _both_ways(path, path.read_bytes(), monkeypatch)
 
 
-def test_the_text_tells_in_what_openvino_writes() -> None:
+def test_sections_of_what_openvino_writes() -> None:
     assert sections(DOCUMENTS["plain"].encode()) is not None
-    told = [name for name, text in DOCUMENTS.items() if sections(text.encode()) is None]
-    assert set(told) >= {"comments", "an edge of another order", "layers within layers", "a prefix"}
+    message = [name for name, text in DOCUMENTS.items() if sections(text.encode()) is None]
+    assert set(message) >= {"comments", "an edge of another order", "layers within layers", "a prefix"}

@@ -1,4 +1,5 @@
-"""Documents changed at random: where the reader of what OpenVINO writes accepts one, the other reader says the same of it.
+"""Documents changed at random: where the reader of what OpenVINO writes accepts one, the other reader says the same of
+it.
 
 ``IRLINT_MUTANTS=50000 pytest tests/parsers/openvino/test_two_readers.py`` changes more of them.
 """

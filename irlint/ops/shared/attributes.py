@@ -1,0 +1,255 @@
+"""What an operator asks of its attributes: numbers within a range, lists that fit together, element types by number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.dims import MaybeDim, at_least
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import NUMBERED_TYPES, Tensor, shape_text
+from irlint.ops import Context
+from irlint.schemas import official
+
+Lengths = Mapping[str, int | None]
+
+ATTRIBUTE_OUT_OF_RANGE = Rule(
+    "IRL510",
+    "attribute-out-of-range",
+    Severity.ERROR,
+    "An attribute's number lies outside of the range that the operator defines.",
+    why="""The operator has no meaning for the number: runtimes refuse the model, divide by zero, or compute something
+        that nobody asked for. Where a runtime goes on with a value of its own, it is a warning.""",
+    fix="Use a value in the range that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+)
+
+LISTS_INCONSISTENT = Rule(
+    "IRL513",
+    "attribute-lists-inconsistent",
+    Severity.ERROR,
+    "Attributes that describe one table between them do not fit together.",
+    why="""Trees, vocabularies and encodings stand in several lists, an entry of each for one node, word or key; of some
+lists exactly one may be given. Runtimes refuse lists that do not fit when they create the session, often without saying
+which.""",
+    fix="Give the lists that the message names equally many entries, or exactly one of those that exclude each other.",
+    bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>
+g (int64[4] x) => (int64[4] y)
+{ y = ai.onnx.ml.LabelEncoder <keys_int64s = [1, 2, 3], values_int64s = [10, 20]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>
+g (int64[4] x) => (int64[4] y)
+{ y = ai.onnx.ml.LabelEncoder <keys_int64s = [1, 2, 3], values_int64s = [10, 20, 30]> (x) }""",
+)
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def expect_attribute(
+    value: float, least: float, name: str, *, most: float | None = None, severity: Severity | None = None
+) -> None:
+    """Makes sure that an attribute lies between ``least`` and ``most``.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault, or states it where it has a ``severity``.
+    """
+    if value >= least and (most is None or value <= most):
+        return
+    allowed = f"at least {least:g}" if most is None else f"between {least:g} and {most:g}"
+    fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+        f"attribute `{name}` is {value:g}; it has to be {allowed}",
+        help=f"write a number that is {allowed}",
+        attribute=name,
+    )
+    if severity is None:
+        raise fault
+    warn(fault.lowered(severity))
+
+
+def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
+    """The fault of the first entry below ``lowest``."""
+    for position, value in enumerate(values):
+        if at_least(value, lowest) is False:
+            return ATTRIBUTE_OUT_OF_RANGE.fault(
+                f"entry {position} of `{name}` is {value}; it has to be at least {lowest}",
+                help=f"write {lowest} or more for each entry of `{name}`",
+                attribute=name,
+            )
+    return None
+
+
+def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity: Severity | None = None) -> bool:
+    """Whether no entry is below ``lowest``; states a fault of ``severity`` where one is given, else raises it."""
+    fault = out_of_range(values, lowest, name)
+    if fault is None:
+        return True
+    if severity is None:
+        raise fault
+    warn(fault.lowered(severity))
+    return False
+
+
+#: What RE2 has and Python's expressions have not, or otherwise.
+_ONLY_RE2 = (
+    "\\p",
+    "\\P",
+    "\\Q",
+    "\\E",
+    "\\C",
+    "\\z",
+    "\\x{",
+    "\\a",
+    "[[:",
+    "[^[:",
+    "(?U",
+    "(?<",
+    "(?^",
+    "(?-",
+    "(?i",
+    "(?m",
+    "(?s",
+    "(?P",
+)
+#: The classes of characters that RE2 knows by name.
+_RE2_CLASSES = (
+    "alnum",
+    "alpha",
+    "ascii",
+    "blank",
+    "cntrl",
+    "digit",
+    "graph",
+    "lower",
+    "print",
+    "punct",
+    "space",
+    "upper",
+    "word",
+    "xdigit",
+)
+#: What Python's expressions have and RE2 has not, where no class of characters is in the way.
+_NEVER_RE2 = (
+    (r"\(\?<?[=!]", "looks ahead or back"),
+    (r"\\[1-9]", "refers back to a group"),
+    (r"[*+?]\+", "repeats a repetition"),
+    (r"\(\?(?!P?<\w|[imsU]*(-[imsU]+)?[:)]|\^)", "opens a group in another way"),
+)
+
+
+def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
+    """Makes sure that RE2 reads a regular expression of at least so many characters, as far as that is known.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """
+    import re
+
+    wrong = f"is empty; expected is at least {least}" if len(pattern) < least else ""
+    if "[" not in pattern:
+        plain = re.sub(r"\\[^1-9]", "", pattern)
+        wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
+    named = re.findall(r"\[:\^?([^]:]*):\]", pattern)
+    wrong = next(
+        (f"has the class [:{name}:], which RE2 does not know" for name in named if name not in _RE2_CLASSES), wrong
+    )
+    if not wrong and not any(text in pattern for text in _ONLY_RE2):
+        try:
+            re.compile(pattern)
+        except (re.error, RecursionError, OverflowError) as error:
+            wrong = f"is no regular expression: {error}"
+    if wrong:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in the syntax of RE2", attribute=name
+        )
+
+
+def numbered_type(
+    number: int, context: Context, attribute: str = "dtype", *, output: int = 0, given: frozenset[str] = frozenset()
+) -> str:
+    """The element type that an ONNX attribute names by its number in TensorProto.DataType.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for a number that is none, or one of a type that output ``output`` of the
+    operator cannot have at this version, unless the runtime has ``given`` it at every one.
+    """
+    if not 1 <= number <= len(NUMBERED_TYPES):
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{attribute}` is {number}, which is no element type; they are numbered 1 (float) "
+            f"to {len(NUMBERED_TYPES)}",
+            help="use a number of TensorProto.DataType",
+            attribute=attribute,
+        )
+        number &= 0xFFFF_FFFF
+        if attribute == "output_datatype" or not 1 <= number <= len(NUMBERED_TYPES):
+            raise fault
+        # ONNX Runtime reads 32 bits, and all 64 for the operators of signals.
+        warn(fault.lowered(Severity.WARNING))
+    dtype = NUMBERED_TYPES[number - 1]
+    schema = official(context.op, context.version, context.domain) if dtype not in given else None
+    if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot give in opset {context.version}",
+            help=f"use a type that the operator gives, or import an opset in which it gives {dtype}",
+            attribute=attribute,
+        )
+    return dtype
+
+
+# --- lists side by side -----------------------------------------------------------------------------------------------
+
+
+def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
+    """How many entries a list or a tensor in an attribute has; None where it is left out or not known."""
+    if not isinstance(given, Tensor):
+        return None if given is None else len(given)
+    size = given.shape[0] if given.shape else None
+    return size if isinstance(size, int) else None
+
+
+def expect_lists(**tensors: Tensor | None) -> None:
+    """Makes sure that tensors in attributes have one axis. Raises a ``LISTS_INCONSISTENT`` fault."""
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.shape is not None and len(tensor.shape) != 1:
+            raise LISTS_INCONSISTENT.fault(
+                f"attribute `{name}` is {shape_text(tensor.shape)}; expected is a list",
+                help=f"give `{name}` one axis",
+                attribute=name,
+            )
+
+
+def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> None:
+    """Makes sure that lists have one length; those in ``optional`` may be left out (None) or empty.
+
+    A length that is not known is None. Raises a ``LISTS_INCONSISTENT`` fault.
+    """
+    known = {name: count for name, count in lengths.items() if count is not None}
+    known |= {name: count for name, count in (optional or {}).items() if count}
+    first = next(iter(known), None)
+    if first is None:
+        return
+    for name, count in known.items():
+        if count != known[first]:
+            raise LISTS_INCONSISTENT.fault(
+                f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: "
+                "expected is one of each",
+                help=f"give `{name}` {counted(known[first], 'entry', 'entries')}",
+                attribute=name,
+            )
+
+
+def the_one_of(**lists: object) -> str | None:
+    """The name of the one attribute that is given and not empty.
+
+    Raises a ``LISTS_INCONSISTENT`` fault where it is none, or more than one.
+    """
+    given = [name for name, value in lists.items() if value]
+    if len(given) == 1:
+        return given[0]
+    names = ", ".join(f"`{name}`" for name in lists)
+    found = "none is given" if not given else f"{' and '.join(f'`{name}`' for name in given)} are given"
+    raise LISTS_INCONSISTENT.fault(
+        f"{found}; expected is exactly one of {names}",
+        help=f"give one of {names}" if not given else "remove all but one",
+        attribute=given[-1] if given else None,
+    )

@@ -1,0 +1,242 @@
+"""How an OpenVINO operation's ``auto_broadcast`` makes one shape of several, PaddlePaddle's rule (``pdpd``)
+included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from irlint.dims import Dim, MaybeDim, Shape, bounds, same
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import Relation, require, warn
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import shape_text
+from irlint.ops.shared.broadcast import broadcast, merged, stretches
+from irlint.ops.shared.sizes import narrower
+from irlint.ops.signatures import group
+from irlint.records import record
+
+AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
+
+PDPD_MISMATCH = Rule(
+    "IRL204",
+    "pdpd-broadcast-mismatch",
+    Severity.ERROR,
+    "With pdpd broadcasting, the second input is no continuous part of the first from the axis on.",
+    why="""PaddlePaddle's rule stretches only the second input, and lays it along the first one's axes from `axis` on;
+        an axis of -1 means that both end together. Elsewhere the layer is refused with "Argument shapes are
+        inconsistent.".""",
+    fix="Choose the axis on which the second input begins, and write it as `auto_broadcast.auto_broadcast_axis`.",
+    bad="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="4,3" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>4</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="add" type="Add" version="opset1">\
+<data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input>\
+<output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>""",
+    good="""<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="3,4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>3</dim><dim>4</dim></port></output></layer>
+<layer id="2" name="add" type="Add" version="opset1">\
+<data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input>\
+<output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>""",
+)
+
+PDPD_READING = Rule(
+    "IRL205",
+    "pdpd-axis-ambiguous",
+    Severity.WARNING,
+    "The specification and the OpenVINO library read this pdpd broadcast in different ways.",
+    why="""The specification names the attribute `axis`, takes -1 where it is absent, and ignores trailing 1s of the
+        second input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on
+        Broadcast-1,
+`mode.mode.axis` on Broadcast-3), takes 0 where that is absent, and lets no trailing 1 reach past the first input's last
+axis. Other readers follow the specification: the file means two things.""",
+    fix="""Write the axis under the name that the library reads, and give the second input a shape that needs no
+        trailing 1s past the first one's end.""",
+    bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
+    .replace("2,3,4,5", "3,4,4,5")
+    .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
+    .replace('"3,4"', '"4,4"')
+    .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
+    good=PDPD_MISMATCH.good,
+)
+
+
+@group
+@record
+class Broadcasting:
+    """How an OpenVINO operation broadcasts; the library reads ``auto_broadcast_axis``, the specification ``axis``."""
+
+    auto_broadcast: AutoBroadcast = "numpy"
+    auto_broadcast_axis: int | None = None
+    axis: int | None = None
+
+
+def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape of several inputs under ``auto_broadcast``; with ``pdpd`` each is stretched onto the first."""
+    if broadcasting.auto_broadcast == "numpy":
+        return broadcast(shapes)
+    if broadcasting.auto_broadcast != "pdpd":
+        return _of_one_shape(shapes, why=f'nothing is broadcast with auto_broadcast="{broadcasting.auto_broadcast}"')
+    result = shapes[0]
+    for shape in shapes[1:]:
+        result = pdpd(result, shape, library_axis=broadcasting.auto_broadcast_axis, specified_axis=broadcasting.axis)
+    return result
+
+
+def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
+    """``merged``; the fault of shapes that could be broadcast says so."""
+    try:
+        return merged(shapes, why=why)
+    except Fault as fault:
+        if not all(isinstance(dim, int) for shape in shapes for dim in shape or ()):
+            raise
+        try:
+            broadcast(shapes)
+        except Fault:
+            raise fault from None
+        raise fault.changed(help='write auto_broadcast="numpy": with it they fit; or make the shapes equal') from None
+
+
+def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
+    """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
+
+    ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` states whether 1s at the end of ``b`` may reach past the
+    last axis of ``a``: the specification ignores them, the library does not, nor does it let a 1 stand under a 0.
+
+    Raises a ``PDPD_MISMATCH`` fault.
+    Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
+    """
+    if a is None or b is None:
+        return None
+    start = len(a) - len(b) if axis == -1 else axis
+    small = b
+    while ignore_trailing and small and same(small[-1], 1):
+        small = small[:-1]
+    if axis < -1:
+        raise PDPD_MISMATCH.fault(
+            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins",
+            help="use -1 or more",
+        )
+    if start < 0 or start + len(small) > len(a):
+        raise PDPD_MISMATCH.fault(
+            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(small) - 1} of input 0, "
+            f"which is {shape_text(a)}",
+            help=f"choose an axis of at most {len(a) - len(small)}" if len(small) <= len(a) else "swap the inputs",
+            input=1,
+        )
+    result, clashes = list(a), []
+    for position, dim in enumerate(small):
+        wide = start + position
+        why = f"axis {wide} of input 0 takes axis {position} of input 1"
+        result[wide], fits = _under(a[wide], dim, not ignore_trailing, why=why)
+        if not fits:
+            clashes.append((wide, position))
+    if clashes:
+        from irlint.ops.shared.facts import clash_text
+
+        wide, own = clashes[0]
+        raise PDPD_MISMATCH.fault(
+            clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
+            + f"; input 1 lies on input 0 from axis {start} on",
+            help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
+            f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
+            input=1,
+            marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
+            remark="differ, and input 1 is not 1",
+        )
+    return tuple(result)
+
+
+def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
+    """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
+    if same(onto, 1) and dim is not None and same(dim, 1) is not True:
+        return _enlarged(dim)
+    if dim == 0 and onto is not None and same(onto, 1) is None:
+        return _emptied(onto, why)
+    if library and same(onto, 0) and same(dim, 1):
+        return onto, False
+    wide = dim is not None and same(dim, 1) is False
+    return narrower(onto, dim) if wide else onto, stretches(dim, onto, why)
+
+
+def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
+    """What the library makes of a 1 under ``dim``: 0 stays 0, an unknown size stays unknown, more is refused."""
+    if dim == 0:
+        return 0, True
+    lower = bounds(dim)[0]
+    return None, lower is None or lower <= 1
+
+
+def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
+    """What becomes of a size that may be 1 under a 0: 0, whether the size is 0 or 1."""
+    relations = [Relation("==", onto, 1)]
+    if same(onto, 0) is None:
+        relations.append(Relation("==", onto, 0))
+    require(*relations, why=why)
+    return 0, True
+
+
+def pdpd(a: Shape | None, b: Shape | None, *, library_axis: int | None, specified_axis: int | None) -> Shape | None:
+    """pdpd broadcasting under both readings of its attributes.
+
+    ``library_axis`` is what the attribute ``auto_broadcast.auto_broadcast_axis`` says, ``specified_axis`` what ``axis``
+    says; None where absent. States a ``PDPD_READING`` fault where the readings differ in verdict or result, and raises
+    where both fail.
+    """
+    written = library_axis if library_axis is not None else specified_axis
+    readings: list[Shape | Fault | None] = []
+    for axis, ignore in ((library_axis or 0, False), (-1 if written is None else written, True)):
+        try:
+            readings.append(along(a, b, axis, ignore_trailing=ignore))
+        except Fault as fault:
+            readings.append(fault)
+    library, specification = readings
+    wanted = -1 if written is None else written
+    if wanted == -1 and a is not None and b is not None:
+        wanted = len(a) - len(b)
+    differ = partial(_two_readings, library_axis=library_axis, written=written, wanted=wanted)
+    if isinstance(library, Fault):
+        if isinstance(specification, Fault):
+            raise specification
+        warn(differ(library.message, shape_text(specification)))
+        return specification
+    if isinstance(specification, Fault):
+        warn(differ(shape_text(library), specification.message))
+    elif library != specification:
+        warn(differ(shape_text(library), shape_text(specification)))
+    elif library_axis is None and specified_axis not in (None, 0) and a is not None and b is not None:
+        warn(differ(shape_text(library), "the same shape"))
+    return library
+
+
+def _two_readings(
+    library: str, specification: str, *, library_axis: int | None, written: int | None, wanted: int
+) -> Fault:
+    name = "auto_broadcast.auto_broadcast_axis"
+    read = f"axis {library_axis}" if library_axis is not None else f"no `{name}`, hence axis 0"
+    axis = "-1 (the default)" if written is None else str(written)
+    return PDPD_READING.fault(
+        f"OpenVINO reads {read}: {library}; the specification reads axis {axis}: {specification}",
+        help=f'write {name}="{wanted}" (the name that the library reads), with a second input that ends '
+        "no later than the first",
+        input=1,
+    )

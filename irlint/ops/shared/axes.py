@@ -1,0 +1,82 @@
+"""Axes: negative ones, ones that are out of range, and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.wording import counted, span
+
+Ints = tuple[int, ...]
+Floats = tuple[float, ...]
+
+AXIS_OUT_OF_RANGE = Rule(
+    "IRL300",
+    "axis-out-of-range",
+    Severity.ERROR,
+    "An axis does not exist in the tensor that it is meant for.",
+    why="A tensor of rank r has the axes 0 to r-1, counted from the end as -1 to -r. Runtimes refuse any other.",
+    fix="Use an axis that the tensor has; the message names the range.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[2,6] y) { y = Concat <axis = 2> (x, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[2,3] z) => (float[2,6] y) { y = Concat <axis = 1> (x, z) }""",
+    refused=(refused("onnxruntime"),),
+)
+
+AXIS_REPEATED = Rule(
+    "IRL301",
+    "axis-repeated",
+    Severity.ERROR,
+    "A list of axes names one axis twice.",
+    why="Each axis can be reduced, removed or moved once; runtimes refuse the repetition or compute something else.",
+    fix="Name each axis once; -1 and the last axis are the same.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x) => (float[2,3,4] y) { y = Transpose <perm = [0, 1, 1]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3,4] x) => (float[2,4,3] y) { y = Transpose <perm = [0, 2, 1]> (x) }""",
+)
+
+
+def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negative: bool = True) -> int:
+    """``axis`` counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault; ``input`` is the tensor that it is meant for."""
+    lowest = -rank if negative else 0
+    if lowest <= axis < rank:
+        return axis + rank if axis < 0 else axis
+    allowed = span(lowest, rank - 1) if rank else "none, as it is a scalar"
+    raise AXIS_OUT_OF_RANGE.fault(
+        f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}: allowed is {allowed}",
+        help=_in_range(lowest, rank) if rank else "give the input at least one axis",
+        input=input,
+    )
+
+
+def _in_range(lowest: int, rank: int) -> str:
+    return "use axis 0" if lowest == rank - 1 else f"use an axis in the range {span(lowest, rank - 1)}"
+
+
+def axes_of(
+    axes: Sequence[int], rank: int, what: str = "axes", *, input: int = 0, negative: bool = True, repeats: bool = False
+) -> tuple[int, ...]:
+    """``axes`` counted from 0, in their order. Raises AXIS_OUT_OF_RANGE, or AXIS_REPEATED unless ``repeats``."""
+    result = tuple(axis_of(axis, rank, what, input=input, negative=negative) for axis in axes)
+    if repeats or len(set(result)) == len(result):
+        return result
+    twice = next(axis for position, axis in enumerate(result) if axis in result[:position])
+    raise AXIS_REPEATED.fault(
+        f"{what} is {list(axes)} for a tensor of {counted(rank, 'axis', 'axes')}: axis {twice} is named twice",
+        help=f"name axis {twice} once",
+        input=input,
+    )
+
+
+def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
+    """``axis`` of a result of ``rank`` axes, counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
+    lowest = -rank if negative else 0
+    if lowest <= axis < rank:
+        return axis % rank
+    raise AXIS_OUT_OF_RANGE.fault(
+        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {span(lowest, rank - 1)}",
+        help=_in_range(lowest, rank),
+        input=0,
+    )

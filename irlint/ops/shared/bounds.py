@@ -1,0 +1,429 @@
+"""Whole numbers that are too many to keep, as far as they are certain: where they begin and how they rise, or their
+ends.
+
+What comes from a range of an open size is known exactly, entry by entry (``Ramp``), or by its least and its greatest
+entry (``Ends``), which are certainly among the entries where there are any. Nothing is known of what is merely
+possible.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+
+from irlint.dims import (
+    Dim,
+    MaybeDim,
+    Shape,
+    TooComplex,
+    at_least,
+    guarded,
+    largest,
+    product,
+    same,
+    smallest,
+    substituted,
+    symbol,
+    symbols,
+)
+from irlint.dims import bounds as limits
+from irlint.dims.polynomials import Atom, terms_of
+from irlint.lazy_typing import Any, TypeVar
+from irlint.model.descriptions import Columns
+from irlint.model.tensor import FLOATS, INTEGERS, Ends, Extent, Ramp, Scalar, Tensor
+from irlint.ops.shared import contents
+
+Found = TypeVar("Found")
+
+#: What is known of contents of which none is kept.
+Described = Ramp | Ends | None
+
+#: Types that hold every number that comes from sizes.
+EXACT = frozenset({"int32", "int64", "float32", "float64"})
+
+#: Those of them that are whole numbers.
+WHOLE = frozenset({"int32", "int64"})
+
+#: The name of an entry that is any of a tensor's; no model has it, as it is no identifier.
+ENTRY = "an entry"
+
+#: A last axis that is longer is not looked at position by position.
+MOST_COLUMNS = 8
+
+# --- what is known of a tensor ----------------------------------------------------------------------------------------
+
+
+def is_described(x: Tensor) -> bool:
+    """Whether anything is known of the contents, be they kept or not."""
+    return x.value is not None or isinstance(x.extent, (Ramp, Ends))
+
+
+def ramp_of(x: Tensor) -> Ramp | None:
+    """The contents as a ramp; None where they are not known as one."""
+    if isinstance(x.extent, Ramp):
+        return x.extent
+    numbers = x.ints
+    if not numbers or x.shape is None or x.dtype not in EXACT:
+        return None
+    first, *others = numbers
+    if first is None or None in others:
+        return None
+    if all(entry == first for entry in others):
+        return Ramp(first, (0,) * len(x.shape))
+    wide = [axis for axis, dim in enumerate(x.shape) if dim != 1]
+    steps = {b - a for a, b in zip(numbers, others)}  # type: ignore[operator]
+    if len(wide) > 1 or len(steps) > 1:
+        return None
+    (step,) = steps
+    return Ramp(first, tuple(step if axis == wide[0] else 0 for axis in range(len(x.shape))))
+
+
+def one_number(x: Tensor) -> MaybeDim:
+    """The number that every entry is, None where that is not known or they differ."""
+    ramp = ramp_of(x)
+    return ramp.first if ramp is not None and not any(ramp.steps) else None
+
+
+def ends_of(x: Tensor) -> Ends | None:
+    """The least and the greatest entry, None where one of them is not known."""
+    if isinstance(x.extent, Ends):
+        return x.extent
+    if isinstance(x.extent, Columns):
+        return x.extent.ends
+    if isinstance(x.extent, Ramp):
+        return _simple(_ends_of_ramp, x.extent, x.shape)
+    if (
+        isinstance(x.extent, Extent)
+        and x.dtype in INTEGERS
+        and x.extent.least is not None
+        and x.extent.most is not None
+    ):
+        return Ends(int(x.extent.least), int(x.extent.most))
+    numbers = x.ints
+    least, most = (smallest(*numbers), largest(*numbers)) if numbers else (None, None)
+    return None if least is None or most is None else Ends(least, most)
+
+
+def _ends_of_ramp(ramp: Ramp, shape: Shape | None) -> Ends | None:
+    least = most = ramp.first
+    for step, dim in zip(ramp.steps, shape or ()):
+        if step == 0:
+            continue
+        if dim is None:
+            return None
+        if at_least(step, 0):
+            most = most + step * (dim - 1)
+        elif at_least(0, step):
+            least = least + step * (dim - 1)
+        else:
+            return None
+    return Ends(least, most)
+
+
+def _simple(function: Callable[..., Found], *arguments: object) -> Found | None:
+    """What a function gives, None where that is too complex."""
+    try:
+        return function(*arguments)
+    except (TooComplex, ZeroDivisionError):
+        return None
+
+
+# --- where they come from ---------------------------------------------------------------------------------------------
+
+
+def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
+    """The numbers from ``start`` on, along one axis."""
+    first, each = (Tensor(dtype, (), (entry,)).ints for entry in (start, step))
+    if dtype not in EXACT or first is None or each is None or first[0] is None or each[0] is None:
+        return None
+    return Ramp(first[0], (each[0],))
+
+
+def repeated(entry: Scalar, rank: int, dtype: str | None) -> Described:
+    """One whole number everywhere."""
+    numbers = Tensor(dtype, (), (entry,)).ints
+    if dtype not in WHOLE or numbers is None or numbers[0] is None:
+        return None
+    return Ramp(numbers[0], (0,) * rank)
+
+
+def summed(x: Tensor, axis: int, exclusive: bool, *, reverse: bool) -> Described:
+    """The sums of what is one number everywhere, up to each entry along ``axis``."""
+    number, dim = one_number(x), None if x.shape is None else x.shape[axis]
+    if number is None or dim is None or x.shape is None or x.dtype not in EXACT:
+        return None
+    first = guarded(operator.mul, number, dim) if reverse else number
+    if first is None:
+        return None
+    step = -number if reverse else number
+    steps = tuple(step if place == axis else 0 for place in range(len(x.shape)))
+    return Ramp(first - number if exclusive else first, steps)
+
+
+def everywhere(shape: Shape | None, dtype: str | None) -> Tensor:
+    """The positions of all elements, in order: [rank, count]."""
+    assert shape is not None
+    listed = (len(shape), product(shape))
+    return Tensor(dtype, listed, None, Ramp(0, (0, 1)) if len(shape) == 1 and dtype in EXACT else None)
+
+
+# --- element by element -----------------------------------------------------------------------------------------------
+
+
+def spread(x: Tensor, shape: Shape | None) -> Described:
+    """The contents broadcast to ``shape``."""
+    ramp = ramp_of(x)
+    if ramp is None or shape is None or x.shape is None:
+        return ends_of(x)
+    steps: list[Dim] = [0] * len(shape)
+    offset = len(shape) - len(x.shape)
+    for axis, (step, dim) in enumerate(zip(ramp.steps, x.shape)):
+        if step == 0 or dim == 1:
+            continue
+        if same(dim, shape[axis + offset]) is not True:
+            return ends_of(x)
+        steps[axis + offset] = step
+    return Ramp(ramp.first, tuple(steps))
+
+
+def combined(
+    fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None
+) -> Described:
+    """What an elementwise operator gives, whose ``fold`` works out an entry from those of the tensors."""
+    if shape is None or dtype not in EXACT or any(x.dtype not in EXACT for x in tensors):
+        return None
+    if fold in (contents.plus, contents.minus) and len(tensors) == 2:
+        a, b = (spread(x, shape) for x in tensors)
+        if isinstance(a, Ramp) and isinstance(b, Ramp):
+            return _simple(_added, a, b, fold)
+    return _simple(_applied, fold, tensors, shape)
+
+
+def _added(a: Ramp, b: Ramp, fold: Callable[..., Any]) -> Ramp:
+    return Ramp(fold(a.first, b.first), tuple(fold(one, other) for one, other in zip(a.steps, b.steps)))
+
+
+def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape) -> Described:
+    """The fold is asked with a name in the place of an entry of one tensor, where all the others are one number
+    each."""
+    open_ = [index for index, x in enumerate(tensors) if one_number(x) is None]
+    if len(open_) > 1:
+        return None
+    index = open_[0] if open_ else 0
+    ends = ends_of(tensors[index])
+    if ends is None:
+        return None
+    least = limits(ends.least)[0] or 0 if at_least(ends.least, 0) else -(1 << 62)
+    entry = symbol(ENTRY, least, by_data=True)
+    row = [entry if place == index else _as_held(x) for place, x in enumerate(tensors)]
+    try:
+        found = fold(*row)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    if None in row or isinstance(found, (bool, float)) or found is None:
+        return None
+    direction = _direction(found)
+    if direction is None:
+        return None
+    given = spread(tensors[index], shape)
+    if isinstance(given, Ramp) and (factor := _factor(found, entry)) is not None:
+        return Ramp(substituted(found, {ENTRY: given.first}), tuple(factor * step for step in given.steps))
+    first, last = (substituted(found, {ENTRY: end}) for end in (ends.least, ends.most))
+    return Ends(first, last) if direction >= 0 else Ends(last, first)
+
+
+def _as_held(x: Tensor) -> Scalar:
+    """The one number of a tensor in its own type: a float divides in another way than a whole number."""
+    number = one_number(x)
+    if x.dtype not in FLOATS:
+        return number
+    return float(number) if isinstance(number, int) else None
+
+
+def _factor(found: Dim, entry: Dim) -> MaybeDim:
+    """By what ``found`` changes with one step of the entry, where that is the same everywhere."""
+    factor = substituted(found, {ENTRY: entry + 1}) - found
+    return None if ENTRY in symbols(factor) else factor
+
+
+def _direction(a: Dim) -> int | None:
+    """1 where ``a`` does not fall as the entry rises, -1 where it does not rise, 0 where it stays; None where nothing
+    is known."""
+    found = set()
+    for monomial, factor in terms_of(a).items():
+        ways = [_direction_of(atom) for atom in monomial]
+        moving = [way for way in ways if way != 0]
+        alone = len(monomial) == 1 or all(atom.low is not None and atom.low >= 0 for atom in monomial)
+        if None in moving or (moving and not alone):
+            return None
+        found |= {way if factor > 0 else -way for way in moving if way is not None}
+    return None if len(found) > 1 else found.pop() if found else 0
+
+
+def _direction_of(atom: Atom) -> int | None:
+    if not atom.parts:
+        return 1 if atom.name == ENTRY else 0
+    ways = {_direction(part) for part in (atom.parts[:1] if atom.kind == "//" else atom.parts)} - {0}
+    if atom.kind == "//" and (_direction(atom.parts[1]) != 0 or not at_least(atom.parts[0], 0)):
+        return None
+    return None if len(ways) > 1 else ways.pop() if ways else 0
+
+
+def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
+    """``a`` where the condition holds and ``b`` where it does not, if that is the same everywhere or makes no
+    difference."""
+    entries = set(condition.value or ())
+    if len(entries) == 1 and isinstance(next(iter(entries)), bool):
+        return spread(a if entries.pop() else b, shape) if a.dtype in EXACT else None
+    one, other = spread(a, shape), spread(b, shape)
+    return one if isinstance(one, Ramp) and one == other else None
+
+
+def converted(x: Tensor, dtype: str | None) -> Described | Columns:
+    """The contents in another type, None where that may not hold them all."""
+    if isinstance(x.extent, Columns):
+        return x.extent if dtype in EXACT else None
+    if not isinstance(x.extent, (Ramp, Ends)):
+        return None
+    if dtype in EXACT:
+        return x.extent
+    ends = ends_of(x)
+    if ends is None or not isinstance(ends.least, int) or not isinstance(ends.most, int) or dtype not in INTEGERS:
+        return None
+    return x.extent if None not in (contents.cast(ends.least, dtype), contents.cast(ends.most, dtype)) else None
+
+
+# --- moved about ------------------------------------------------------------------------------------------------------
+
+
+def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
+    """The contents under another shape, in the same order."""
+    if isinstance(x.extent, Columns) and shape and x.shape is not None and shape[-1] == x.shape[-1]:
+        columns = [ends_of(column(x, position)) for position in range(len(x.extent.columns))]
+        return Columns(tuple(columns), x.extent.ends)
+    ramp = ramp_of(x)
+    if ramp is None or shape is None or x.shape is None:
+        return ends_of(x)
+    if not any(ramp.steps):
+        return Ramp(ramp.first, (0,) * len(shape))
+    before = [(dim, step) for dim, step in zip(x.shape, ramp.steps) if dim != 1]
+    wide = [axis for axis, dim in enumerate(shape) if dim != 1]
+    if [dim for dim, _ in before] != [shape[axis] for axis in wide]:
+        return ends_of(x)
+    steps: list[Dim] = [0] * len(shape)
+    for axis, (_, step) in zip(wide, before):
+        steps[axis] = step
+    return Ramp(ramp.first, tuple(steps))
+
+
+def permuted(x: Tensor, order: Sequence[int]) -> Described:
+    """The contents with the axes in another order."""
+    if not isinstance(x.extent, Ramp):
+        return ends_of(x)
+    return Ramp(x.extent.first, tuple(x.extent.steps[axis] for axis in order))
+
+
+def arranged(known: Described, axes: Sequence[int | None]) -> Described:
+    """A ramp with the steps of some of its axes, in this order; None stands for a new axis."""
+    if not isinstance(known, Ramp):
+        return known
+    return Ramp(known.first, tuple(0 if axis is None else known.steps[axis] for axis in axes))
+
+
+def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:
+    """The contents repeated along each axis."""
+    ramp = ramp_of(x)
+    kept = ramp is not None and all(step == 0 or times == 1 for step, times in zip(ramp.steps, repeats))
+    return ramp if kept else ends_of(x)
+
+
+def taken(x: Tensor, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
+    """A part of the contents: along each axis from which position on, and how far from one to the next."""
+    ramp = ramp_of(x)
+    return None if ramp is None else _simple(_taken, ramp, places)
+
+
+def _taken(ramp: Ramp, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
+    first, steps = ramp.first, list[Dim]()
+    for step, (start, stride) in zip(ramp.steps, places):
+        if step == 0:
+            steps.append(0)
+            continue
+        if start is None or stride is None:
+            return None
+        first = first + step * start
+        steps.append(step * stride)
+    return Ramp(first, tuple(steps))
+
+
+def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
+    """What Gather takes along ``axis``."""
+    ramp, places = ramp_of(data), ramp_of(indices)
+    if ramp is None or data.shape is None or indices.shape is None:
+        return None
+    before, step, after = ramp.steps[:axis], ramp.steps[axis], ramp.steps[axis + 1 :]
+    if step == 0:
+        return Ramp(ramp.first, (*before, *(0,) * len(indices.shape), *after))
+    ends, dim = ends_of(indices), data.shape[axis]
+    if places is None or ends is None or dim is None:
+        return None
+    start = places.first if at_least(ends.least, 0) else places.first + dim if at_least(-1, ends.most) else None
+    if start is None:
+        return None
+    return _simple(lambda: Ramp(ramp.first + step * start, (*before, *(step * each for each in places.steps), *after)))
+
+
+def joined(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
+    """The contents of tensors one after the other along ``axis``."""
+    found = _joined(tensors, axis)
+    if isinstance(found, Ramp) or any(x.shape is None or axis != len(x.shape) - 1 for x in tensors):
+        return found
+    sizes = [x.shape[-1] for x in tensors if x.shape is not None]
+    if not all(isinstance(size, int) for size in sizes) or sum(sizes) > MOST_COLUMNS:  # type: ignore[arg-type]
+        return found
+    columns = [column(x, position) for x, size in zip(tensors, sizes) for position in range(size)]  # type: ignore[arg-type]
+    known = tuple(ramp_of(each) or ends_of(each) for each in columns)
+    return Columns(known, found) if any(each is not None for each in known) else found
+
+
+def _joined(tensors: Sequence[Tensor], axis: int) -> Described:
+    first, *others = map(ramp_of, tensors)
+    if first is not None and not any(first.steps) and all(ramp == first for ramp in others):
+        return first
+    parts = [x for x in tensors if x.value != ()]
+    known = [ends for x in parts if (ends := ends_of(x)) is not None]
+    filled = [at_least(product(x.shape or ()), 1) for x in parts]
+    sure = [ends for ends, has_entries in zip(known, filled) if has_entries]
+    if len(known) < len(parts) or not all(
+        has_entries or _adds_nothing_if_empty(x, axis, sure) for x, has_entries in zip(parts, filled)
+    ):
+        return None
+    least, most = smallest(*(each.least for each in known)), largest(*(each.most for each in known))
+    return None if least is None or most is None else Ends(least, most)
+
+
+def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
+    """Whether the ends of a ramp along ``axis`` lie within those of another part where the ramp has no entries."""
+    ramp = ramp_of(x)
+    if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
+        return False
+    step = ramp.steps[axis]
+    before = ramp.first - step
+    return bool(at_least(step, 0)) and any(
+        at_least(ramp.first, ends.least) and at_least(ends.most, before) for ends in others
+    )
+
+
+def column(x: Tensor, position: int) -> Tensor:
+    """The entries at one position of the last axis, whose size is known."""
+    assert x.shape is not None
+    shape, length = x.shape[:-1], x.shape[-1]
+    assert isinstance(length, int)
+    if x.value is not None:
+        return Tensor(x.dtype, shape, x.value[position::length])
+    if isinstance(x.extent, Ramp):
+        *steps, last = x.extent.steps
+        return Tensor(x.dtype, shape, None, Ramp(x.extent.first + last * position, tuple(steps)))
+    if isinstance(x.extent, Columns):
+        return Tensor(x.dtype, shape, None, x.extent.columns[position])
+    return Tensor(x.dtype, shape, None, x.extent if length == 1 else None)

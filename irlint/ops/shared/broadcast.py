@@ -1,0 +1,279 @@
+"""How the shapes of an operator's inputs become one: every broadcast rule of both formats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from irlint.dims import Dim, MaybeDim, Shape, broadcast_size, same, symbols
+from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.statements import Relation, agree, require, warn
+from irlint.findings.wording import counted, listed
+from irlint.model.tensor import shape_text
+from irlint.ops.shared.sizes import narrower
+
+BROADCAST_MISMATCH = Rule(
+    "IRL201",
+    "broadcast-mismatch",
+    Severity.ERROR,
+    "The inputs of an elementwise operator have sizes on one axis that differ, and neither is 1.",
+    why="""Shapes are aligned on their last axes; two sizes on one axis have to be equal, or one of them 1. Where they
+are neither, no runtime can compute the node: ONNX Runtime stops with "Incompatible dimensions", OpenVINO with
+"Argument shapes are inconsistent.", both without the sizes.""",
+    fix="""Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) so that each input's axes stand under the
+axes that they belong to: a bias of 64 channels is [64, 1, 1] against [N, 64, H, W].""",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,64,56,56] x, float[64,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
+    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
+)
+
+UNIDIRECTIONAL_MISMATCH = Rule(
+    "IRL202",
+    "unidirectional-broadcast-mismatch",
+    Severity.ERROR,
+    "An input that may only be stretched onto another one does not fit it.",
+    why="""The operator broadcasts one way: the result has the shape of the first input, so the other one may not have
+        more axes, and each of its sizes has to be 1 or that of the axis that it stands under.""",
+    fix="Give the input a shape that is stretched onto the other by NumPy's rule, with no axis larger than it.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,4,4] x, float[3,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
+)
+
+SHAPES_DIFFER = Rule(
+    "IRL203",
+    "shapes-differ",
+    Severity.ERROR,
+    "Inputs that have to be of one shape are not.",
+    why="""Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean below
+        8, in ONNX) nothing is implied: every size has to be the same.""",
+    fix='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
+    bad="""<ir_version: 3, opset_import: ["" : 7]>
+g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",
+    good="""<ir_version: 3, opset_import: ["" : 7]>
+g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
+)
+
+
+def _room_for(small: Shape, large: Shape) -> str:
+    """Where ``small`` would fit along other axes of ``large``: the shape to give it, or ""."""
+    if not 0 < len(small) < len(large):
+        return ""
+    for start in range(len(large) - len(small)):
+        if all(same(a, b) for a, b in zip(small, large[start:])):
+            wanted = (*small, *([1] * (len(large) - start - len(small))))
+            return shape_text(wanted)
+    return ""
+
+
+def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, axes: Sequence[int]) -> str:
+    for small, large in ((second, first), (first, second)):
+        a, b = shapes[small], shapes[large]
+        room = _room_for(a, b) if a is not None and b is not None else ""
+        if room:
+            return f"reshape input {small} from {shape_text(a)} to {room}: then it stands under the axis of its size"
+    named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
+    return f"make {named} equal in both inputs, or 1 in one of them"
+
+
+def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
+    """The shape that NumPy's rule gives for all of ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
+
+    Right-aligned; missing leading axes are 1; sizes on one axis are equal or 1. A dim that is not known is None, and
+    so is the result where a rank is unknown. ``first`` is the input index of the first shape.
+
+    Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis.
+    Sources: ONNX "Broadcasting in ONNX", multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations".
+    """
+    known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
+    if len(known) > 1 and len(known) == len(shapes) and all(shape == known[0][1] for _, shape in known[1:]):
+        return known[0][1]
+    rank = max((len(shape) for _, shape in known), default=0)
+    result: list[MaybeDim] = []
+    clashes: list[tuple[int, int, Dim, int, Dim]] = []
+    for axis in range(rank):
+        column = [(index, shape[axis - rank]) for index, shape in known if len(shape) >= rank - axis]
+        found = clash(column)
+        if found is None:
+            result.append(joined(column, f"axis {axis}"))
+            continue
+        clashes.append((axis, *found))
+        result.append(None)
+    if clashes:
+        raise _mismatch(shapes, rank, clashes, first=first)
+    return None if len(known) < len(shapes) else tuple(result)
+
+
+def _mismatch(
+    shapes: Sequence[Shape | None],
+    rank: int,
+    clashes: Sequence[tuple[int, int, Dim, int, Dim]],
+    *,
+    first: int,
+) -> Fault:
+    _, left, _, right, _ = clashes[0]
+    padded: tuple[Shape | None, ...] = (*(None for _ in range(first)), *shapes)
+
+    from irlint.ops.shared.facts import clash_text
+
+    def own(index: int, axis: int) -> tuple[int, int]:
+        return index + first, axis - rank + len(shapes[index] or ())
+
+    pairs = [(own(a, clash_axis), own(b, clash_axis)) for clash_axis, a, _, b, _ in clashes]
+    return BROADCAST_MISMATCH.fault(
+        clash_text(padded, pairs, aligned=True),
+        help=_mismatch_help(padded, left + first, right + first, axes=sorted({each for each, *_ in clashes})),
+        input=right + first,
+        marks=tuple(mark for pair in pairs for mark in pair),
+        remark="differ, and neither is 1",
+    )
+
+
+def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
+    """The first two of the sizes on one axis, (index, size) pairs, that can neither be equal nor 1."""
+    wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
+    if len(wide) < 2:
+        return None
+    wide = [(index, dim) for index, dim in wide if same(dim, 1) is False]
+    for position, (right, b) in enumerate(wide):
+        for left, a in wide[:position]:
+            if same(a, b) is False:
+                return left, a, right, b
+    return None
+
+
+def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
+    """The size of one axis, its entries being free of clashes; states what it takes for granted.
+
+    ``where`` names the axis in what is stated.
+    """
+    entries: list[MaybeDim] = []
+    for _, dim in column:
+        if dim != 1 and dim not in entries:
+            entries.append(dim)
+    if not entries:
+        return 1
+    if len(entries) == 1:
+        return entries[0]
+    wide = [dim for dim in entries if dim is not None and same(dim, 1) is False]
+    sure = next((dim for dim in wide if isinstance(dim, int)), wide[0] if wide else None)
+    for other in entries:
+        if sure is None or other is None or other is sure or same(other, sure):
+            continue
+        require(
+            Relation("==", other, sure),
+            Relation("==", other, 1),
+            why=f"{where} joins {sure} with {other}",
+        )
+    if sure is not None:
+        return sure
+    for a, b in combinations([dim for dim in entries if dim is not None], 2):
+        require(
+            Relation("==", a, b),
+            Relation("==", a, 1),
+            Relation("==", b, 1),
+            why=f"{where} joins {a} with {b}",
+        )
+    if any(name.startswith("_") for dim in entries if dim is not None for name in symbols(dim)):
+        return None
+    return broadcast_size(*entries)
+
+
+def stretched(
+    target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
+) -> Shape | None:
+    """``target``, after making sure that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
+
+    ``index`` and ``onto`` are the input indices of the two. Surplus axes of size 1 in front are a warning, unless
+    ``strict``. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in ONNX", unidirectional.
+    """
+    if target is None or shape is None:
+        return target
+    what = what or f"input {index}"
+    if len(shape) > len(target):
+        ones = all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)])
+        severity = Severity.WARNING if ones and not strict else None
+        fault = UNIDIRECTIONAL_MISMATCH.fault(
+            f"{what} has {counted(len(shape), 'axis', 'axes')}, what it is stretched onto has {len(target)}: "
+            f"{shape_text(shape)} onto {shape_text(target)}",
+            help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
+            input=index,
+            severity=severity,
+        )
+        if severity is None:
+            raise fault
+        warn(fault)
+        return target
+    offset = len(target) - len(shape)
+    clashes = []
+    for axis, dim in enumerate(shape):
+        if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is stretched onto axis {offset + axis}"):
+            clashes.append((offset + axis, axis))
+    if clashes:
+        axis, own = clashes[0]
+        allowed = "1" if target[axis] == 1 else f"1 or {target[axis]}"
+        onto_whole = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
+        raise UNIDIRECTIONAL_MISMATCH.fault(
+            f"axis {own} of {what} is {shape[own]}; stretched onto axis {axis} it has to be {allowed}{onto_whole}",
+            help=f"make axis {own} of {what} {allowed}",
+            input=index,
+            marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
+            remark=f"differ, and only 1 in input {index} is stretched",
+        )
+    return target
+
+
+def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
+    """Whether a size can be ``onto`` or 1; states it where it is not proven."""
+    if dim == 1 or dim is None or onto is None:
+        return True
+    equal, one = same(dim, onto), same(dim, 1)
+    if equal or one:
+        return True
+    if equal is False and one is False:
+        return False
+    relations = [Relation("==", dim, onto)] if equal is None else []
+    relations += [Relation("==", dim, 1)] if one is None else []
+    require(*relations, why=why)
+    return True
+
+
+def merged(
+    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes have to be equal"
+) -> Shape | None:
+    """The one shape that all of ``shapes`` are (OpenVINO ``none``; ONNX before broadcasting).
+
+    Raises a ``SHAPES_DIFFER`` fault (or one of ``rule``) where two ranks or two sizes differ.
+    """
+    known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
+    if not known:
+        return None
+    first, result = known[0]
+    for index, shape in known[1:]:
+        if len(shape) != len(result):
+            raise rule.fault(
+                f"input {first} is {shape_text(result)} and input {index} is {shape_text(shape)}: {why}",
+                help="give both the same number of axes",
+                input=index,
+            )
+        clashes = [
+            axis
+            for axis, (a, b) in enumerate(zip(result, shape))
+            if not agree(a, b, f"axis {axis} of input {first} and of input {index} are one size")
+        ]
+        if clashes:
+            from irlint.ops.shared.facts import clash_text
+
+            pairs = [((first, axis), (index, axis)) for axis in clashes]
+            raise rule.fault(
+                f"{clash_text({first: result, index: shape}, pairs)}, and {why}",
+                help=f"make axis {clashes[0]} equal in both inputs",
+                input=index,
+                marks=tuple(mark for pair in pairs for mark in pair),
+                remark="differ",
+            )
+        result = tuple(map(narrower, result, shape))
+    return result

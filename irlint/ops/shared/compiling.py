@@ -1,0 +1,364 @@
+"""What OpenVINO reads and its CPU plugin refuses to compile: the rule, and the questions that operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.lazy_typing import Any
+from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, UNREAD, kinds, one_of
+from irlint.records import record
+
+_GOOD = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="?,3" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="relu" type="Relu" version="opset1"><input><port id="0"/></input><output>\
+<port id="1" precision="FP32"><dim>-1</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+</edges></net>"""
+
+NOT_COMPILED = Rule(
+    "IRL525",
+    "layer-not-compiled",
+    Severity.WARNING,
+    "OpenVINO reads the layer, and refuses to compile it for the CPU.",
+    why="""Reading a model checks little more than types and shapes. The CPU plugin needs to know the rank of every
+        tensor when it compiles the model, holds no tensors of some element types, and wants constants in some places:
+        there `compile_model` fails,
+with a text that rarely names the place. Where the specification allows the layer, another device may run it, or the
+CPU once the model is reshaped: that is a warning, and an error with `--target openvino`. What the specification
+forbids is an error.""",
+    fix="Give the layer what the message names, or an input its rank with `reshape` before compiling.",
+    bad=_GOOD.replace('shape="?,3"', 'shape="..."').replace("<dim>-1</dim><dim>3</dim>", ""),
+    good=_GOOD,
+)
+
+#: Element types of which the plugin holds no tensor.
+NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
+
+
+@record
+class Surroundings:
+    """Where what a layer gets comes from, and where what it gives goes: which inputs are ``fixed``, which follow from
+    constants alone, which are ``varying``, which are worked out when the model runs, and which ``direct``, which are
+    inputs of the model, which ``stored``, which are constants themselves, which ``shared``, which other layers use too,
+    and which ``leaving``, which are outputs of the model too; which outputs are ``used``, and which are ``outward``,
+    outputs of the model.
+    """
+
+    fixed: frozenset[int]
+    varying: frozenset[int]
+    direct: frozenset[int]
+    stored: frozenset[int]
+    used: frozenset[int]
+    shared: frozenset[int]
+    outward: frozenset[int]
+    leaving: frozenset[int]
+
+
+@record
+class Layer:
+    """A layer that is to be compiled: the types of what it gets and gives, its attributes by their names, and their
+    groups by the parameters of its rule, and its surroundings, which are asked for only where the answer depends on
+    them.
+    """
+
+    inputs: tuple[Type | None, ...]
+    outputs: tuple[Type | None, ...]
+    attributes: Mapping[str, Any]
+    surroundings: Callable[[], Surroundings]
+
+    @property
+    def fixed(self) -> frozenset[int]:
+        return self.surroundings().fixed
+
+    @property
+    def varying(self) -> frozenset[int]:
+        return self.surroundings().varying
+
+    @property
+    def direct(self) -> frozenset[int]:
+        return self.surroundings().direct
+
+    @property
+    def stored(self) -> frozenset[int]:
+        return self.surroundings().stored
+
+    @property
+    def used(self) -> frozenset[int]:
+        return self.surroundings().used
+
+    @property
+    def shared(self) -> frozenset[int]:
+        return self.surroundings().shared
+
+    @property
+    def outward(self) -> frozenset[int]:
+        return self.surroundings().outward
+
+    @property
+    def leaving(self) -> frozenset[int]:
+        return self.surroundings().leaving
+
+    def dtype(self, index: int) -> str | None:
+        """The element type of an input, None where it is not known."""
+        known = self.inputs[index] if index < len(self.inputs) else None
+        return known.dtype if isinstance(known, Tensor) else None
+
+    def sizes(self, index: int) -> tuple[int, ...] | None:
+        """The shape of an input, None where a size of it is open."""
+        return whole_sizes(self.inputs[index] if index < len(self.inputs) else None)
+
+
+def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
+    """The shape of a tensor, None where a size of it is open."""
+    if not isinstance(known, Tensor) or known.shape is None:
+        return None
+    sizes = tuple(dim for dim in known.shape if isinstance(dim, int))
+    return sizes if len(sizes) == len(known.shape) else None
+
+
+def not_compiled(
+    message: str, *, help: str, input: int | None = None, attribute: str | None = None, forbidden: bool = False
+) -> Fault:
+    """The fault of what OpenVINO reads and refuses to compile; ``forbidden``: the specification does not allow it
+    either."""
+    return NOT_COMPILED.fault(
+        f"{message}; OpenVINO reads the layer and refuses to compile it",
+        help=help,
+        input=input,
+        attribute=attribute,
+        severity=Severity.ERROR if forbidden else None,
+        stage="compile",
+    )
+
+
+def never(layer: Layer) -> Fault | None:
+    """What is wrong with any layer of an operation that the CPU plugin does not have, and others may."""
+    return not_compiled(
+        "the CPU plugin has no implementation of the operation",
+        help="write the operation with others, or take another device",
+    )
+
+
+def without_strings(layer: Layer) -> Fault | None:
+    """What is wrong with strings in an operation that the CPU plugin has for numbers alone."""
+    for index in range(len(layer.inputs)):
+        if layer.dtype(index) == "string" and layer.varying:
+            return not_compiled(
+                f"input {index} is string, and the CPU plugin takes numbers there",
+                help=f"let input {index} hold numbers",
+                input=index,
+                forbidden=True,
+            )
+    return None
+
+
+def laid_as_numpy(layer: Layer) -> Fault | None:
+    """What is wrong with an input that is laid along the first one as PaddlePaddle does, where the CPU plugin lays it
+    as NumPy does."""
+    first, second = layer.sizes(0), layer.sizes(1)
+    if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
+        return None
+    if all(a == b or 1 in (a, b) for a, b in zip(first[::-1], second[::-1])) or not {0, 1} & layer.varying:
+        return None
+    return not_compiled(
+        f'attribute `auto_broadcast` is "pdpd", which the specification allows, and the CPU plugin lays {list(second)} '
+        "along the last axes "
+        f"of {list(first)} all the same",
+        help='write auto_broadcast="numpy", and unsqueeze input 1 to the axes that are meant',
+        attribute="auto_broadcast",
+        input=1,
+    )
+
+
+def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` have to be constants."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            if index in layer.varying:
+                return not_compiled(
+                    f"input {index} is worked out when the model runs, and the CPU plugin takes a constant there",
+                    help=f"let input {index} be a constant",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+#: Element types of constants whose contents OpenVINO does not read.
+UNREADABLE = frozenset({"bool", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0"}) | UNREAD
+
+
+def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` are read where they are constants: those are of a type that
+    can be."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            dtype = layer.dtype(index)
+            if dtype in unreadable and index in layer.fixed:
+                return ELEMENT_TYPE_REFUSED.fault(
+                    f"input {index} is a constant of {dtype}, whose contents OpenVINO does not read",
+                    help=f"let input {index} be a constant of int64",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+def types_at(
+    *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin takes"
+) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` may be of other element types when it is read than when it is
+    compiled."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            dtype = layer.dtype(index)
+            if dtype is not None and dtype not in allowed:
+                return not_compiled(
+                    f"input {index} is {dtype}, and {becomes} {kinds(allowed)}",
+                    help=f"convert input {index} to {one_of(allowed, dtype)}",
+                    input=index,
+                    forbidden=True,
+                )
+        return None
+
+    return refused
+
+
+def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer whose inputs ``indices`` have a size of 0; nothing where all of ``beside`` are
+    constants."""
+
+    def refused(layer: Layer) -> Fault | None:
+        for index in indices:
+            known = layer.inputs[index]
+            if isinstance(known, Tensor) and known.shape is not None and 0 in known.shape:
+                if beside and not layer.varying & {*beside}:
+                    return None
+                return not_compiled(
+                    f"input {index} is {shape_text(known.shape)}, and the CPU plugin has no kernel for tensors without "
+                    "elements",
+                    help=f"leave the operation out where input {index} is empty, or leave that size open",
+                    input=index,
+                )
+        return None
+
+    return refused
+
+
+def known_sizes(layer: Layer) -> Fault | None:
+    """What is wrong with a layer that the CPU plugin has where the sizes of all inputs are known."""
+    for index, known in enumerate(layer.inputs):
+        if isinstance(known, Tensor) and known.shape is not None and layer.sizes(index) is None:
+            return not_compiled(
+                f"input {index} is {shape_text(known.shape)}, and the CPU plugin takes no open sizes there",
+                help=f"write all sizes of input {index}, or give them with `reshape` before compiling",
+                input=index,
+            )
+    return None
+
+
+def known_filters(layer: Layer) -> Fault | None:
+    """What is wrong with a convolution: filters that are no constants need sizes that are known."""
+    filters = layer.inputs[1]
+    if not isinstance(filters, Tensor) or filters.shape is None or all(isinstance(dim, int) for dim in filters.shape):
+        return None
+    if 1 not in layer.varying:
+        return None
+    return not_compiled(
+        f"the filters, input 1, are {shape_text(filters.shape)}, and the CPU plugin takes no open sizes there",
+        help="write the sizes of the filters, or let them be a constant",
+        input=1,
+    )
+
+
+def without_negatives(*names: str, known_from: int | None = None) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a window of which ``names`` are lists of numbers of at least 0; with ``known_from`` only where
+    the sizes of the data are known from that axis on.
+    """
+
+    def refused(layer: Layer) -> Fault | None:
+        data = layer.inputs[0]
+        shape = data.shape if isinstance(data, Tensor) else None
+        if known_from is not None and not (shape and all(isinstance(dim, int) for dim in shape[known_from:])):
+            return None
+        for name in names:
+            entries = layer.attributes[name]
+            if name.startswith("pads") and layer.attributes["auto_pad"] != "explicit":
+                continue
+            negative = [entry for entry in entries or () if entry < 0]
+            if negative:
+                return not_compiled(
+                    f"`{name}` has the entry {negative[0]}",
+                    help=f"write numbers of at least {0 if name.startswith('pads') else 1}",
+                    attribute=name,
+                    forbidden=True,
+                )
+        return None
+
+    return refused
+
+
+def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a window of a convolution: lists ``names`` have no numbers below 0 for axes whose sizes are
+    known."""
+
+    def refused(layer: Layer) -> Fault | None:
+        data = layer.inputs[0]
+        sizes = data.shape[2:] if isinstance(data, Tensor) and data.shape is not None else ()
+        for name in names:
+            if name.startswith("pads") and layer.attributes["auto_pad"] != "explicit":
+                continue
+            entries = layer.attributes[name]
+            for axis, (size, entry) in enumerate(zip(sizes, entries or ()), 2):
+                if isinstance(size, int) and entry < 0:
+                    return not_compiled(
+                        f"`{name}` has the entry {entry} for axis {axis}, whose size is known",
+                        help=f"write numbers of at least {0 if name.startswith('pads') else 1}",
+                        attribute=name,
+                        forbidden=True,
+                    )
+        return None
+
+    return refused
+
+
+def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], Fault | None]:
+    """The first thing that several questions find wrong with a layer."""
+
+    def refused(layer: Layer) -> Fault | None:
+        return next((fault for question in questions if (fault := question(layer)) is not None), None)
+
+    return refused
+
+
+def given_type(
+    attribute: str, refused: Collection[str], *, dynamic: bool = True, computed: bool = False
+) -> Callable[[Layer], Fault | None]:
+    """What is wrong with a layer that gives elements of a type that ``attribute`` names: one of ``refused``, or a
+    ``dynamic`` one, where ``computed`` only of constants, which the library works out itself."""
+
+    def fault(layer: Layer) -> Fault | None:
+        dtype = layer.attributes[attribute]
+        taken = dtype not in refused if dtype is not None else not dynamic
+        if taken or (dtype is None and computed and len(layer.fixed) < len(layer.inputs)):
+            return None
+        return not_compiled(
+            f"attribute `{attribute}` is {dtype or 'dynamic'}, of which the CPU plugin makes nothing",
+            help="write an element type that the CPU plugin makes, such as f32 or i32",
+            attribute=attribute,
+            forbidden=dtype is None,
+        )
+
+    return fault

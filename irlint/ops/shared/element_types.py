@@ -1,0 +1,119 @@
+"""Element types of inputs that have to be of one type, or of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from irlint.findings.faults import Rule, Severity, refused
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor
+
+ELEMENT_TYPE_REFUSED = Rule(
+    "IRL401",
+    "element-type-not-allowed",
+    Severity.ERROR,
+    "An input has an element type that the operator does not take.",
+    why="Each operator takes certain element types at each version; runtimes refuse the model when they load it.",
+    fix="Insert a Cast (ONNX) or Convert (OpenVINO) before the node, or use the operator for that type.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (int32[2,3] x) => (int32[2,3] y) { y = Sigmoid (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) { y = Sigmoid (x) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+)
+
+ELEMENT_TYPES_DIFFER = Rule(
+    "IRL402",
+    "element-types-differ",
+    Severity.ERROR,
+    "Inputs that have to be of one element type are not.",
+    why="""Neither format converts element types on its own: inputs that share a type variable have to be of one type,
+        and runtimes refuse the model when they load it.""",
+    fix="Insert a Cast (ONNX) or Convert (OpenVINO) before one of the inputs.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float16[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
+    refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt"), refused("openvino_frontend")),
+)
+
+ARITHMETIC = INTEGERS | FLOATS
+
+#: What OpenVINO calls real: all floating-point types but nf4, which numbers the places of a table.
+REAL = FLOATS - {"nf4"}
+LOGICAL = frozenset({"bool"})
+BITWISE = INTEGERS | LOGICAL
+
+#: What most operations take as indices and sizes.
+INDEX_TYPES = frozenset({"int32", "int64"})
+
+#: How an IR spells the type of the indices that an operation gives.
+IndexType = Literal["i32", "i64"]
+INDEX_NAMES = {"i32": "int32", "i64": "int64"}
+
+
+def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
+    """The element type that all known ``tensors`` have; ``first`` is the input index of the first.
+
+    Raises an ``ELEMENT_TYPES_DIFFER`` fault.
+    """
+    known = [(i, x.dtype) for i, x in enumerate(tensors, first) if x is not None and x.dtype is not None]
+    if not known:
+        return None
+    index, dtype = known[0]
+    for other, found in known[1:]:
+        if found != dtype:
+            raise ELEMENT_TYPES_DIFFER.fault(
+                f"input {index} is {dtype} and input {other} is {found}: they have to be of one element type",
+                help=f"convert input {other} to {dtype}, or input {index} to {found}",
+                input=other,
+            )
+    return dtype
+
+
+#: Whole numbers that OpenVINO stores and does not read where they decide a shape.
+UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
+
+
+def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
+    """What to convert to where some element types are ``allowed``: the usual one of the kind of ``dtype`` first."""
+    order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
+    best = next((each for each in order if each in allowed), min(allowed, default="another type"))
+    return best if len(allowed) < 2 else f"{best}, or to another of these types"
+
+
+def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
+    """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known; ``read``
+    says that the contents of a constant decide something when the model is read.
+
+    Raises an ``ELEMENT_TYPE_REFUSED`` fault.
+    """
+    if tensor is None or tensor.dtype is None:
+        return
+    unread = bool(index) and tensor.dtype in UNREAD and "int64" in allowed
+    if tensor.dtype in allowed and not (unread and (tensor.dtype != "uint2" or (read and tensor.value is not None))):
+        return
+    names = kinds(allowed)
+    if tensor.dtype in allowed:
+        names += f", but no {tensor.dtype}, whose contents OpenVINO does not read"
+    raise ELEMENT_TYPE_REFUSED.fault(
+        f"input {index} is {tensor.dtype}; the operator takes {names}",
+        help=f"convert input {index} to {one_of(allowed, tensor.dtype)}",
+        input=index,
+    )
+
+
+def kinds(allowed: Collection[str]) -> str:
+    """Element types by their names, or by their kinds where they are many."""
+    if len(allowed) <= 6:
+        return ", ".join(sorted(allowed))
+    kinds = []
+    if "float32" in allowed:
+        kinds.append("floating-point")
+    if "int32" in allowed:
+        kinds.append("integer")
+    if "bool" in allowed:
+        kinds.append("bool")
+    if "string" in allowed:
+        kinds.append("string")
+    return " and ".join((", ".join(kinds[:-1]), kinds[-1])) + " types" if len(kinds) > 1 else f"{kinds[0]} types"

@@ -1,0 +1,113 @@
+"""What an operator expects of the axes of an input: how many there are, and their sizes."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, same
+from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.statements import agree, warn
+from irlint.findings.wording import are, counted, either
+from irlint.model.tensor import Tensor, shape_text
+from irlint.records import record
+
+INPUT_RANK_REFUSED = Rule(
+    "IRL339",
+    "input-rank-refused",
+    Severity.ERROR,
+    "An input has a number of axes that the operator does not take.",
+    why="""Some operators take only tensors of certain ranks: images of four axes, lists of one, single numbers of none.
+Runtimes refuse any other when they load the model.""",
+    fix="Give the input the number of axes that the message names, with Reshape, Squeeze or Unsqueeze.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+    refused=(refused("onnxruntime"),),
+)
+
+
+def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
+    """Makes sure that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
+
+    An unknown rank passes. Raises an ``INPUT_RANK_REFUSED`` fault.
+    """
+    if tensor is None or tensor.shape is None:
+        return
+    rank = len(tensor.shape)
+    if rank in allowed or (least is not None and rank >= least):
+        return
+    wanted = f"at least {least}" if least is not None else either(*allowed)
+    if allowed == (0,) and least is None:
+        wanted, help = "a scalar", f"make input {index} a scalar"
+    else:
+        help = f"let input {index} have {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
+    name = f"input {index} ({what})" if what else f"input {index}"
+    raise INPUT_RANK_REFUSED.fault(
+        f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
+        help=help,
+        input=index,
+    )
+
+
+def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
+    """Makes sure that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
+
+    Raises an ``INPUT_RANK_REFUSED`` fault; where the runtime takes one element of ``any_rank``, states it as a warning.
+    """
+    if tensor is None or tensor.shape is None:
+        return
+    wrong = [axis for axis, dim in enumerate(tensor.shape) if same(dim, 1) is False]
+    if len(tensor.shape) > (0 if scalar else 1) or wrong:
+        wanted = "a scalar" if scalar else "a scalar or a list of one element"
+        fault = INPUT_RANK_REFUSED.fault(
+            f"input {index} ({what}) is {shape_text(tensor.shape)}; the operator takes {wanted}",
+            help=f"make input {index} {wanted}",
+            input=index,
+        )
+        if wrong or not any_rank:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+
+
+def expect_list_of_axes(axes: Tensor) -> None:
+    """ONNX Runtime takes the axes only as a list; the specification does not rule a scalar out."""
+    try:
+        expect_rank(axes, 1, 1, what="axes")
+    except Fault as fault:
+        if axes.rank != 0:
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
+@record
+class Expected:
+    """What an input has to be: its index and name, and each axis as (what it is, its size)."""
+
+    index: int
+    name: str
+    axes: tuple[tuple[str, MaybeDim], ...]
+    rule: Rule
+
+
+def check(x: Tensor | None, expected: Expected) -> None:
+    """Makes sure that an input can have the axes that are expected. Raises a fault of the expectation's rule."""
+    if x is None or x.shape is None:
+        return
+    words = ", ".join(what for what, _ in expected.axes)
+    if len(x.shape) != len(expected.axes):
+        raise expected.rule.fault(
+            f"input {expected.index} ({expected.name}) has {counted(len(x.shape), 'axis', 'axes')}; "
+            f"expected {are(len(expected.axes))} {len(expected.axes)}: [{words}]",
+            help=f"give {expected.name} the axes [{words}]",
+            input=expected.index,
+        )
+    for axis, (found, (what, size)) in enumerate(zip(x.shape, expected.axes)):
+        if agree(found, size, f"axis {axis} of {expected.name} is {what}"):
+            continue
+        expectation = what if what == str(size) else f"{what}, which is {size}"
+        raise expected.rule.fault(
+            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected is {expectation}",
+            help=f"give {expected.name} the shape [{words}]",
+            input=expected.index,
+            marks=((expected.index, axis),),
+            aligned="left",
+        )

@@ -1,0 +1,272 @@
+"""What every convolution asks of its filters: channels, groups, bias and kernel; and the shape that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, product, quotient, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree, divides
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops.shared.attributes import expect_range
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.operands import RANK_MISMATCH, expect_axes, expect_spatial_rank
+from irlint.ops.shared.sizes import dim_of, narrower
+from irlint.ops.shared.windows import (
+    OnnxWindow,
+    OpenvinoWindow,
+    arranged,
+    channel_axis,
+    expect_no_dilated_same,
+    expect_one_padding,
+    onnx_window,
+    openvino_window,
+    per_axis,
+    window_sizes,
+)
+
+#: What the library takes for the lists that an OpenVINO convolution leaves out.
+ABSENT_LISTS: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "dilations": ()}
+
+CHANNELS_MISMATCH = Rule(
+    "IRL310",
+    "conv-channels-mismatch",
+    Severity.ERROR,
+    "The input's channels are not those that the weights are made for.",
+    why="""The weights of a convolution take a fixed number of input channels: axis 1 of W times `group` in ONNX, axis
+        1 of the filters in OpenVINO (axes 0 and 2 of grouped ones), axis 0 of a transposed convolution's weights. ONNX
+        Runtime refuses
+another input when it comes to the node, OpenVINO when it loads the model.""",
+    fix="""Feed a tensor with that many channels, or use the weights that belong to it. Often the axes are in another
+        order: [N, H, W, C] where [N, C, H, W] is expected.""",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,4,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv (x, w) }""",
+)
+
+GROUPS_MISMATCH = Rule(
+    "IRL311",
+    "conv-groups-mismatch",
+    Severity.ERROR,
+    "The channels cannot be divided into the groups of the convolution.",
+    why="""Each group takes an equal part of the input channels and gives an equal part of the output channels, so
+        `group` has to be at least 1 and to divide both. Runtimes refuse the node otherwise; some divide by zero.""",
+    fix="Set `group` to a number that divides the input and output channels; 1 for a plain convolution.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,6,8,8] x, float[7,3,3,3] w) => (float[1,7,6,6] y) { y = Conv <group = 2> (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,6,8,8] x, float[8,3,3,3] w) => (float[1,8,6,6] y) { y = Conv <group = 2> (x, w) }""",
+)
+
+BIAS_MISMATCH = Rule(
+    "IRL312",
+    "conv-bias-mismatch",
+    Severity.ERROR,
+    "The bias of a convolution is not a list with one element for each output channel.",
+    why="""The bias is added to each output channel and is not broadcast: it has one axis, of as many elements as there
+        are output channels. ONNX Runtime refuses any other when it comes to the node.""",
+    fix="Give the bias one axis with an element for each output channel, or leave it out and use an Add node.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[16,3,3,3] w, float[1] b) => (float[1,16,6,6] y) { y = Conv (x, w, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[16,3,3,3] w, float[16] b) => (float[1,16,6,6] y) { y = Conv (x, w, b) }""",
+)
+
+KERNEL_SHAPE_MISMATCH = Rule(
+    "IRL313",
+    "kernel-shape-mismatch",
+    Severity.ERROR,
+    "The attribute `kernel_shape` is not the shape of the kernel in the weights.",
+    why="""The kernel's sizes stand in the weights; `kernel_shape` may only repeat them. ONNX Runtime refuses the node
+otherwise, when it comes to it.""",
+    fix="Remove `kernel_shape`, or write the spatial sizes of the weights.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,4,4] y) { y = Conv <kernel_shape = [5, 5]> (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv <kernel_shape = [3, 3]> (x, w) }""",
+)
+
+
+def expect_channels(
+    x: Shape | None, w: Shape | None, wanted: MaybeDim, *, first: int = 2, weights: int = 1, text: str = ""
+) -> None:
+    """Makes sure that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
+
+    Raises a ``CHANNELS_MISMATCH`` fault.
+    """
+    if x is None or w is None:
+        return
+    axis = channel_axis(len(x), first)
+    if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels that input {weights} takes"):
+        return
+    elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
+    elsewhere = elsewhere if len(elsewhere) == 1 else []
+    hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"feed {wanted} channels"
+    raise CHANNELS_MISMATCH.fault(
+        f"{counted(x[axis], 'channel')} {'comes' if x[axis] == 1 else 'come'} in (axis {axis} of input 0), "
+        f"the weights{f' (input {weights})' * (weights != 1)} take {wanted}{text}",
+        help=f"{hint}, or use weights for {x[axis]}",
+        input=0,
+        marks=((0, axis),),
+        aligned="left",
+        remark=f"the weights take {wanted}",
+    )
+
+
+def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int, name: str = "group") -> None:
+    """Makes sure that ``group`` is at least 1 and divides ``dim``, the ``what`` on an axis of input ``index``.
+
+    Raises a ``GROUPS_MISMATCH`` fault.
+    """
+    if group < 1:
+        raise GROUPS_MISMATCH.fault(
+            f"`{name}` is {group}; it has to be at least 1", help=f"write 1 for `{name}`, or more", attribute=name
+        )
+    if not divides(group, dim, f"axis {axis} of input {index} is divided into {group} groups"):
+        raise GROUPS_MISMATCH.fault(
+            f"the {dim} {what} (axis {axis} of input {index}) are no multiple of `{name}`, {group}",
+            help=f"use a `{name}` that divides {dim}",
+            input=index,
+            marks=((index, axis),),
+            aligned="left",
+            remark=f"not a multiple of {group}",
+        )
+
+
+def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
+    """Makes sure that a bias is a list of ``channels`` elements. Raises a ``BIAS_MISMATCH`` fault."""
+    if bias is None or bias.shape is None:
+        return
+    if len(bias.shape) == 1 and agree(bias.shape[0], channels, f"input {index} is added to each output channel"):
+        return
+    wanted = "?" if channels is None else channels
+    raise BIAS_MISMATCH.fault(
+        f"input {index} (the bias) is {shape_text(bias.shape)}; expected is [{wanted}], an element for each of the "
+        "output channels",
+        help=f"give input {index} the shape [{wanted}]",
+        input=index,
+    )
+
+
+def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights: int = 1) -> Shape:
+    """The spatial sizes of ONNX weights. Raises a ``KERNEL_SHAPE_MISMATCH`` fault where ``kernel_shape`` denies
+    them."""
+    own: Shape = (None,) * count if w is None else w[2:]
+    if kernel_shape is None:
+        return own
+    kernel_shape = per_axis(kernel_shape, count, "kernel_shape")
+    for position, (written, dim) in enumerate(zip(kernel_shape, own)):
+        if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
+            raise KERNEL_SHAPE_MISMATCH.fault(
+                f"axis {position + 2} of input {weights} is {dim}, and entry {position} of `kernel_shape` says "
+                f"{written}",
+                help=f"remove `kernel_shape`, or write {shape_text(own)}",
+                input=weights,
+                marks=((weights, position + 2),),
+                remark=f"`kernel_shape` says {written}",
+            )
+    return kernel_shape
+
+
+def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None], *, weights: int = 1) -> int | None:
+    """The number of spatial axes by the ranks of input and weights, else by the attributes that have one entry each.
+
+    Raises a ``RANK_MISMATCH`` fault.
+    """
+    expect_spatial_rank(x)
+    if x is not None:
+        expect_axes(w, len(x), weights, axes="as many as input 0 has")
+    elif w is not None and len(w) < 3:
+        raise RANK_MISMATCH.fault(
+            f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected are at least 3, two for channels",
+            help=f"give input {weights} two channel axes and the spatial ones",
+            input=weights,
+        )
+    known = x if x is not None else w
+    if known is not None:
+        return len(known) - 2
+    return next((len(values) for values in lists if values), None)
+
+
+def convolved(
+    x: Shape | None,
+    w: Shape | None,
+    window: OnnxWindow,
+    *,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    first: int = 2,
+    weights: int = 1,
+    blocked: bool = False,
+    lenient: bool = False,
+) -> Shape | None:
+    """The shape of an ONNX convolution; W is [M, C / group, k1, …] in every layout.
+
+    ``blocked`` leaves the channels unjudged, which are in blocks.
+    """
+    count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
+    expect_one_padding(window)
+    if count is None:
+        return None
+    kernel = kernel_of(w, count, kernel_shape, weights=weights)
+    placed = onnx_window(window, count, kernel, first=first)
+    expect_no_dilated_same(placed)
+    if not blocked:
+        expect_groups(group, dim_of(w, 0), "output channels", index=weights, axis=0)
+        text = f" ({w[1]} for each of {group} groups)" if w is not None and group > 1 else ""
+        expect_channels(x, w, product((dim_of(w, 1), group)), first=first, weights=weights, text=text)
+    sizes = window_sizes(x, placed, count, lenient=lenient)
+    return arranged(dim_of(x, 0), dim_of(w, 0), sizes, first=first)
+
+
+def ov_spatial_count(
+    x: Shape | None, w: Shape | None, lists: Sequence[Ints], *, weights: int = 1, extra: int = 0
+) -> int | None:
+    """The number of spatial axes; filters have ``extra`` axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
+    expect_spatial_rank(x, highest=5)
+    if x is not None:
+        axes = f"{extra} more than input 0 has" if extra else "as many as input 0 has"
+        expect_axes(w, len(x) + extra, weights, axes=axes)
+        return len(x) - 2
+    if w is not None:
+        expect_spatial_rank(w[extra:])
+        return len(w) - 2 - extra
+    return next((len(values) for values in lists if values), None)
+
+
+def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
+    """The spatial sizes of filters, and whether they are sound: the library takes a kernel of 0 in silence."""
+    kernel: Shape = (None,) * count if w is None else w[len(w) - count :]
+    return kernel, expect_range(kernel, 1, "filters", severity=Severity.WARNING)
+
+
+def ov_convolved(
+    x: Shape | None, w: Shape | None, window: OpenvinoWindow, *, dilations: Ints, weights: int = 1, extra: int = 0
+) -> Shape | None:
+    """The spatial sizes of an OpenVINO convolution, None where their number is not known."""
+    lists = (window.strides, dilations, window.pads_begin, window.pads_end)
+    count = ov_spatial_count(x, w, lists, weights=weights, extra=extra)
+    if count is None:
+        return None
+    kernel, sound = ov_kernel(w, count)
+    placed = openvino_window(window, count, kernel, dilations=dilations)
+    return window_sizes(x, placed if sound else None, count)
+
+
+def grouped_channels(x: Shape | None, w: Shape | None, own: int) -> MaybeDim:
+    """The groups of filters [G, …] whose axis ``own`` holds the input channels of one group.
+
+    Raises a ``CHANNELS_MISMATCH`` or ``GROUPS_MISMATCH`` fault.
+    """
+    if x is None or w is None:
+        return dim_of(w, 0)
+    wanted = product((w[0], w[own]))
+    expect_channels(x, w, wanted, text=f" ({w[own]} for each of {w[0]} groups)")
+    part = w[own]
+    if isinstance(w[0], int) or x[1] is None or part is None:
+        return w[0]
+    if isinstance(part, int) and part:
+        expect_groups(part, x[1], "input channels", index=0, axis=1, name="channels of a group")
+    return narrower(w[0], quotient(x[1], part))

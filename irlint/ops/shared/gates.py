@@ -1,0 +1,396 @@
+"""What recurrent operators of both formats expect of their inputs: gates, directions, states and activations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, at_least, product, same
+from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor
+from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
+from irlint.ops.shared.axes import Floats
+from irlint.ops.shared.element_types import ARITHMETIC, common_type, expect_type
+from irlint.ops.shared.expectations import Expected, check
+from irlint.ops.shared.sizes import narrower, size
+from irlint.ops.signatures import group
+from irlint.records import record
+
+Direction = Literal["forward", "reverse", "bidirectional"]
+
+WEIGHTS_MISMATCH = Rule(
+    "IRL375",
+    "recurrent-weights-mismatch",
+    Severity.ERROR,
+    "A weight of a recurrent operator does not have the shape that the other sizes give it.",
+    why="""W, R, B and P hold one block for each gate (4 in LSTM, 3 in GRU, 1 in RNN) of `hidden_size` rows; W is
+        multiplied with the input and R with the hidden state. Runtimes refuse any other shape, most of them only when
+        the node runs.""",
+    fix="Check the number of gates, `hidden_size`, the size of the input and the directions; the message names the "
+    "axis.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,30,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM <hidden_size = 10> (x, w, r) \
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM <hidden_size = 10> (x, w, r) \
+}""",
+)
+
+STATE_MISMATCH = Rule(
+    "IRL376",
+    "recurrent-state-mismatch",
+    Severity.ERROR,
+    "The input, an initial state or the sequence lengths of a recurrent operator do not fit together.",
+    why="""The batch, the number of directions and the hidden size are the same in all of them. Runtimes refuse the
+        node, most of them only when it runs.""",
+    fix="Check the order of the axes (ONNX: sequence, batch, input; OpenVINO and `layout=1`: batch first), and the "
+    "sizes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r, float[1,5,10] h) => (float[5,1,3,10] y) {
+  y = LSTM <hidden_size = 10> (x, w, r, , , h)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r, float[1,3,10] h) => (float[5,1,3,10] y) {
+  y = LSTM <hidden_size = 10> (x, w, r, , , h)
+}""",
+)
+
+ACTIVATIONS_MISMATCH = Rule(
+    "IRL377",
+    "recurrent-activations-mismatch",
+    Severity.ERROR,
+    "The activations of a recurrent operator are too few or too many, or one is unknown.",
+    why="""Each direction needs its own: three in LSTM, two in GRU, one in RNN. Runtimes refuse the model when they
+        load it. In OpenVINO the sequences have no activations unless they are written: without them, or with others
+        than relu, sigmoid and tanh,
+the model is read, but not compiled.""",
+    fix="Write the activations of every direction, one after the other.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
+  y = LSTM <hidden_size = 10, activations = ["Sigmoid", "Tanh"]> (x, w, r)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
+  y = LSTM <hidden_size = 10, activations = ["Sigmoid", "Tanh", "Tanh"]> (x, w, r)
+}""",
+    refused=(refused("onnxruntime", "dead by size"),),
+)
+
+HIDDEN_SIZE = Rule(
+    "IRL378",
+    "recurrent-hidden-size-unclear",
+    Severity.WARNING,
+    "`hidden_size` is missing, or is another number than the weights say.",
+    why="""The ONNX specification makes `hidden_size` optional, ONNX Runtime refuses a node without it. OpenVINO reads
+        the size from the weights whatever the attribute says; other readers of the file follow the attribute.""",
+    fix="Write the last size of R as `hidden_size`.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM (x, w, r) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM <hidden_size = 10> (x, w, r) \
+}""",
+)
+
+KNOWN_ACTIVATIONS = frozenset(
+    [
+        "relu",
+        "tanh",
+        "sigmoid",
+        "affine",
+        "leakyrelu",
+        "thresholdedrelu",
+        "scaledtanh",
+        "hardsigmoid",
+        "elu",
+        "softsign",
+        "softplus",
+    ]
+)
+OV_ACTIVATIONS = frozenset(["sigmoid", "tanh", "relu"])
+
+#: What OpenVINO reads in a cell, and does not compile.
+OV_ONLY_READ = frozenset(["hardsigmoid"])
+
+
+@record
+class Kind:
+    """A kind of recurrent network: the blocks that its weights have, and OpenVINO's own activations, one for each that
+    a direction needs; ``any_clip`` where ONNX Runtime takes a threshold of 0 or less.
+    """
+
+    name: str
+    gates: int
+    activations: tuple[str, ...]
+    any_clip: bool = False
+
+
+def check_activations(given: Sequence[str], kind: Kind, *, directions: int, known: frozenset[str]) -> None:
+    """Makes sure that every direction has its activations, all of them known. Raises an ``ACTIVATIONS_MISMATCH``
+    fault."""
+    wanted = len(kind.activations) * directions
+    if len(given) != wanted:
+        raise ACTIVATIONS_MISMATCH.fault(
+            f"`activations` has {counted(len(given), 'entry', 'entries')}; {kind.name} takes {wanted} with "
+            f"{_directions_text(directions)}",
+            help=f"write {wanted} activations",
+            attribute="activations",
+        )
+    check_activation_names(given, known)
+
+
+def check_activation_names(given: Sequence[str], known: frozenset[str]) -> None:
+    """Makes sure that every activation is known, in any case. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
+    unknown = [name for name in given if name.lower() not in known]
+    if unknown:
+        raise ACTIVATIONS_MISMATCH.fault(
+            f'`activations` has "{unknown[0]}"; known are {", ".join(sorted(known))}',
+            help="use one of the activations that the operator knows",
+            attribute="activations",
+        )
+
+
+def _directions_text(directions: int) -> str:
+    return "1 direction" if directions == 1 else f"{directions} directions"
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+
+@group
+@record
+class OnnxCell:
+    """The attributes that every recurrent ONNX operator has."""
+
+    activation_alpha: Floats | None = None
+    activation_beta: Floats | None = None
+    activations: tuple[str, ...] | None = None
+    clip: float | None = None
+    direction: Direction = "forward"
+    hidden_size: int | None = None
+
+
+@record
+class Sizes:
+    """The sizes that the inputs of a recurrent operator share."""
+
+    sequence: MaybeDim
+    batch: MaybeDim
+    input: MaybeDim
+    hidden: MaybeDim
+    directions: int
+    layout: int = 0
+
+    def state(self) -> tuple[tuple[str, MaybeDim], ...]:
+        """The axes of an initial or a final state."""
+        axes = (("num_directions", self.directions), ("batch_size", self.batch))
+        return (*(reversed(axes) if self.layout else axes), ("hidden_size", self.hidden))
+
+
+def shared_sizes(
+    kind: Kind, x: Tensor, r: Tensor | None, *, h: Tensor | None, cell: OnnxCell, layout: int = 0
+) -> Sizes:
+    """The sizes that the inputs and attributes of an ONNX operator agree on.
+
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; states a ``HIDDEN_SIZE``.
+    """
+    hidden_size = cell.hidden_size
+    if hidden_size is None:
+        warn(
+            HIDDEN_SIZE.fault(
+                f"{kind.name} has no `hidden_size`: the specification allows it, ONNX Runtime refuses it",
+                help="write the last size of R as `hidden_size`",
+            )
+        )
+    elif hidden_size < 1:
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`hidden_size` is {hidden_size}; expected is at least 1",
+            help="write the number of neurons of the hidden layer",
+            attribute="hidden_size",
+        )
+    hidden = narrower(hidden_size, size(r, 2, 3), size(h, 2, 3))
+    batch_axis = 0 if layout else 1
+    batch = narrower(size(x, batch_axis, 3), size(h, batch_axis, 3))
+    lead = (("seq_length", None), ("batch_size", batch))
+    check(x, Expected(0, "X", (*(reversed(lead) if layout else lead), ("input_size", None)), STATE_MISMATCH))
+    if layout not in (0, 1):
+        raise ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`layout` is {layout}; allowed are 0 (sequence first) and 1 (batch first)",
+            help="use 0 or 1",
+            attribute="layout",
+        )
+    if layout:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            "`layout` is 1: the specification allows it, ONNX Runtime refuses it",
+            help="transpose the inputs and the outputs, and leave `layout` out",
+            attribute="layout",
+        )
+        warn(fault.lowered(Severity.WARNING))
+    directions = 2 if cell.direction == "bidirectional" else 1
+    return Sizes(size(x, 1 - batch_axis, 3), batch, size(x, 2, 3), hidden, directions, layout)
+
+
+def check_weights(
+    kind: Kind, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
+) -> None:
+    """W, R and B of an ONNX operator; ``transposed`` where W and R have the gates on the last axis."""
+    gates = kind.gates
+    directions = ("num_directions", sizes.directions)
+    rows = (f"{gates}*hidden_size" if gates > 1 else "hidden_size", product((gates, sizes.hidden)))
+    for index, name, tensor, columns in (
+        (1, "W", w, ("input_size", sizes.input)),
+        (2, "R", r, ("hidden_size", sizes.hidden)),
+    ):
+        axes = (directions, columns, rows) if transposed else (directions, rows, columns)
+        check(tensor, Expected(index, name, axes, WEIGHTS_MISMATCH))
+    check(
+        b,
+        Expected(
+            3, "B", (directions, (f"{2 * gates}*hidden_size", product((2 * gates, sizes.hidden)))), WEIGHTS_MISMATCH
+        ),
+    )
+
+
+def check_peepholes(p: Tensor | None, sizes: Sizes) -> None:
+    """P of an ONNX LSTM. Raises a ``WEIGHTS_MISMATCH`` fault."""
+    axes = (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden))))
+    check(p, Expected(7, "P", axes, WEIGHTS_MISMATCH))
+
+
+def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: Tensor | None = None) -> None:
+    """The lengths and the initial states of an ONNX operator. Raises a ``STATE_MISMATCH`` fault."""
+    check(lengths, Expected(4, "sequence_lens", (("batch_size", sizes.batch),), STATE_MISMATCH))
+    check(h, Expected(5, "initial_h", sizes.state(), STATE_MISMATCH))
+    check(c, Expected(6, "initial_c", sizes.state(), STATE_MISMATCH))
+    known = lengths.ints if lengths is not None and lengths.ints is not None else ()
+    wrong = [entry for entry in known if at_least(entry, 0) is False or at_least(sizes.sequence, entry) is False]
+    if wrong:
+        raise STATE_MISMATCH.fault(
+            f"input 4 (sequence_lens) has the entry {wrong[0]} and the sequence is {sizes.sequence} long; "
+            f"allowed is 0 to {sizes.sequence}",
+            help="let no length reach past the sequence",
+            input=4,
+        )
+
+
+def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
+    """The activations and the clipping of an ONNX operator.
+
+    Raises an ``ACTIVATIONS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
+    """
+    clip = cell.clip
+    if cell.activations:
+        check_activations(cell.activations, kind, directions=sizes.directions, known=KNOWN_ACTIVATIONS)
+    if clip is not None and not clip > 0:
+        fault = ATTRIBUTE_OUT_OF_RANGE.fault(
+            f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
+        )
+        if not kind.any_clip:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+
+
+def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
+    """Y with every step of the sequence, and the final states."""
+    state = tuple(dim for _, dim in sizes.state())
+    if sizes.layout:
+        y: Shape = (sizes.batch, sizes.sequence, sizes.directions, sizes.hidden)
+    else:
+        y = (sizes.sequence, sizes.directions, sizes.batch, sizes.hidden)
+    return (Tensor(dtype, y), *(Tensor(dtype, state) for _ in range(count - 1)))
+
+
+# --- OpenVINO ---------------------------------------------------------------------------------------------------------
+
+
+@group
+@record
+class OpenvinoCell:
+    """The attributes that every recurrent OpenVINO operation has; without ``activations`` a cell takes its kind's
+    own."""
+
+    hidden_size: int
+    activations: str | None = None
+    activations_alpha: Floats = ()
+    activations_beta: Floats = ()
+    clip: float = 0.0
+
+    def names(self, default: tuple[str, ...] = ()) -> list[str]:
+        """The names in ``activations``, empty ones left out; the ``default`` where it is not written."""
+        if self.activations is None:
+            return list(default)
+        return [name for part in self.activations.split(",") if (name := part.strip(" \t\n\v\f\r"))]
+
+
+def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
+    """The hidden size, which OpenVINO reads from the inputs whatever the attribute says."""
+    if not isinstance(found, int) and hidden_size and hidden_size > 0:
+        agree(found, hidden_size, "the hidden size of the inputs is that of the attribute")
+        return hidden_size
+    if hidden_size and same(hidden_size, found) is False:
+        warn(
+            HIDDEN_SIZE.fault(
+                f"`hidden_size` is {hidden_size} and the inputs say {found}, which is what OpenVINO takes",
+                help=f"write {found} as `hidden_size`",
+                attribute="hidden_size",
+            )
+        )
+    return found
+
+
+@record
+class Layer:
+    """The inputs of an OpenVINO cell or sequence; ``lead`` are the axes that a sequence has more than a cell."""
+
+    kind: Kind
+    x: Tensor
+    states: tuple[Tensor, ...]
+    w: Tensor
+    r: Tensor
+    b: Tensor | None
+    lengths: Tensor | None = None
+    directions: int | None = None
+    bias_gates: int | None = None
+
+    def checked(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
+        """Batch, sequence length and hidden size, after making sure that all inputs fit."""
+        rank = 2 if self.directions is None else 3
+        lead = () if self.directions is None else (("num_directions", self.directions),)
+        gates = self.kind.gates
+        rows_of = [size(x, rank - 2, rank) for x in (self.w, self.r)]
+        by_rows = [count // gates for count in rows_of if isinstance(count, int) and count % gates == 0]
+        found = narrower(*(size(x, rank - 1, rank) for x in (*self.states, self.r)), *by_rows)
+        hidden = check_ov_hidden(hidden_size, found)
+        batch = narrower(size(self.x, 0, rank), *(size(x, 0, rank) for x in self.states), size(self.lengths, 0, 1))
+        steps = () if self.directions is None else (("seq_length", None),)
+        names = ("initial_hidden_state", "initial_cell_state")
+        check(self.x, Expected(0, "X", (("batch_size", batch), *steps, ("input_size", None)), STATE_MISMATCH))
+        for index, state in enumerate(self.states):
+            axes = (("batch_size", batch), *lead, ("hidden_size", found))
+            check(state, Expected(1 + index, names[index], axes, STATE_MISMATCH))
+        first = 1 + len(self.states)
+        if self.lengths is not None:
+            check(self.lengths, Expected(first, "sequence_lengths", (("batch_size", batch),), STATE_MISMATCH))
+            first += 1
+        bias = self.bias_gates or gates
+        rows = (_rows_text(gates), product((gates, found)))
+        check(
+            self.w, Expected(first, "W", (*lead, rows, ("input_size", size(self.x, rank - 1, rank))), WEIGHTS_MISMATCH)
+        )
+        check(self.r, Expected(first + 1, "R", (*lead, rows, ("hidden_size", found)), WEIGHTS_MISMATCH))
+        check(self.b, Expected(first + 2, "B", (*lead, (_rows_text(bias), product((bias, found)))), WEIGHTS_MISMATCH))
+        return batch, size(self.x, 1, 3), hidden
+
+    def dtype(self) -> str | None:
+        """The one element type of all inputs but the lengths."""
+        for index, tensor in enumerate((self.x, *self.states)):
+            expect_type(tensor, index, ARITHMETIC)
+        if self.lengths is None:
+            return common_type((self.x, *self.states, self.w, self.r, self.b))
+        gap = (None,)
+        return common_type((self.x, *self.states, *gap, self.w, self.r, self.b))
+
+
+def _rows_text(gates: int) -> str:
+    return f"{gates}*hidden_size" if gates > 1 else "hidden_size"

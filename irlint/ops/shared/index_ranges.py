@@ -1,0 +1,103 @@
+"""Indices that are known, as constants or as positions that follow from sizes, against the axis that they index."""
+
+from __future__ import annotations
+
+from irlint.dims import Dim, Expr, MaybeDim, at_least, product
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import reaches_if_any
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor
+from irlint.records import record
+
+INDEX_OUT_OF_RANGE = Rule(
+    "IRL346",
+    "index-out-of-range",
+    Severity.ERROR,
+    "An index that is known points outside the axis that it indexes.",
+    why="""An axis of size n has the positions 0 to n-1, and where the operator counts from the end, -n to -1. An index
+        is known where it is a constant, or follows from sizes, as the Range of a sequence's length does. ONNX Runtime
+        stops with
+"indices element out of data bounds"; OpenVINO's Gather and GatherND return zeros in silence, which is a warning.""",
+    fix="Correct the index, or the size of the axis: often a table has fewer rows than the ids that are looked up.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, indices) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
+)
+
+#: Of indices that are no plain numbers, so many are looked at.
+MOST_OPEN = 4
+
+
+@record
+class Room:
+    """The axis that indices go to: of input ``data``, whose size is ``dim``.
+
+    ``negative`` states whether indices may count from its end, and ``demanded`` whether a runtime stops at one outside.
+    """
+
+    dim: MaybeDim
+    axis: int
+    data: int = 0
+    negative: bool = True
+    demanded: bool = True
+
+
+def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
+    """Numbers that are certainly among the entries, where there are any: the least of them, and the greatest."""
+    if x.value is not None:
+        numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
+        open_ = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_OPEN]
+        return (*numbers[:1], *open_), (*numbers[-1:], *open_)
+    if x.extent is None:
+        return (), ()
+    from irlint.ops.shared.bounds import ends_of
+
+    ends = ends_of(x)
+    return ((), ()) if ends is None else ((ends.least,), (ends.most,))
+
+
+def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
+    """The fault of an index that certainly lies outside an axis; what is not proven is stated as a requirement.
+
+    ``index`` is the input that holds the indices.
+    """
+    dim = room.dim
+    if dim is None or (indices.value is None and indices.extent is None):
+        return None
+    count = product(indices.shape or ())
+    least, most = outermost(indices)
+    wrong = next((entry for entry in most if not _ends_behind(room, entry, count)), None)
+    if wrong is None:
+        wrong = next((entry for entry in least if not _starts_before(room, entry, count)), None)
+    if wrong is None:
+        return None
+    allowed = "none" if dim == 0 else f"{-dim if room.negative else 0} to {dim - 1}"
+    place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
+    return INDEX_OUT_OF_RANGE.fault(
+        f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}: allowed is {allowed}",
+        help=f"use indices in the range {allowed}, or correct the size of the axis",
+        input=index,
+        marks=((room.data, room.axis),),
+    )
+
+
+def _ends_behind(room: Room, entry: Dim, count: MaybeDim) -> bool:
+    """Whether the axis can end behind the position ``entry``."""
+    if at_least(-1, entry):
+        return True
+    return reaches_if_any(count, room.dim, entry + 1, _why(room, entry), demanded=room.demanded)
+
+
+def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
+    """Whether the axis can begin at the position ``entry`` or before it."""
+    if at_least(entry, 0):
+        return True
+    left, least = (room.dim, -entry) if room.negative else (entry, 0)
+    return reaches_if_any(count, left, least, _why(room, entry), demanded=room.demanded)
+
+
+def _why(room: Room, entry: Dim) -> str:
+    place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
+    size = "" if isinstance(entry, int) else f", which has {counted(room.dim, 'element')}"
+    return f"index {entry} is taken of {place}{size}"

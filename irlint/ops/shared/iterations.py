@@ -1,0 +1,225 @@
+"""What the library asks of the ports that a TensorIterator or a Loop cuts into slices, and of those with which a Loop
+decides how often to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from irlint.dims import Shape, product, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import Tensor, Type, shape_text, type_text
+from irlint.ops.shared.bodies import CONTROL_INPUT, single
+from irlint.ops.shared.port_maps import GOOD, PORT_MAP_BROKEN, Entries, Ties
+from irlint.parsers.openvino.types import BackEdge, PortMapEntry
+from irlint.records import record
+
+SLICES_UNEVEN = Rule(
+    "IRL153",
+    "slices-uneven",
+    Severity.ERROR,
+    "A port map cuts an input into slices, or joins an output of slices, that do not fit their axis or the body.",
+    why="""Each iteration takes `stride` elements of the axis between `start` and `end`. OpenVINO refuses a layer whose
+        slices lie outside of the axis, do not end with it, are not as long as those of the body, or are more or fewer
+        than those of another port.""",
+    fix="Let `stride` and `part_size` be the size of the axis in the body, and divide what lies between `start` and "
+    "`end`.",
+    bad=GOOD.replace('internal_layer_id="2" axis="0"', 'internal_layer_id="2" axis="0" stride="2"'),
+    good=GOOD,
+)
+
+#: The element types that OpenVINO takes for the number of iterations, and for the condition of a Loop.
+COUNTS = ("int16", "int32", "int64", "uint16", "uint32", "uint64")
+TRUTHS = ("bool", "uint4", "uint8")
+
+Sizes = tuple[int, ...]
+
+
+@record
+class Cut:
+    """A port that is cut into slices or joined of them, the value outside of the layer, and that in its body."""
+
+    entry: PortMapEntry
+    whole: Type | None
+    part: Type | None
+
+
+def check_cuts(
+    cuts: Sequence[Cut], every: Sequence[Type | None], counts: Sequence[tuple[PortMapEntry, int]] | None = None
+) -> Sequence[tuple[PortMapEntry, int]]:
+    """Makes sure that the slices of each port are those of the body, and, given ``counts``, that all ports have as
+    many.
+
+    OpenVINO does so where the shapes of ``every`` input and output are known and the values have elements. Raises a
+    ``SLICES_UNEVEN`` fault.
+    """
+    if any(not isinstance(each, Tensor) or sizes(each.shape) is None for each in every):
+        return ()
+    result = list(counts or ())
+    for cut in cuts:
+        whole, part = (sizes(each.shape) if isinstance(each, Tensor) else None for each in (cut.whole, cut.part))
+        axis = cut.entry.axis or 0
+        if not whole or not part or not 0 <= axis < len(whole) or cut.entry.part_size < 0:
+            continue
+        if 0 in part or 0 in (*whole[:axis], *whole[axis + 1 :]):
+            continue
+        check_stride(cut.entry)
+        if cut.entry.kind == "output":
+            check_slice(whole, part, cut.entry, axis=axis)
+        if counts is not None:
+            result.append((cut.entry, slices(whole, cut.entry, axis)))
+    check_same_slices(result)
+    return result
+
+
+def sizes(shape: Shape | None) -> Sizes | None:
+    """A shape whose sizes are all known, None for any other."""
+    if shape is None:
+        return None
+    known = tuple(size for size in shape if isinstance(size, int))
+    return known if len(known) == len(shape) else None
+
+
+def check_stride(entry: PortMapEntry) -> None:
+    """Makes sure that slices have a stride. Raises a ``PORT_MAP_BROKEN`` fault."""
+    if _step(entry) == 0:
+        least = "" if entry.stride == 0 else f"{entry.stride}, in 32 bits "
+        raise PORT_MAP_BROKEN.fault(
+            f"`stride` is {least}0 for {_text(entry)}: OpenVINO ends with a division by zero",
+            help="write the size of one slice",
+        )
+
+
+def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
+    """Makes sure that the body's value is one slice of the whole. Raises a ``SLICES_UNEVEN`` fault."""
+    step = _step(entry)
+    if whole[axis] == 0:
+        fault = SLICES_UNEVEN.fault(
+            f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail to join no slices",
+            help="let the layer run at least once, or remove it",
+        )
+        warn(fault.lowered(Severity.WARNING))
+        return
+    expected = (*whole[:axis], step, *whole[axis + 1 :])
+    if part != expected:
+        raise SLICES_UNEVEN.fault(
+            f"{_text(entry)} is {shape_text(whole)} and the body's value {shape_text(part)}; a slice of stride "
+            f"{entry.stride} "
+            f"along axis {axis} is {shape_text(expected)}",
+            help=f'write stride="{part[axis]}"' if len(part) == len(whole) else "give the body's value as many axes",
+        )
+
+
+def _step(entry: PortMapEntry) -> int:
+    """How many elements a slice has; the plugin reads stride, start and end as numbers of 32 bits."""
+    return abs(_of_32_bits(entry.stride))
+
+
+def _of_32_bits(number: int) -> int:
+    return (number + 2**31) % 2**32 - 2**31
+
+
+def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
+    """How many slices of its stride a port has. Raises a ``SLICES_UNEVEN`` fault."""
+    size, step = whole[axis], _step(entry)
+    places = map(_of_32_bits, (entry.start, entry.end))
+    start, end = (place + (size + 1) * (place < 0) for place in places)
+    low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
+    if not 0 <= low < high <= size or high - low < step:
+        raise SLICES_UNEVEN.fault(
+            f"{_text(entry)} has {size} on axis {axis}, of which start={entry.start}, end={entry.end} and "
+            f"stride={entry.stride} take no slice",
+            help="write places between 0 and the size of the axis, and a stride that leads from start to end",
+        )
+    if (high - low) % step:
+        raise SLICES_UNEVEN.fault(
+            f"{_text(entry)} has {high - low} elements on axis {axis} from start={entry.start} to end={entry.end}, "
+            "which "
+            f"slices of {step} do not fill",
+            help=f"write a stride that divides {high - low}",
+        )
+    return (high - low) // step
+
+
+def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
+    """Makes sure that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
+    other = next((each for each in counts if each[1] != counts[0][1]), None)
+    if other is not None:
+        raise SLICES_UNEVEN.fault(
+            f"{_text(other[0])} has {counted(other[1], 'slice')} and {_text(counts[0][0])} {counts[0][1]}",
+            help="let all ports have as many slices as there are iterations",
+        )
+
+
+def _text(entry: PortMapEntry) -> str:
+    return f"the {entry.kind} with external_port_id={entry.external_port_id}"
+
+
+# --- the ports of a Loop ----------------------------------------------------------------------------------------------
+
+
+def check_iteration_number(
+    entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, *, parameters: Mapping[int, Tensor]
+) -> None:
+    """Makes sure that the Parameters that get the number of the iteration can have it; ``parameters`` are what they
+    state."""
+    for entry in entries:
+        if entry.kind != "input" or entry.purpose != "current_iteration":
+            continue
+        place = ties.parameter(entry)
+        if entry.external_port_id is not None and entry.external_port_id >= 0:
+            raise PORT_MAP_BROKEN.fault(
+                f"the number of the iteration has external_port_id={entry.external_port_id}, and comes from no input",
+                help='write external_port_id="-1"',
+            )
+        if entry.axis is not None or any(edge.to_layer == entry.internal_layer_id for edge in back_edges):
+            what = "is cut along an axis" if entry.axis is not None else "is what a back edge leads to"
+            raise PORT_MAP_BROKEN.fault(
+                f"Parameter {entry.internal_layer_id} of the body gets the number of the iteration, and {what}",
+                help="give the body one Parameter for each of the two",
+            )
+        known = parameters.get(place)
+        if known is not None:
+            _check_one(known, f"Parameter {entry.internal_layer_id} of the body, the number of the iteration,", COUNTS)
+
+
+def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
+    """Makes sure that a Loop that joins what its iterations give has no number of them below 0, other than -1 for no
+    end."""
+    count = trip_count.scalar
+    if (
+        isinstance(count, int)
+        and count < -1
+        and any(each.axis is not None and each.kind == "output" for each in entries)
+    ):
+        raise CONTROL_INPUT.fault(
+            f"the trip count is {count}, and an output is joined of what the iterations give",
+            help="state how often the body is to run, or -1 for as often as its condition holds",
+            input=0,
+        )
+
+
+def check_condition(known: Type | None) -> None:
+    """Makes sure that what a body gives as its condition is one truth value. Raises a ``CONTROL_INPUT`` fault."""
+    if isinstance(known, Tensor):
+        _check_one(known, "the condition that the body gives", TRUTHS, open_ended=True)
+
+
+def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bool = False) -> None:
+    """Makes sure that a tensor is a scalar, or one element on one axis; ``open_ended`` for one whose size need not be
+    known."""
+    fault = single(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
+    if fault is not None:
+        raise fault
+    shape = known.shape
+    if shape is None or shape == ():
+        return
+    size = product(shape)
+    wrong = same(size, 1) is False and (known.value is not None or not open_ended) if open_ended else size != 1
+    if len(shape) > 1 or wrong:
+        raise CONTROL_INPUT.fault(
+            f"{what} is {type_text(known)}, expected is a scalar or one element on one axis",
+            help="reshape it to a scalar",
+        )

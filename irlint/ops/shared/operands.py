@@ -1,0 +1,108 @@
+"""What a convolution or pooling asks of the shapes of its inputs."""
+
+from __future__ import annotations
+
+from irlint.dims import Shape, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import agree
+from irlint.findings.wording import are, counted
+from irlint.model.tensor import Tensor, shape_text
+
+RANK_MISMATCH = Rule(
+    "IRL314",
+    "window-rank-mismatch",
+    Severity.ERROR,
+    "The input, the weights and the window's attributes are not of one number of spatial axes.",
+    why="""A convolution or pooling over n spatial axes takes an input of n + 2 axes, weights of as many, and n entries
+        in `strides`, `dilations` and the kernel (ONNX `pads`: 2n, first all beginnings, then all ends). Runtimes
+        refuse anything else
+when they load the model.""",
+    fix="Give every attribute one entry for each spatial axis of the input, and the input its batch and channel axes.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,6,6] y) { y = MaxPool <kernel_shape = [3, 3], strides = [1]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,6,6] y) { y = MaxPool <kernel_shape = [3, 3], strides = [1, 1]> (x) }""",
+)
+
+OPERAND_MISMATCH = Rule(
+    "IRL315",
+    "window-operand-mismatch",
+    Severity.ERROR,
+    "A further input of a convolution or pooling has a shape or contents that do not fit its other inputs.",
+    why="""Scales and zero points are a single element or one for each output channel; offsets, masks and indices have
+        a place for each window; a shape that is given as an input has one entry for each axis. Runtimes refuse any
+        other, most of them only
+when they come to the node.""",
+    fix="Give the input the shape that the message names.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,2,2] x, int64[1,1,2,3] i) => (float[1,1,4,4] y) {
+  y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
+  y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)
+}""",
+)
+
+
+def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
+    """Raises a ``RANK_MISMATCH`` fault where input ``index`` has another rank than ``rank``, whose ``axes`` are
+    named."""
+    if shape is None or len(shape) == rank:
+        return
+    raise RANK_MISMATCH.fault(
+        f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected {are(rank)} {rank}, {axes}",
+        help=f"let input {index} have {counted(rank, 'axis', 'axes')}",
+        input=index,
+    )
+
+
+def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None:
+    """Raises a ``RANK_MISMATCH`` fault where input 0 has no spatial axis, or more axes than ``highest``."""
+    if shape is None or (len(shape) >= 3 and (highest is None or len(shape) <= highest)):
+        return
+    allowed = "at least 3" if highest is None else f"3 to {highest}"
+    raise RANK_MISMATCH.fault(
+        f"input 0 has {counted(len(shape), 'axis', 'axes')}; expected are {allowed}, batch, channels and spatial ones",
+        help="give input 0 its batch and channel axes (Unsqueeze), before one to three spatial ones",
+        input=0,
+    )
+
+
+def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape, why: str = "") -> None:
+    """Makes sure that input ``index`` has the shape ``wanted``, where both are known.
+
+    Raises an ``OPERAND_MISMATCH`` fault.
+    """
+    if tensor is None or tensor.shape is None:
+        return
+    shape = tensor.shape
+    axes: list[int] = []
+    if len(shape) == len(wanted):
+        reason = f"axis {{}} of input {index} ({name}) is given by the other inputs"
+        axes = [i for i, (a, b) in enumerate(zip(shape, wanted)) if not agree(a, b, reason.format(i))]
+        if not axes:
+            return
+    places = "; ".join(f"axis {i} is {shape[i]} and not {wanted[i]}" for i in axes)
+    raise OPERAND_MISMATCH.fault(
+        f"input {index} ({name}) is {shape_text(shape)}; expected is {shape_text(wanted)}"
+        + (f": {places}" if places else "")
+        + (f" ({why})" if why else ""),
+        help=f"give input {index} the shape {shape_text(wanted)}",
+        input=index,
+        marks=tuple((index, i) for i in axes),
+        remark="does not fit",
+    )
+
+
+def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
+    """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` is neither a scalar nor a list of one element."""
+    if tensor is None or tensor.shape is None or not tensor.shape:
+        return
+    if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:
+        return
+    raise OPERAND_MISMATCH.fault(
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or a list of one element",
+        help=f"give input {index} the shape []",
+        input=index,
+    )

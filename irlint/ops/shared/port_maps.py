@@ -1,0 +1,350 @@
+"""How the ports of an IR layer are tied to the Parameters and Results of its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree, warn
+from irlint.findings.wording import counted
+from irlint.model import Graph, Node, Place, Value
+from irlint.model.order import live
+from irlint.model.tensor import UNKNOWN, Tensor, Type
+from irlint.ops import Context
+from irlint.ops.shared.axes import axis_of
+from irlint.ops.shared.bodies import BODY_TYPES, DEEPEST_SEARCH, SCAN_LENGTH, nesting
+from irlint.parsers.openvino.types import BackEdge, PortMapEntry, element_type, partial_shape
+from irlint.records import record
+
+Entries = Sequence[PortMapEntry]
+
+#: A document whose port map is right.
+GOOD = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="3,2" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>3</dim><dim>2</dim></port></output></layer>
+<layer id="1" name="t" type="TensorIterator" version="opset1"><input><port id="0"/></input><output>\
+<port id="1" precision="FP32"><dim>3</dim><dim>2</dim></port></output>
+<port_map><input external_port_id="0" internal_layer_id="0" axis="0"/>\
+<output external_port_id="1" internal_layer_id="2" axis="0"/></port_map>
+<body><layers>
+<layer id="0" name="s" type="Parameter" version="opset1"><data shape="1,2" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="1" name="a" type="Relu" version="opset1"><input><port id="0"/></input><output>\
+<port id="1" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>
+<layer id="2" name="o" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></body></layer>
+<layer id="2" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+
+PORT_MAP_BROKEN = Rule(
+    "IRL395",
+    "port-map-broken",
+    Severity.ERROR,
+    "A port map names a port or a layer that does not exist, or leaves one out.",
+    why="""The port map ties each input of the layer to a Parameter of its body, and each output to a Result, by their
+        ids. OpenVINO refuses what it cannot tie with "unordered_map::at" or "vector::_M_range_check".""",
+    fix="Correct the id that the message names, or add the entry that is missing.",
+    bad=GOOD.replace('internal_layer_id="0" axis', 'internal_layer_id="7" axis'),
+    good=GOOD,
+)
+
+
+@record
+class Ties:
+    """Where the Parameters and Results of a body stand among its inputs and outputs, by their ids."""
+
+    name: str
+    parameters: dict[str, int]
+    results: dict[str, int]
+
+    def parameter(self, entry: PortMapEntry, entries: Entries = ()) -> int:
+        """The position of the Parameter that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN``
+        fault."""
+        return self._found(self.parameters, entry, entries, kind="Parameter")
+
+    def result(self, entry: PortMapEntry, entries: Entries = ()) -> int:
+        """The position of the Result that ``entry`` names, one of ``entries``. Raises a ``PORT_MAP_BROKEN`` fault."""
+        return self._found(self.results, entry, entries, kind="Result")
+
+    def _found(self, known: dict[str, int], entry: PortMapEntry, entries: Entries, *, kind: str) -> int:
+        id = entry.internal_layer_id
+        if id in known:
+            return known[id]
+        taken = {each.internal_layer_id for each in entries if each.kind == entry.kind}
+        free = known.keys() - taken if entries else ()
+        return _position(known, id, kind, name=self.name, free=free, place=entry.place)
+
+
+def _position(
+    known: dict[str, int],
+    id: str | None,
+    kind: str,
+    *,
+    name: str,
+    free: Collection[str] = (),
+    place: Place | None = None,
+) -> int:
+    """The position of the layer that an entry at ``place`` names; ``free`` are those that no entry names."""
+    if id in known:
+        return known[id]
+    layers = f"has no {kind}"
+    if known:
+        layers = (
+            f"has the {kind} layers {', '.join(known)}" if len(known) > 1 else f"has the {kind} {next(iter(known))}"
+        )
+    raise PORT_MAP_BROKEN.fault(
+        f"the port map of `{name}` names layer {id}, which is no {kind} of it: the body {layers}",
+        help=f'write internal_layer_id="{next(iter(free))}": that is the one {kind} of the body that no port has'
+        if len(free) == 1
+        else f'write the id of a {kind} of the body as "internal_layer_id"',
+        place=place,
+    )
+
+
+def tied(body: Graph, name: str) -> Ties:
+    """The ties of a body to the layer that it stands in."""
+    places = {value: position for position, value in enumerate(body.inputs)}
+    parameters = {
+        str(node.id): places[node.outputs[0]]
+        for node in body.nodes
+        if node.outputs and node.outputs[0] is not None and node.outputs[0] in places
+    }
+    results: dict[str, int] = {}
+    for node in body.nodes:
+        if node.op == "Result" and node.inputs and node.inputs[0] is not None and len(results) < len(body.outputs):
+            results[str(node.id)] = len(results)
+    return Ties(name, parameters, results)
+
+
+def read_values(body: Graph) -> set[Value | None]:
+    """The values that a node of a body reads which leads to a Result: OpenVINO drops the Parameters that are not among
+    them."""
+    return {value for node in live(body, ("Result",)) for value in node.inputs}
+
+
+def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
+    """The entries of inputs or outputs by their external ids, the first one of each; inner ones (-1) left out."""
+    found: dict[int, PortMapEntry] = {}
+    for entry in entries:
+        if entry.kind == kind and entry.external_port_id is not None and entry.external_port_id >= 0:
+            found.setdefault(entry.external_port_id, entry)
+    return tuple(found[id] for id in sorted(found))
+
+
+def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Tensor]:
+    """The index and the value of the input that ``entry`` names, nothing known of one that is not connected.
+
+    Raises a ``PORT_MAP_BROKEN`` fault.
+    """
+    index = entry.external_port_id
+    if index is not None and index < len(inputs):
+        return index, inputs[index] or UNKNOWN
+    raise PORT_MAP_BROKEN.fault(
+        f'the port map has an input with external_port_id="{index}"; the layer has {counted(len(inputs), "input")}',
+        help=f"write an id of 0 to {len(inputs) - 1}: the inputs are counted from 0",
+        place=entry.place,
+    )
+
+
+def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
+    """Makes sure that every input from ``first`` on has an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
+    mapped = {entry.external_port_id for entry in ordered(entries, "input")}
+    missing = [index for index in range(first, count) if index not in mapped]
+    if missing:
+        raise PORT_MAP_BROKEN.fault(
+            f"input {missing[0]} has no entry in the port map, and OpenVINO wants one for every input",
+            help=f'add an <input> with external_port_id="{missing[0]}"',
+            input=missing[0],
+        )
+
+
+def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:
+    """The entries of the layer's outputs, one for each at least. Raises a ``PORT_MAP_BROKEN`` fault."""
+    found = ordered(entries, "output")
+    if len(found) < count:
+        raise PORT_MAP_BROKEN.fault(
+            f"the layer has {counted(count, 'output')} and the port map of `{name}` ties {len(found)}",
+            help="add an <output> for each output of the layer",
+        )
+    return found
+
+
+def check_each_once(places: Sequence[int], name: str) -> None:
+    """Makes sure that no Result of a branch gives two outputs. Raises a ``PORT_MAP_BROKEN`` fault."""
+    twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
+    if twice is not None:
+        raise PORT_MAP_BROKEN.fault(
+            f"the port map of `{name}` ties two outputs to Result {twice}, and OpenVINO takes each Result for one",
+            help="give each output a Result of its own",
+        )
+
+
+def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
+    """Which Parameter takes the value of which Result in the next iteration, by their positions.
+
+    Raises a ``PORT_MAP_BROKEN`` fault where a back edge comes from a layer that is no Result.
+    """
+    merged: dict[int, int] = {}
+    whole = {entry.internal_layer_id for entry in entries if entry.kind == "input" and entry.axis is None}
+    for edge in back_edges:
+        if edge.to_layer not in whole or edge.to_layer not in ties.parameters:
+            continue
+        target = ties.parameters[edge.to_layer]
+        merged.setdefault(target, _position(ties.results, edge.from_layer, "Result", name=ties.name, place=edge.place))
+    return merged
+
+
+#: What OpenVINO takes for a number that is not known.
+_ANY_NUMBER = 2**63 - 1
+
+
+def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
+    """How many slices an axis of ``size`` gives: (|end - start| + 1) // part_size, both ends counted from the end below
+    0."""
+    if entry.part_size == 0 and not isinstance(size, int):
+        return None
+    if entry.part_size == 0:
+        raise PORT_MAP_BROKEN.fault(
+            "`part_size` is 0: no number of slices covers the input, and OpenVINO ends with a division by zero",
+            help="write the size of one slice",
+            place=entry.place,
+        )
+    if entry.part_size < 0:
+        return 0
+    start, end = (_from_front(place, size) for place in (entry.start, entry.end))
+    if start is None or end is None:
+        return None
+    distance = end - start
+    if isinstance(distance, int):
+        count = (abs(distance) + 1) // entry.part_size
+        return count if count < _ANY_NUMBER else None
+    if entry.start >= 0 and entry.end < 0:
+        return floordiv(distance + 1, entry.part_size)
+    return floordiv(1 - distance, entry.part_size) if entry.start < 0 <= entry.end else None
+
+
+def _from_front(place: int, size: MaybeDim) -> MaybeDim:
+    return place if place >= 0 else None if size is None else size + place
+
+
+def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) -> tuple[Tensor, MaybeDim]:
+    """What an iteration gets of an input that is sliced, and how many slices there are where they are ``counted``."""
+    if x.shape is None:
+        return Tensor(x.dtype), None
+    axis = axis_of(entry.axis or 0, len(x.shape), "the axis of a port map", input=index)
+    shape = (*x.shape[:axis], max(0, entry.part_size), *x.shape[axis + 1 :])
+    return Tensor(x.dtype, shape), iterations(x.shape[axis], entry) if counted else None
+
+
+def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
+    """What the iterations' values give along the axis of a port map; ``size`` is the size there."""
+    if x.shape is None:
+        return Tensor(x.dtype)
+    shape: Shape = x.shape or (1,)
+    axis = axis_of(entry.axis or 0, len(shape), "the axis of an output in the port map", input=0)
+    return Tensor(x.dtype, (*shape[:axis], size, *shape[axis + 1 :]))
+
+
+def same_iterations(counts: Sequence[tuple[int, MaybeDim]]) -> MaybeDim:
+    """The one number of iterations that all sliced inputs give; OpenVINO takes the last one that it knows."""
+    result: MaybeDim = None
+    for index, count in counts:
+        if not agree(result, count, f"input {index} has as many slices as those before it"):
+            warn(_uneven(index, count, result))
+        if count is not None and (isinstance(count, int) or not isinstance(result, int)):
+            result = count
+    return result
+
+
+def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
+    return SCAN_LENGTH.fault(
+        f"input {index} has {count} slices and an earlier input {other}; OpenVINO takes the last number that it knows",
+        help="make the inputs equally long on the axes that are sliced",
+        input=index,
+        severity=Severity.WARNING,
+    )
+
+
+def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
+    """Runs a body on the types that its Parameters state, for its faults: so the library does when it reads the body.
+
+    Where those types cover what the body is given, the faults are those of the run itself, and nothing is done.
+    """
+    if nesting(body) > DEEPEST_SEARCH:
+        return
+    given = dict(zip(body.inputs, arguments))
+    for node in body.nodes:
+        known = given.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
+        if isinstance(known, Tensor) and not (
+            _is_stated_type(node, known) and _covers(_stated_shape(node), known.shape)
+        ):
+            context.run(body, [None] * len(body.inputs))
+            return
+
+
+def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type | None]:
+    """The arguments of a TensorIterator's body in the element types that its Parameters state: so the library takes
+    them."""
+    places = {value: position for position, value in enumerate(body.inputs)}
+    result = list(arguments)
+    for node in body.nodes:
+        place = places.get(node.outputs[0]) if node.op == "Parameter" and node.outputs and node.outputs[0] else None
+        known = None if place is None else result[place]
+        stated = _stated_type(node)
+        if place is None or not isinstance(known, Tensor) or None in (stated, known.dtype) or known.dtype == stated:
+            continue
+        result[place] = Tensor(stated, known.shape)
+        warn(
+            BODY_TYPES.fault(
+                f"Parameter {node.id} of the body states {stated} and is given {known.dtype}; OpenVINO goes on with "
+                f"{stated}",
+                help=f"let it state {known.dtype}, or convert what the layer is given",
+                severity=Severity.WARNING,
+            )
+        )
+    return result
+
+
+def stated_parameters(body: Graph) -> dict[int, Tensor]:
+    """The types that the Parameters of a body state, by their positions."""
+    places = {value: position for position, value in enumerate(body.inputs)}
+    return {
+        places[node.outputs[0]]: Tensor(_stated_type(node), _stated_shape(node))
+        for node in body.nodes
+        if node.op == "Parameter" and node.outputs and node.outputs[0] is not None and node.outputs[0] in places
+    }
+
+
+def _is_stated_type(node: Node, known: Tensor) -> bool:
+    return _stated_type(node) in (None, known.dtype)
+
+
+def _stated_type(node: Node) -> str | None:
+    attribute = node.attributes.get("element_type")
+    try:
+        return None if attribute is None else element_type(attribute.value)
+    except ValueError:
+        return None
+
+
+def _stated_shape(node: Node) -> Shape | None:
+    attribute = node.attributes.get("shape")
+    try:
+        return partial_shape(attribute.value if attribute is not None else "", "size")
+    except ValueError:
+        return None
+
+
+def _covers(stated: Shape | None, own: Shape | None) -> bool:
+    if stated is None or own is None or len(own) != len(stated):
+        return stated is None
+    return all(dim is None or (_holds(dim, known) if known is not None else False) for dim, known in zip(stated, own))
+
+
+def _holds(stated: Dim, dim: Dim) -> bool:
+    (least, most), (low, high) = bounds(stated), bounds(dim)
+    return (low or 0) >= (least or 0) and (most is None or (high is not None and high <= most))

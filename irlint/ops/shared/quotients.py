@@ -1,0 +1,120 @@
+"""Quotients of sizes: of whole numbers towards zero, and of floating-point numbers until they are rounded to whole
+ones.
+
+A float of p bits that is the quotient N / k of whole numbers, 0 < N, k < 2**p, rounded to the nearest float, has the
+floor, the ceiling and the whole part of N / k: let n < N / k < n + 1. The quotient is 1/k or more away from n and from
+n + 1, and both are floats, so it could only be rounded to one of them. Where 2**e <= n, floats there are 2**(e + 1 - p)
+apart, so that would take 1/k <= 2**(e - p), and N > n*k >= 2**e * 2**(p - e). Where n is 0 it would take 1/k <= 2**(-1
+- p).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from math import isfinite
+
+from irlint.dims import Dim, Expr, MaybeDim, at_least, floordiv, guarded, largest, quotient
+from irlint.dims.polynomials import atoms_of
+from irlint.dims.proofs import fed
+from irlint.model.descriptions import Ratio, Ratios
+from irlint.model.tensor import INTEGERS, Scalar, Tensor
+from irlint.ops.shared import contents
+
+#: The types of which ratios are known. float32 counts to 2**24, float64 to 2**53; no type of 16 bits counts to every
+#: size.
+EXACT = frozenset({"float32", "float64"})
+
+#: Sizes are multiplied by at most this number, so that those below 2**20 stay exact.
+MOST_TIMES = 16
+
+LARGEST_DIVISOR = 1 << 24
+
+
+def truncated(a: Dim, b: Dim) -> MaybeDim:
+    """a / b rounded towards zero, exact where sizes of inputs are at least 1.
+
+    None where b may be negative, and where nobody knows whether a is and it is no simple sum: proofs about the two
+    cases of each of many quotients take long.
+    """
+    return guarded(_truncated, a, b)
+
+
+def _truncated(a: Dim, b: Dim) -> MaybeDim:
+    if at_least(-1, b):
+        a, b = -a, -b
+    if not at_least(fed(b), 1):
+        return None
+    if at_least(fed(a), 0):
+        return floordiv(a, b)
+    if at_least(0, fed(a)):
+        return -floordiv(-a, b)
+    if any(atom.parts for atom in atoms_of(a)):
+        return None
+    above, below = largest(a, 0), largest(-a, 0)
+    return None if above is None or below is None else floordiv(above, b) - floordiv(below, b)
+
+
+def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
+    """The quotient or the product of two tensors, with what ``ratio`` says of the entries that are not known."""
+    if result.dtype not in EXACT or result.value is None or result.shape is None:
+        return result
+    pairs = zip(
+        *(
+            contents.spread(x.value, x.shape, result.shape)
+            for x in (a, b)
+            if x.value is not None and x.shape is not None
+        )
+    )
+    entries = tuple(ratio(*pair) if entry is None else entry for entry, pair in zip(result.value, pairs))
+    known = tuple(None if isinstance(entry, Ratio) else entry for entry in entries)
+    return Tensor(result.dtype, result.shape, known, Ratios(entries) if known != entries else None)
+
+
+def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
+    """A size divided by a number, None for anything else."""
+    if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b) or b == 0:
+        return None
+    divisor, times = b.as_integer_ratio()
+    return _ratio(a, times, divisor)
+
+
+def product_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
+    """A size multiplied by a fraction, None for anything else."""
+    if isinstance(b, Expr):
+        a, b = b, a
+    if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b):
+        return None
+    times, divisor = b.as_integer_ratio()
+    return _ratio(a, times, divisor)
+
+
+def _ratio(a: Dim, times: int, divisor: int) -> Dim | Ratio | None:
+    if abs(times) > MOST_TIMES or abs(divisor) >= LARGEST_DIVISOR:
+        return None
+    numerator = guarded(operator.mul, a, times if divisor > 0 else -times)
+    if numerator is None:
+        return None
+    whole = quotient(numerator, abs(divisor))
+    return Ratio(numerator, abs(divisor)) if whole is None else whole
+
+
+def rounded(x: Tensor, fold: contents.Fold) -> Tensor | None:
+    """A tensor of which ratios are known, rounded by ``fold``; None for any other."""
+    if not isinstance(x.extent, Ratios):
+        return None
+    return Tensor(x.dtype, x.shape, tuple(contents.entry_of(fold, (entry,), x.dtype) for entry in x.extent.entries))
+
+
+def cut_off(x: Tensor, dtype: str | None) -> Tensor | None:
+    """A tensor of which ratios are known in another type, whose whole numbers keep the whole part; None for any
+    other."""
+    if not isinstance(x.extent, Ratios):
+        return None
+    entries = (
+        (truncated(entry.numerator, entry.divisor) if dtype in INTEGERS else None)
+        if isinstance(entry, Ratio)
+        else contents.cast(entry, dtype)
+        for entry in x.extent.entries
+    )
+    return Tensor(dtype, x.shape, tuple(entries))

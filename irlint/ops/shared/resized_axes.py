@@ -1,0 +1,143 @@
+"""Which axes ONNX Runtime resizes in which mode."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from irlint.dims import MaybeDim, Shape, same
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import Relation, require, warn
+from irlint.findings.wording import counted, either, listed
+from irlint.model.tensor import Scalar, Tensor
+
+RESIZE_MODE_UNSUPPORTED = Rule(
+    "IRL523",
+    "resize-mode-unsupported",
+    Severity.WARNING,
+    "ONNX Runtime does not resize these axes, or numbers of this type, in this mode.",
+    why="""The specification has N-linear and N-cubic interpolation for any tensor. ONNX Runtime has "linear" for two
+        and three axes, for axes 2 and 3 or 1 and 2 of four, and for the last three of five. It has "cubic" for two
+        axes, and for axes 2 and 3 of four; for axes 1 and 2
+only with `antialias` or with scales of at least 1. Another tensor is refused, also where all scales are 1. In "cubic"
+without `antialias`, axes 2 and 3 of whole numbers fail at run time.""",
+    fix="Transpose the data so that the resized axes are the last two of two or four, and transpose the result back.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8,8] x) => (float[1,16,16] y) <float[3] scales = {1, 2, 2}> { y = Resize <mode = "cubic"> (x, "", scales) \
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,8,8] x) => (float[1,1,16,16] y) <float[4] scales = {1, 1, 2, 2}> { y = Resize <mode = "cubic"> (x, "", \
+scales) }""",
+)
+
+#: Groups of axes that are resized together, by mode and rank.
+_RESIZED: dict[str, dict[int, tuple[tuple[int, ...], ...]]] = {
+    "linear": {2: ((0, 1),), 3: ((0, 1, 2),), 4: ((2, 3), (1, 2)), 5: ((2, 3, 4),)},
+    "cubic": {2: ((0, 1),), 4: ((2, 3), (1, 2))},
+}
+
+#: Whole numbers for which ONNX Runtime has a Resize at all.
+_INTEGERS = frozenset({"int8", "uint8", "int32"})
+
+#: What a resize does to an axis: -1 where it shrinks, 1 where it changes otherwise, 0 where it does nothing, None where
+#: that is not known.
+Change = int | None
+
+
+def by_scales(scales: Sequence[Scalar]) -> list[Change]:
+    """What scales do to their axes."""
+    known = [float(each) if isinstance(each, (int, float)) else None for each in scales]
+    return [None if each is None else (each > 1) - (each < 1) for each in known]
+
+
+def by_sizes(dims: Sequence[MaybeDim], targets: Sequence[MaybeDim], *, together: bool) -> list[Change]:
+    """What sizes do to their axes; ``together`` where one scale is used for all of them."""
+    found = [_by_size(dim, target) for dim, target in zip(dims, targets)]
+    changed = next((each for each in found if each), None)
+    return [changed] * len(found) if together and changed else found
+
+
+def _by_size(dim: MaybeDim, target: MaybeDim) -> Change:
+    equal = same(dim, target)
+    if equal is None:
+        return None
+    return 0 if equal else -1 if isinstance(dim, int) and isinstance(target, int) and target < dim else 1
+
+
+def warn_of_mode(
+    x: Tensor, mode: str, changes: Sequence[Change], *, axes: Sequence[int] | None = None, antialias: bool = False
+) -> None:
+    """States a fault of axes or an element type that ONNX Runtime does not resize in ``mode``; ``axes`` of None are all
+    axes."""
+    ranks = _RESIZED.get(mode)
+    if ranks is None or x.shape is None:
+        return
+    rank = len(x.shape)
+    by_axis: dict[int, Change] = dict.fromkeys(range(rank), 0)
+    by_axis.update(zip(range(rank) if axes is None else axes, changes))
+    changed = sorted(axis for axis, change in by_axis.items() if change)
+    specified = f'`mode` is "{mode}", which the specification has for any axes'
+    if rank not in ranks:
+        _warn(
+            f"{specified}; input 0 has {counted(rank, 'axis', 'axes')}, and ONNX Runtime takes {either(*ranks)}",
+            help="give the data as many axes, or use another mode",
+        )
+        return
+    if not _groups(mode, rank, by_axis, antialias=antialias):
+        allowed = either(*(listed([*map(str, group)]) for group in ranks[rank]))
+        limits = " (without `antialias` only by scales of at least 1)" if mode == "cubic" else ""
+        _warn(
+            f"{specified}; {'axis' if len(changed) == 1 else 'axes'} {listed([*map(str, changed)])} of {rank} "
+            f"{'is' if len(changed) == 1 else 'are'} resized, and ONNX Runtime resizes axes {allowed}{limits}",
+            help="transpose the data so that the resized axes are the last ones, or use several Resize nodes",
+        )
+    elif mode == "cubic" and x.dtype in _INTEGERS and changed and not antialias and (rank == 2 or by_axis[1] == 0):
+        _warn(
+            f'`mode` is "cubic" and input 0 is {x.dtype}: the specification allows it, ONNX Runtime fails at run time',
+            help="cast the data to float32 before, and the result back",
+            input=0,
+        )
+
+
+def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: bool) -> tuple[tuple[int, ...], ...]:
+    """The groups of axes that ONNX Runtime resizes together, with all axes in them that are known to change."""
+    changed = {axis for axis, change in by_axis.items() if change}
+    groups = tuple(group for group in _RESIZED[mode][rank] if changed <= set(group))
+    if mode == "cubic" and rank == 4 and not antialias and -1 in by_axis.values():
+        groups = tuple(group for group in groups if group != (1, 2))
+    return groups
+
+
+def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antialias: bool = False) -> None:
+    """Requires that axes keep their sizes where ONNX Runtime resizes no group with them in ``mode``; ``targets`` are
+    sizes by axis."""
+    if x.shape is None or len(x.shape) not in _RESIZED.get(mode, ()):
+        return
+    rank = len(x.shape)
+    by_axis = dict(zip(targets, by_sizes([x.shape[axis] for axis in targets], [*targets.values()], together=False)))
+    groups = _groups(mode, rank, by_axis, antialias=antialias)
+    kept = [[axis for axis in range(rank) if axis not in group] for group in groups]
+    # One of the groups is resized: for each choice of an axis outside of each of them, one of these axes keeps its
+    # size.
+    choices = list(dict.fromkeys(frozenset(axes) for axes in product(*kept)))
+    for choice in choices:
+        if not any(other < choice for other in choices):
+            _require_one_kept(sorted(choice), x.shape, targets, mode=mode)
+
+
+def _require_one_kept(axes: Sequence[int], dims: Shape, targets: Mapping[int, MaybeDim], *, mode: str) -> None:
+    relations = []
+    for axis in axes:
+        dim, target = dims[axis], targets.get(axis, dims[axis])
+        equal = same(dim, target)
+        if equal or dim is None or target is None:
+            return
+        if equal is None:
+            relations.append(Relation("==", dim, target))
+    if relations:
+        named = f"axis {axes[0]}" if len(axes) == 1 else f"both axes {listed([*map(str, axes)])}"
+        require(*relations, why=f'ONNX Runtime does not resize {named} of {len(dims)} in mode "{mode}"')
+
+
+def _warn(message: str, help: str, input: int | None = None) -> None:
+    warn(RESIZE_MODE_UNSUPPORTED.fault(message, help=help, attribute="mode", input=input))

@@ -1,0 +1,93 @@
+"""Inputs that state a number, a list of numbers or a shape."""
+
+from __future__ import annotations
+
+from irlint.dims import Expr, MaybeDim, Shape, at_least
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.statements import reaches
+from irlint.model.tensor import CONTENTS_LIMIT, Tensor
+from irlint.ops.shared.expectations import expect_rank
+
+SIZE_NEGATIVE = Rule(
+    "IRL361",
+    "size-negative",
+    Severity.ERROR,
+    "A size or a count that an input or attribute states is below 0.",
+    why="A tensor has no axis of fewer than 0 elements: runtimes refuse the node when they load it, or when they reach "
+    "it.",
+    fix="State 0 or more; only Reshape, and OpenVINO's targets, give -1 a meaning of its own.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (float[2,3] y) <int64[2] shape = {2, -3}> { y = ConstantOfShape (shape) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g () => (float[2,3] y) <int64[2] shape = {2, 3}> { y = ConstantOfShape (shape) }""",
+)
+
+
+def length(tensor: Tensor) -> int | None:
+    """How many entries a list has, None where that is not known; a scalar has one."""
+    if tensor.value is not None:
+        return len(tensor.value)
+    if tensor.shape is None:
+        return None
+    if not tensor.shape:
+        return 1
+    return tensor.shape[0] if isinstance(tensor.shape[0], int) else None
+
+
+def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
+    """The whole numbers that a list states, unknown ones as None; None where not even their count is known."""
+    known = tensor.ints
+    if known is not None:
+        return known
+    count = length(tensor)
+    return None if count is None or count > CONTENTS_LIMIT else (None,) * count
+
+
+def whole(tensor: Tensor | None) -> tuple[int, ...] | None:
+    """The whole numbers that a list states, None where one of them is not known as a plain number."""
+    known = tensor.ints if tensor is not None else None
+    if known is None or not all(isinstance(entry, int) for entry in known):
+        return None
+    return tuple(entry for entry in known if isinstance(entry, int))
+
+
+def number(tensor: Tensor | None) -> MaybeDim:
+    """The whole number that a tensor of one element states, None where it is not known."""
+    known = tensor.ints if tensor is not None else None
+    return known[0] if known is not None and len(known) == 1 else None
+
+
+def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
+    """``entry`` as a size: makes sure that it is not negative. Raises a ``SIZE_NEGATIVE`` fault."""
+    if reaches(entry, 0, f"{what} is a size"):
+        return entry
+    place = "" if index is None or f"input {index}" in what else f" in input {index}"
+    raise SIZE_NEGATIVE.fault(
+        f"{what} is {entry}{place}; a size is at least 0", help="state a size of 0 or more", input=index
+    )
+
+
+def stated_shape(tensor: Tensor, index: int) -> Shape | None:
+    """The shape whose sizes input ``index`` lists (ONNX); an entry that is not known is None.
+
+    Raises an ``INPUT_RANK_REFUSED`` or a ``SIZE_NEGATIVE`` fault.
+    """
+    expect_rank(tensor, index, 1)
+    listed = entries(tensor)
+    if listed is None:
+        return None
+    return tuple(stated_size(entry, index, f"entry {position}") for position, entry in enumerate(listed))
+
+
+def openvino_shape(tensor: Tensor, index: int) -> Shape | None:
+    """The shape whose sizes input ``index`` lists (OpenVINO): -1 is a size that is not known, less than that is 0."""
+    listed = entries(tensor)
+    return None if listed is None else tuple(_openvino_size(entry) for entry in listed)
+
+
+def _openvino_size(entry: MaybeDim) -> MaybeDim:
+    if isinstance(entry, Expr):
+        return entry if at_least(entry, 0) else 0 if at_least(0, entry) else None
+    if entry is None or entry == -1 or entry >= 2**63 - 1:
+        return None
+    return max(entry, 0)

@@ -1,0 +1,59 @@
+"""How often a loop runs whose condition compares a number that grows with the size that is the trip count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Expr, MaybeDim, same, symbol
+from irlint.model import Graph
+from irlint.model.tensor import Tensor, Type
+from irlint.ops import Context
+from irlint.ops.shared.bodies import DEEPEST_SEARCH, nesting, truth
+from irlint.records import replaced
+
+#: The name of how many iterations follow the next one; no model has it, as it is no identifier.
+FOLLOWING = "following iterations"
+
+
+def lasts_for(
+    body: Graph,
+    number: Tensor,
+    initial: Sequence[Type | None],
+    *,
+    state: Sequence[Type | None],
+    count: MaybeDim,
+    context: Context,
+) -> bool:
+    """Whether the condition of an ONNX Loop holds after each iteration that another one of ``count`` follows.
+
+    The body is asked about an iteration that any number of others follow. What grows by one number in the first
+    iteration has grown so in those before, if it does so in that one as well. ``state`` is what holds at the start of
+    every iteration.
+    """
+    if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
+        return False
+    first = context.run(body, (replaced(number, value=(0,)), *initial), "tried")
+    place = count - 2 - symbol(FOLLOWING, by_data=True)
+    steps = [_step(before, after) for before, after in zip(initial, first)]
+    values = [None if step is None else step[0] + step[1] * place for step in steps]
+    given = [
+        known if value is None or not isinstance(known, Tensor) else replaced(known, value=(value,))
+        for known, value in zip(state, values)
+    ]
+    later = context.run(body, (replaced(number, value=(place,)), *given), "tried")
+    grown = all(
+        step is None or value is None or (isinstance(after, Tensor) and same(_lone(after), value + step[1]))
+        for step, value, after in zip(steps, values, later)
+    )
+    return grown and truth(later[0]) is True
+
+
+def _step(before: Type | None, after: Type | None) -> tuple[int, int] | None:
+    """The number that a carried value is at first, and by how much one iteration changes it."""
+    first, second = (_lone(known) if isinstance(known, Tensor) else None for known in (before, after))
+    return (first, second - first) if isinstance(first, int) and isinstance(second, int) else None
+
+
+def _lone(known: Tensor) -> MaybeDim:
+    """The whole number or the size that a tensor is."""
+    return None if isinstance(known.scalar, (bool, float)) else known.scalar

@@ -1,0 +1,43 @@
+"""Windows of libraries whose division rounds towards zero: an axis that is less than a stride too short has one."""
+
+from __future__ import annotations
+
+from irlint.dims import Dim, MaybeDim, Shape, at_least, guarded, largest, smallest
+from irlint.dims.polynomials import lone_atom
+from irlint.dims.proofs import fed
+from irlint.findings.statements import reaches
+from irlint.ops.shared.windows import ceiling_of, floor_of, parts_of_largest
+
+
+def truncated_count(size: Dim, span: Dim, stride: int, *, pads: int, filled: bool) -> MaybeDim:
+    """How many windows of ``span`` elements stand on an axis: trunc((size + pads - span) / stride) + 1.
+
+    ``filled`` says that the size is at least 1. The libraries refuse an axis where the result is less than 0.
+    Sources: ONNX Runtime 1.32 and the shape inference of onnx, as one asks them.
+    """
+    room, least = size + pads - span, 1 + pads - span
+    count, most = floor_of(room + stride, stride), ceiling_of(room + stride, stride)
+    if at_least(least if filled else guarded(fed, room), 0):
+        return count
+    once = at_least(least + stride if filled else guarded(fed, most), 1)
+    return largest(count, 1 if once else smallest(most, 1))
+
+
+def filled(shape: Shape, first: int) -> Shape | None:
+    """A shape whose spatial sizes are at least 1, which is stated: a pooling takes no empty axis. None where the batch
+    may be empty."""
+    if not _is_filled(shape[0]):
+        return None
+    last = first + len(shape) - 2
+    return tuple(_at_least_one(dim, axis) if first <= axis < last else dim for axis, dim in enumerate(shape))
+
+
+def _is_filled(dim: MaybeDim) -> bool:
+    """Whether a size is at least 1 where those of inputs are."""
+    return at_least(guarded(fed, dim), 1) is True
+
+
+def _at_least_one(dim: MaybeDim, axis: int) -> MaybeDim:
+    if dim is None or _is_filled(dim) or not reaches(dim, 1, f"axis {axis} is not empty") or not lone_atom(dim, "max"):
+        return dim
+    return largest(*parts_of_largest(dim), 1)

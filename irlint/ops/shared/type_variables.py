@@ -1,0 +1,176 @@
+"""The element types that schemas allow, and what their type variables stand for at a node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import warn
+from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER, one_of
+from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema, official, official_versions
+
+SMALL_FLOATS = FLOATS - {"float32", "float64"}
+
+
+def type_key(known: Type | None) -> str | None:
+    """A type as the schemas name it: ``float32``, ``seq(int64)``; None where it is not wholly known."""
+    if isinstance(known, Tensor):
+        return known.dtype
+    if isinstance(known, SparseTensor):
+        return f"sparse_tensor({known.dtype})" if known.dtype else None
+    if isinstance(known, (SequenceType, Optional)):
+        inner = type_key(known.element)
+        return f"{'seq' if isinstance(known, SequenceType) else 'optional'}({inner})" if inner else None
+    if isinstance(known, Map):
+        value = type_key(known.value)
+        return f"map({known.key},{value})" if known.key and value else None
+    if isinstance(known, Opaque):
+        return f"opaque({known.domain},{known.name})"
+    return None
+
+
+def kind_text(known: Type | None) -> str:
+    """A type in a message that sets it against one of another kind: ``a tensor of float32``, ``seq(int64)``,
+    ``seq(?)``."""
+    if isinstance(known, Tensor):
+        return f"a tensor of {known.dtype}" if known.dtype else "a tensor"
+    return type_key(known) or type_text(known)
+
+
+def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
+    """Two types as a message sets them against each other."""
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.dtype or "?", other.dtype or "?"
+    return kind_text(one), kind_text(other)
+
+
+def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
+    if index < len(formals):
+        return formals[index]
+    return formals[-1] if formals and formals[-1].option == "variadic" else None
+
+
+def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
+    """What each type variable of ``schema`` stands for, given the types of the inputs.
+
+    Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault.
+    """
+    variables: dict[str, str] = {}
+    first: dict[str, int] = {}
+    for index, known in enumerate(inputs):
+        formal = _formal_at(schema.inputs, index)
+        key = type_key(known)
+        if formal is not None and key is None and _is_of_no_kind(known, formal):
+            raise _refused(schema, formal, index, key=type_text(known))
+        if formal is None or key is None:
+            continue
+        refused = _refused(schema, formal, index, key=key) if key not in formal.types else None
+        if refused is not None and refused.severity is Severity.ERROR:
+            raise refused
+        if refused is not None:
+            warn(refused)
+        if not formal.homogeneous or "(" in formal.variable:
+            continue
+        if variables.setdefault(formal.variable, key) != key:
+            other = first[formal.variable]
+            raise ELEMENT_TYPES_DIFFER.fault(
+                f"input {other} is {variables[formal.variable]} and input {index} is {key}: "
+                f"both have to be of one type ({formal.variable})",
+                help=f"cast input {index} to {variables[formal.variable]}, or input {other} to {key}",
+                input=index,
+            )
+        first.setdefault(formal.variable, index)
+    return variables
+
+
+def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
+    """Whether a type of which the elements are not known is a sequence, a map … where the operator takes none."""
+    if known is None or isinstance(known, Tensor):
+        return False
+    kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("
+    return not any(name.startswith(kind) for name in formal.types)
+
+
+def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> Fault:
+    """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they
+    take."""
+    runtime = schema.domain in RUNTIME_DOMAINS
+    varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
+    where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
+    other = "a release" if runtime else _opset_that_takes(schema, index, key)
+    another = f", or use {other} whose operator takes {key}" * bool(other)
+    return ELEMENT_TYPE_REFUSED.fault(
+        f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
+        help=_quantized(schema, formal, index, key=key) or f"cast input {index} to {_best(formal.types, key)}{another}",
+        input=index,
+        severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
+    )
+
+
+def _best(types: Collection[str], key: str) -> str:
+    """What to cast to, where the operator takes or gives tensors."""
+    names = {name for name in types if "(" not in name}
+    return one_of(names, key) if names else "one of these types"
+
+
+def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> str:
+    """What to do with the real numbers of a bias that is to be quantized by two scales; "" for any other input."""
+    scales = [each.name for each in schema.inputs if each.name.endswith("_scale")]
+    if len(scales) < 2 or key not in FLOATS or formal.types != {"int32"}:
+        return ""
+    return (
+        f"quantize input {index}: round({formal.name} / ({scales[0]} * {scales[1]})); a Cast would cut its numbers off"
+    )
+
+
+def _opset_that_takes(schema: OfficialSchema, index: int, key: str) -> str:
+    """``opset 21,`` of the next version of an operator that takes a type as this input, else of the last one before; ""
+    without one."""
+    versions = official_versions(schema.name, schema.domain)
+    taking = []
+    for since in versions:
+        other = official(schema.name, since, schema.domain)
+        formal = _formal_at(other.inputs, index) if other is not None else None
+        if formal is not None and key in formal.types:
+            taking.append(since)
+    later = next((since for since in taking if since > schema.since), None)
+    if later is not None:
+        return f"opset {later},"
+    until = next((since for since in versions if taking and since > taking[-1]), None)
+    return f"opset {until - 1}," if until is not None else ""
+
+
+def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:
+    """Makes sure that the outputs are of types that the operator gives: nothing but their inputs' types says so of
+    most, and bodies of the others. A tensor of another element type is a warning. Raises an ``ELEMENT_TYPE_REFUSED``
+    fault.
+    """
+    for index, known in enumerate(outputs):
+        formal, key = _formal_at(schema.outputs, index), type_key(known)
+        if formal is None or key is None or key in formal.types or schema.domain in RUNTIME_DOMAINS:
+            continue
+        fault = ELEMENT_TYPE_REFUSED.fault(
+            f"output {index} ({formal.name}) is {key}; the operator gives {_types_text(formal.types)} since opset "
+            f"{schema.since}",
+            help=f"cast output {index} to {_best(formal.types, key)}, or use an opset whose operator gives {key}",
+        )
+        if not isinstance(known, Tensor):
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+
+
+def _types_text(types: frozenset[str]) -> str:
+    names = sorted(types)
+    return ", ".join(names) if len(names) <= 8 else f"{', '.join(names[:7])} and {len(names) - 7} more"
+
+
+def output_type(schema: OfficialSchema, index: int, variables: Mapping[str, str]) -> str | None:
+    """The type that the schema alone gives to output ``index``, None where it leaves it open."""
+    formal = _formal_at(schema.outputs, index)
+    if formal is None or not formal.homogeneous:
+        return None
+    if formal.variable in variables:
+        return variables[formal.variable]
+    return next(iter(formal.types)) if len(formal.types) == 1 else None

@@ -1,0 +1,435 @@
+"""Sliding windows: what their attributes may be, and the sizes that convolution and pooling get from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import Dim, MaybeDim, Shape, at_least, bounds, floordiv, largest, same, smallest
+from irlint.dims.polynomials import lone_atom
+from irlint.findings.faults import Fault, Rule, Severity, refused
+from irlint.findings.statements import reaches, wants_arithmetic, warn
+from irlint.findings.wording import are, counted
+from irlint.lazy_typing import Literal
+from irlint.ops.shared.attributes import expect_range
+from irlint.ops.shared.axes import Ints
+from irlint.ops.shared.operands import RANK_MISMATCH
+from irlint.ops.signatures import TOGETHER, UNLIKELY, group, holds
+from irlint.records import record, replaced
+
+#: ONNX Runtime reads the empty text as NOTSET.
+AutoPad = Literal["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""]
+PadType = Literal["explicit", "same_upper", "same_lower", "valid"]
+Rounding = Literal["floor", "ceil", "ceil_torch"]
+
+WINDOW_EXCEEDS_INPUT = Rule(
+    "IRL316",
+    "window-exceeds-input",
+    Severity.ERROR,
+    "The window does not fit into the padded input even once.",
+    why="""The output would have no element, or less than none, on that axis. OpenVINO refuses the model when it loads
+        it; ONNX Runtime refuses a convolution when it comes to the node, while its pooling goes on with an empty
+        output, or with a
+window that reaches past the end: there it is a warning.""",
+    fix="""Use a smaller kernel or dilation, pad more, or feed a larger input. Where the sizes became that small on the
+        way, the model is made for larger inputs.""",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,1,1] y) { y = Conv (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,3,3] y) { y = Conv <pads = [2, 2, 2, 2]> (x, w) }""",
+)
+
+AUTO_PAD_CONFLICT = Rule(
+    "IRL317",
+    "auto-pad-conflict",
+    Severity.ERROR,
+    "`auto_pad` and `pads` are both given, and mean different paddings.",
+    why="""ONNX forbids the two together. ONNX Runtime refuses such a convolution when it loads it; in a pooling it
+        follows `auto_pad` where the ONNX shape inference follows `pads`: there it is a warning.""",
+    fix="Keep one of them: `pads`, or `auto_pad` where the padding has to depend on the input's size.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
+  y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (x, w)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <pads = [1, 1, 1, 1]> (x, w) }""",
+    refused=(refused("onnxruntime", "dead"),),
+)
+
+PADDING_NOT_PORTABLE = Rule(
+    "IRL318",
+    "padding-not-portable",
+    Severity.WARNING,
+    "The specification allows this padding, and ONNX Runtime does not.",
+    why="""ONNX lets `pads` "take any value greater than or equal to 0", and combines `auto_pad` with dilations. ONNX
+        Runtime refuses a pooling whose pads are not smaller than the kernel ("Pad should be smaller than kernel."),
+        refuses a convolution
+with SAME padding and dilations ("Dilation not supported for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."), and
+gives a pooling with both another size than the specification.""",
+    fix="Pad with a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,11,11] y) { y = MaxPool <kernel_shape = [2, 2], pads = [2, 2, 2, 2]> (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,3,8,8] x) => (float[1,3,9,9] y) { y = MaxPool <kernel_shape = [2, 2], pads = [1, 1, 1, 1]> (x) }""",
+)
+
+# --- laws -------------------------------------------------------------------------------------------------------------
+
+
+def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
+    """How many elements a window reaches over: dilation * (kernel - 1) + 1."""
+    return None if kernel is None else (kernel - 1) * dilation + 1
+
+
+def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
+    """How many windows of ``span`` elements stand on an axis of ``size``, padded by ``begin`` and ``end``.
+
+    ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only where it does not begin in the padding
+    at the end.
+    Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
+    """
+    room = size + (begin + end) - span
+    if rounding == "floor":
+        return floor_of(room + stride, stride)
+    if rounding == "ceil":
+        return ceiling_of(room + stride, stride)
+    if isinstance(span, int) and end >= span:
+        return ceiling_of(room, stride)
+    if isinstance(span, int):
+        return ceiling_of(size + begin + min(end + stride - span, 0), stride)
+    return smallest(ceiling_of(room + stride, stride), ceiling_of(size + begin, stride))
+
+
+def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
+    """How many windows stand on an axis with SAME padding: ceil(size / stride).
+
+    With ``ceil`` a window shorter than the stride may come in once more, as there is nothing to pad.
+    """
+    count = ceiling_of(size, stride)
+    if rounding != "ceil" or (span is not None and at_least(span, stride)):
+        return count
+    return None if span is None else largest(count, ceiling_of(size - span + stride, stride))
+
+
+def floor_of(a: Dim, divisor: int) -> MaybeDim:
+    """The floor of a / divisor: of a maximum that of its parts, so that quotients of quotients are joined."""
+    first, *others = (floordiv(part, divisor) for part in parts_of_largest(a))
+    return largest(first, *others) if others else first
+
+
+def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
+    """The same, rounded up."""
+    return floor_of(a + divisor - 1, divisor)
+
+
+def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
+    """The sizes of which ``a`` is the maximum, where one is never above some number; else ``a``."""
+    found = lone_atom(a, "max")
+    if found is None or all(bounds(part)[1] is None for part in found[0].parts):
+        return (a,)
+    return tuple(part + found[1] for part in found[0].parts)
+
+
+def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
+    """The size of an axis from which ``size`` windows of ``span`` elements come, with ``added`` elements at its
+    ends."""
+    return (size - 1) * stride + span + added
+
+
+# --- layouts ----------------------------------------------------------------------------------------------------------
+
+
+def spatial(shape: Shape, first: int) -> Shape:
+    """The spatial sizes of a shape whose first spatial axis is ``first``: 2, or 1 with the channels last."""
+    return shape[2:] if first == 2 else shape[1:-1]
+
+
+def channel_axis(rank: int, first: int) -> int:
+    """The axis of the channels where the spatial ones begin at ``first``: 1 behind the batch, or the last."""
+    return 1 if first == 2 else rank - 1
+
+
+def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, first: int = 2) -> Shape:
+    """A shape from its parts, the channels before the spatial axes (``first`` 2) or behind them (1)."""
+    return (batch, channels, *sizes) if first == 2 else (batch, *sizes, channels)
+
+
+# --- attributes -------------------------------------------------------------------------------------------------------
+
+
+@holds(dilations=UNLIKELY)
+@group
+@record
+class OnnxWindow:
+    """The attributes of an ONNX window that mean the same in convolution and pooling.
+
+    ``kernel_shape`` does not: it is the window of a pooling, and repeats what the weights say of a convolution's.
+    """
+
+    auto_pad: AutoPad = "NOTSET"
+    dilations: Ints | None = None
+    pads: Ints | None = None
+    strides: Ints | None = None
+
+
+@holds(dilations=UNLIKELY, pads_begin=TOGETHER, pads_end=TOGETHER)
+@group
+@record
+class OpenvinoWindow:
+    """The attributes of an OpenVINO window that every convolution and pooling has: not all poolings have
+    ``dilations``."""
+
+    strides: Ints
+    pads_begin: Ints
+    pads_end: Ints
+    auto_pad: PadType = "explicit"
+
+
+@record
+class Window:
+    """A window as it stands, one entry for each spatial axis; ``same`` pads as much as the input needs, as ``auto_pad``
+    says."""
+
+    kernel: Shape
+    strides: Ints
+    dilations: Ints
+    begin: Ints
+    end: Ints
+    same: bool = False
+    rounding: Rounding = "floor"
+    first: int = 2
+    auto_pad: str = ""
+
+    def span(self, position: int) -> MaybeDim:
+        return spanned(self.kernel[position], self.dilations[position])
+
+    def described(self, position: int) -> str:
+        """``the kernel is 7 on axis 2``, with the dilation where there is one."""
+        axis, kernel, dilation = self.first + position, self.kernel[position], self.dilations[position]
+        if dilation == 1:
+            return f"the kernel is {kernel} on axis {axis}"
+        return f"the window spans {self.span(position)} on axis {axis} (kernel {kernel}, dilation {dilation})"
+
+
+def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, times: int = 1) -> Ints:
+    """An attribute with ``times`` entries for each of ``count`` spatial axes. Raises a ``RANK_MISMATCH`` fault."""
+    if given is None:
+        return (default,) * (count * times)
+    if len(given) == count * times:
+        return given
+    each = "one for each" if times == 1 else "two for each (all beginnings, then all ends)"
+    raise RANK_MISMATCH.fault(
+        f"`{name}` is {list(given)}, {counted(len(given), 'entry', 'entries')} for "
+        f"{counted(count, 'spatial axis', 'spatial axes')}: expected {are(count * times)} {count * times}, {each}",
+        help=f"write `{name}` with {counted(count * times, 'entry', 'entries')}",
+        attribute=name,
+    )
+
+
+def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = False, first: int = 2) -> Window:
+    """The window that ONNX attributes describe. Raises faults of their lengths and ranges.
+
+    Of ``pads`` and ``auto_pad`` given together the latter is taken; ``expect_one_padding`` judges them.
+    """
+    strides = per_axis(given.strides, count, "strides", default=1)
+    dilations = per_axis(given.dilations, count, "dilations", default=1)
+    pads = per_axis(given.pads, count, "pads", default=0, times=2)
+    expect_range(strides, 1, "strides")
+    expect_range(dilations, 1, "dilations")
+    expect_range(pads, 0, "pads")
+    expect_range(kernel, 1, "kernel_shape")
+    window = Window(kernel, strides, dilations, pads[:count], pads[count:], first=first)
+    window = replaced(window, rounding="ceil_torch" if ceil else "floor")
+    if given.auto_pad in ("NOTSET", ""):
+        return window
+    same, none = given.auto_pad != "VALID", (0,) * count
+    return replaced(window, begin=none, end=none, same=same, auto_pad=given.auto_pad)
+
+
+def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
+    """Raises an ``AUTO_PAD_CONFLICT`` fault, or states one of ``severity``, where ``auto_pad`` meets ``pads``."""
+    auto_pad, pads = given.auto_pad, given.pads
+    if auto_pad in ("NOTSET", "") or pads is None:
+        return
+    if severity is not None and auto_pad == "VALID" and not any(pads):
+        return
+    fault = AUTO_PAD_CONFLICT.fault(
+        f'auto_pad is "{auto_pad}" and pads is {list(pads)}: ONNX forbids the two together',
+        help="remove one of them; with `pads`, write auto_pad as NOTSET or leave it out",
+        attribute="pads",
+        severity=severity,
+    )
+    if severity is None:
+        raise fault
+    warn(fault)
+
+
+def expect_no_dilated_same(window: Window) -> None:
+    """States a ``PADDING_NOT_PORTABLE`` fault where SAME padding meets a dilated window (ONNX)."""
+    for position, dilation in enumerate(window.dilations):
+        if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
+            warn(
+                PADDING_NOT_PORTABLE.fault(
+                    f"auto_pad is SAME and dilations is {list(window.dilations)}: the specification pads the dilated "
+                    "window, ONNX Runtime does not support it",
+                    help="write the padding as `pads`",
+                    attribute="auto_pad",
+                )
+            )
+            return
+
+
+def expect_pads_below_kernel(window: Window) -> None:
+    """States a ``PADDING_NOT_PORTABLE`` fault where pads are not smaller than the kernel (ONNX pooling)."""
+    for position, kernel in enumerate(window.kernel):
+        pads = (window.begin[position], window.end[position])
+        if isinstance(kernel, int) and max(pads) >= kernel:
+            warn(
+                PADDING_NOT_PORTABLE.fault(
+                    f"axis {window.first + position} is padded by {pads[0]} and {pads[1]}, and the kernel is {kernel}: "
+                    'the specification allows it, ONNX Runtime refuses it ("Pad should be smaller than kernel.")',
+                    help=f"pad by at most {kernel - 1}, or pad with a Pad node before",
+                    attribute="pads",
+                )
+            )
+            return
+
+
+def openvino_window(
+    given: OpenvinoWindow, count: int, kernel: Shape, *, dilations: Ints = (), rounding: Rounding = "floor"
+) -> Window | None:
+    """The window that OpenVINO attributes describe, an empty list being the default for each axis.
+
+    None where the library takes numbers in silence that the specification forbids. Raises faults of their lengths, and
+    of zeros among ``strides`` and ``dilations``.
+    """
+    strides = per_axis(given.strides or None, count, "strides", default=1)
+    dilations = per_axis(dilations or None, count, "dilations", default=1)
+    begin = per_axis(given.pads_begin or None, count, "pads_begin", default=0)
+    end = per_axis(given.pads_end or None, count, "pads_end", default=0)
+    sound = True
+    for name, values in (("strides", strides), ("dilations", dilations)):
+        sound &= expect_range(values, 1, name, severity=None if 0 in values else Severity.WARNING)
+    if given.auto_pad == "explicit":
+        sound &= expect_range(begin, 0, "pads_begin", severity=Severity.WARNING)
+        sound &= expect_range(end, 0, "pads_end", severity=Severity.WARNING)
+    else:
+        begin = end = (0,) * count
+    if not sound:
+        return None
+    same = given.auto_pad.startswith("same")
+    return Window(kernel, strides, dilations, begin, end, same, rounding, auto_pad=given.auto_pad.upper())
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+def window_sizes(
+    shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False, filled: bool = False
+) -> Shape:
+    """The spatial sizes of a convolution or pooling of a tensor of ``shape``, which is input 0.
+
+    ``lenient`` is for runtimes that give an empty output, or a window past the end, where none fits, as long as less
+    than two strides are missing; ``filled`` says that the spatial sizes are at least 1. Raises a
+    ``WINDOW_EXCEEDS_INPUT`` fault, and states what the sizes have to reach.
+    """
+    if shape is None or window is None:
+        return (None,) * count
+    sizes = spatial(shape, window.first)
+    result = tuple(
+        _window_size(size, window, position, lenient=lenient, filled=filled) for position, size in enumerate(sizes)
+    )
+    if wants_arithmetic():
+        from irlint.ops.shared.formulas import windowed
+
+        for position, (size, dim) in enumerate(zip(sizes, result)):
+            windowed(window, position, size=size, dim=dim)
+    return result
+
+
+def _window_size(size: MaybeDim, window: Window, position: int, *, lenient: bool, filled: bool) -> MaybeDim:
+    span, stride = window.span(position), window.strides[position]
+    if size is None:
+        return None
+    if window.same:
+        return same_count(size, span, stride, rounding=window.rounding)
+    if span is None:
+        return None
+    begin, end = window.begin[position], window.end[position]
+    least = span - (begin + end)
+    overhang = stride - 1 if lenient and window.rounding != "floor" else 0
+    fits = at_least(size, least - overhang)
+    if fits is None:
+        least -= 2 * stride - 1 if lenient else 0
+        if not filled or not at_least(1, least):
+            reaches(size, least, window.described(position))
+    if fits is False:
+        fault = _exceeding(size, span, window, position=position)
+        room = size + (begin + end) - span
+        if not lenient or at_least(room, 1 - 2 * stride) is False:
+            raise fault
+        warn(fault.lowered(Severity.WARNING))
+        return 1 - (-room // stride) if isinstance(room, int) else None
+    if fits is None and lenient and window.rounding == "floor":
+        from irlint.ops.shared.truncated_windows import truncated_count
+
+        return truncated_count(size, span, stride, pads=begin + end, filled=filled)
+    return window_count(size, span, stride, begin=begin, end=end, rounding=window.rounding)
+
+
+def _exceeding(size: Dim, span: Dim, window: Window, *, position: int) -> Fault:
+    axis, pads = window.first + position, window.begin[position] + window.end[position]
+    padded = f", {size + pads} with its padding," if pads else ""
+    return WINDOW_EXCEEDS_INPUT.fault(
+        f"axis {axis} of input 0 is {size}{padded} and {window.described(position)}",
+        help=f"make axis {axis} at least {span - pads}, or use a smaller kernel or more padding",
+        input=0,
+        marks=((0, axis),),
+        aligned="left",
+        remark=f"the window spans {span}",
+    )
+
+
+def transposed_sizes(
+    shape: Shape | None, window: Window | None, count: int, *, output_padding: Sequence[int], lenient: bool = False
+) -> Shape:
+    """The spatial sizes of a transposed convolution of a tensor of ``shape``, which is input 0.
+
+    SAME padding gives size * stride where the window reaches that far. ``lenient`` is for libraries that give an empty
+    output where the padding leaves nothing, and takes off no more than there is. Raises a ``WINDOW_EXCEEDS_INPUT``
+    fault.
+    """
+    if shape is None or window is None:
+        return (None,) * count
+    result: list[MaybeDim] = []
+    for position, size in enumerate(spatial(shape, window.first)):
+        span, stride = window.span(position), window.strides[position]
+        pads = window.begin[position] + window.end[position]
+        if size is None or span is None:
+            result.append(None)
+            continue
+        full = transposed_size(size, span, stride, added=output_padding[position] - pads)
+        if wants_arithmetic():
+            from irlint.ops.shared.formulas import transposed
+
+            transposed(window, position, size=size, dim=full, added=output_padding[position])
+        if window.same:
+            result.append(smallest(size * stride, full))
+            continue
+        if not reaches(full, 1, f"the padding on axis {window.first + position} leaves something"):
+            fault = _nothing_left(size, full, pads, axis=window.first + position)
+            if not lenient or at_least(full, 0) is False:
+                raise fault
+            warn(fault.lowered(Severity.WARNING))
+        result.append(full)
+    return tuple(result)
+
+
+def _nothing_left(size: Dim, full: Dim, pads: int, *, axis: int) -> Fault:
+    return WINDOW_EXCEEDS_INPUT.fault(
+        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution: its padding takes off {pads}",
+        help="pad less, or use a larger kernel or stride",
+        input=0,
+        marks=((0, axis),),
+        aligned="left",
+        remark=f"becomes {full}",
+    )

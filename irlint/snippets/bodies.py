@@ -1,0 +1,39 @@
+"""What the bodies of a node give, and which of their nodes makes it."""
+
+from __future__ import annotations
+
+from irlint.findings.faults import Fault
+from irlint.inference.origins import Makers
+from irlint.model import Graph, Node
+from irlint.model.tensor import Tensor, shape_text
+from irlint.snippets.reasons import Naming
+
+#: The most outputs of a body that a finding lists.
+OUTPUTS = 4
+
+
+def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
+    """A sentence for each body of a node, where the fault is about one of them and says no more itself."""
+    if fault.attribute not in dict(node.bodies) or fault.notes:
+        return []
+    declared = [
+        f"{naming.called(value)} is declared as {naming.element(value.type.dtype)}, output {at} of the node"
+        for at, value in enumerate(node.outputs[:OUTPUTS])
+        if value is not None and isinstance(value.type, Tensor) and value.type.dtype is not None
+    ]
+    return [*(_given(name, body, makers, naming) for name, body in node.bodies), *declared]
+
+
+def _given(name: str, body: Graph, makers: Makers, naming: Naming) -> str:
+    """```body` gives `x`: float[1,12] by Add[0] "/Add"``."""
+    parts = []
+    for value in body.outputs[:OUTPUTS]:
+        known, maker = makers.known.types.get(value), makers.of(value)
+        node = maker.node if maker is not None else None
+        text = naming.called(value)
+        if isinstance(known, Tensor):
+            shape = "" if known.shape is None else shape_text(known.shape)
+            text += f", {naming.element(known.dtype)}{shape}"
+        parts.append(text + (f", by {naming.node(node)}" if node is not None else ""))
+    more = f"; and {len(body.outputs) - OUTPUTS} more" if len(body.outputs) > OUTPUTS else ""
+    return f"`{name}` gives {'; '.join(parts)}{more}" if parts else f"`{name}` gives nothing"

@@ -1,0 +1,109 @@
+"""Where the entries of a computed input come from, such as the target of a Reshape that Shape, Gather and Concat
+make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.findings.faults import Fault
+from irlint.findings.wording import listed
+from irlint.inference.causes import DECLARED
+from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
+from irlint.model import Node, Value
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.snippets.reasons import Naming
+from irlint.snippets.tables import TYPED
+
+#: The most inputs that a finding lists, and the most entries of each.
+INPUTS = 3
+ENTRIES = 8
+
+
+def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
+    """A sentence for each input that nodes compute as a list of whole numbers, where the fault is about shapes; where
+    it is about what an output is declared as, also for each such constant."""
+    declared = fault.rule.family == DECLARED
+    if fault.rule.family not in TYPED[:2] and not declared:
+        return []
+    notes: list[str] = []
+    for index, (value, known) in enumerate(zip(node.inputs, inputs_of(node, makers.known))):
+        if value is None or not isinstance(known, Tensor) or known.ints is None or len(notes) >= INPUTS:
+            continue
+        if declared and makers.is_constant(value) and 0 < len(known.ints) <= ENTRIES and known.rank in (0, 1):
+            held = ", ".join(map(str, known.ints))
+            text = f"[{held}]" if known.rank else held
+            notes.append(f"input {index} is {text}: constant {naming.called(value)}")
+        elif _is_list(known):
+            note = _note(f"input {index}", value, known, makers, naming)
+            notes += [note] if note else []
+    return notes
+
+
+def _is_list(known: Type | None) -> bool:
+    if not isinstance(known, Tensor) or known.rank != 1 or known.dtype not in INTEGERS:
+        return False
+    return known.ints is not None and 1 < len(known.ints) <= ENTRIES
+
+
+def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: Naming) -> str:
+    """``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant `c```; "" where no node computes it."""
+    maker = makers.of(value)
+    node = maker.node if maker is not None and maker.constant is None else None
+    entries = known.ints if isinstance(known, Tensor) else None
+    if (
+        node is None
+        or entries is None
+        or node.op in (naming.known.format.constant_node, naming.known.format.input_node)
+    ):
+        return ""
+    groups: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for index, entry in enumerate(entries):
+        text = "?" if entry is None else f"{entry}"
+        for kind, place, axis in _origin(value, index, makers, naming):
+            groups.setdefault((kind, place), []).append((text, axis))
+    if not groups:
+        return ""
+    whole = ", ".join("?" if entry is None else f"{entry}" for entry in entries)
+    parts = [_part(kind, place, text) for (kind, place), text in groups.items()]
+    return f"{label} is [{whole}] by {naming.short(node)}: {', '.join(parts)}"
+
+
+def _part(kind: str, place: str, text: list[tuple[str, str]]) -> str:
+    dims = listed([dim for dim, _ in text])
+    several = len(text) > 1
+    if kind == "axis":
+        return f"{dims} {'are axes' if several else 'is axis'} {listed([axis for _, axis in text])} of {place}"
+    return f"{dims} {'are' if several else 'is'} {place}"
+
+
+def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterator[tuple[str, str, str]]:
+    """What an entry is: an axis of a value, what a constant holds, or what a node makes of others."""
+    at, position = read_from(value, Position(0, index, True), makers)
+    if not position.in_contents:
+        yield "axis", naming.called(at), str(position.index)
+        return
+    maker = makers.of(at)
+    if maker is None:
+        return
+    if makers.is_constant(at):
+        yield "constant", f"constant {naming.called(at)}", ""
+    elif maker.node is None:
+        yield "given", f"given with {naming.called(at)}", ""
+    elif maker.node.op != naming.known.format.input_node:
+        yield "made", _made(at, position, maker.node, makers, naming), ""
+
+
+def _made(value: Value, position: Position, node: Node, makers: Makers, naming: Naming) -> str:
+    """``constant `c```, or ``what Div[16] makes of 8 and 3 (constant `c`)``."""
+    output = Position(node.outputs.index(value), position.index, True)
+    constant = held_by(node, output, makers)
+    if constant is not None:
+        return f"constant {naming.called(constant[0])}"
+    operands = []
+    for given, known in zip(node.inputs, inputs_of(node, makers.known)):
+        if given is None or not isinstance(known, Tensor) or known.ints is None or len(known.ints) > ENTRIES:
+            continue
+        texts = ["?" if entry is None else f"{entry}" for entry in known.ints]
+        text = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+        operands.append(text + f" (constant {naming.called(given)})" * makers.is_constant(given))
+    return f"what {naming.short(node)} makes" + (f" of {listed(operands)}" if operands else "")

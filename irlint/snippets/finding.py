@@ -1,0 +1,286 @@
+"""What a finding's picture shows: its place, the lines of the model, the shapes, and where their sizes come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+
+from irlint.checks.declared import SHAPE_CONTRADICTED
+from irlint.dims import Expr
+from irlint.findings.report import Finding, Related
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers, Trail, chain, inputs_of, shape_of, trail
+from irlint.inference.questions import asked_again
+from irlint.lazy_typing import TYPE_CHECKING, Protocol
+from irlint.model import Model, Node, Place, Problem, Value
+from irlint.model.tensor import BITS, shape_text
+from irlint.parsers.opening import whole
+from irlint.records import replaced
+from irlint.snippets.drawing import Drawing, Line, Table
+from irlint.snippets.first_bytes import first_lines
+from irlint.snippets.reasons import Naming, reasons, text
+from irlint.snippets.tables import clashing, contradicted, marked_axes
+
+if TYPE_CHECKING:
+    from irlint.snippets.neighbourhood import Surroundings
+
+#: Long symbols are looked for in the shapes of so many inputs and outputs.
+MANY = 64
+
+#: At most so many sizes of a finding are explained, and so many of its inputs named as related.
+REASONS = 4
+RELATED = 8
+
+#: Of so many findings of a file the nodes around them are drawn.
+AROUND = 200
+
+Group = tuple[object, ...]
+
+
+def group(finding: Finding) -> Group:
+    """Findings of one group say the same, of repeated parts of a model: the report draws the first of them."""
+    return finding.path, finding.rule.code, finding.severity, finding.op, finding.message, finding.help
+
+
+def drawn(
+    model: Model,
+    known: Known,
+    problems: Sequence[Problem],
+    findings: Sequence[Finding],
+    data: bytes | None,
+    limit: int | None,
+    *,
+    around: bool = False,
+    pictures: Pictures | None = None,
+) -> list[Finding]:
+    """The findings of one file, those that the text report shows in full with their ``detail``.
+
+    ``findings`` belong to ``problems`` one by one. Of each rule the first ``limit`` are drawn, and of those that say
+    the same the first; with None all of them; with ``around`` the nodes around the first are drawn, too. ``data`` is
+    the file if it was read already. Raises OSError where the file has to be opened and cannot be.
+    """
+    seen: set[Group] = set()
+    counts: dict[str, int] = {}
+    result = []
+    for problem, finding in zip(problems, findings):
+        key, code = group(finding), finding.rule.code
+        if limit is not None and (finding.because or key in seen or counts.get(code, 0) >= limit):
+            result.append(finding)
+            continue
+        seen.add(key)
+        counts[code] = counts.get(code, 0) + 1
+        pictures = pictures or Pictures(model, known, data)
+        drawing = pictures.drawing(problem)
+        if around and sum(counts.values()) <= AROUND:
+            drawing = replaced(drawing, around=pictures.surroundings.of(problem))
+        result.append(replaced(finding, detail=drawing))
+    return _with_errors_before(problems, result, pictures) if pictures is not None else result
+
+
+def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pictures: Pictures) -> list[Finding]:
+    """The findings; those of stale declarations with the first error about a size that has come through the same
+    node."""
+    stale = {
+        problem.node: at
+        for at, (problem, finding) in enumerate(zip(problems, findings))
+        if finding.detail and problem.fault.rule is SHAPE_CONTRADICTED and problem.node and not problem.is_error
+    }
+    for problem, finding in zip(problems, findings) if stale else ():
+        if not problem.is_error or problem.node is None or finding.because or not finding.detail:
+            continue
+        for each in pictures.trails(problem, current=pictures.current(problem)):
+            for node in (*each.kept, *((each.maker.node,) if each.maker and each.maker.node else ())):
+                at = stale.pop(node, None)
+                if at is not None:
+                    detail = replaced(findings[at].detail, behind=finding.fingerprint)
+                    findings[at] = replaced(findings[at], detail=detail)
+    return findings
+
+
+class Painter(Naming, Protocol):
+    """How findings of one format are shown; ``Painter`` of the module of ``snippets`` that has the format's name."""
+
+    def element_type(self, dtype: str | None) -> str:
+        """What the format calls an element type."""
+
+    def place(self, problem: Problem) -> tuple[str, str, str]:
+        """What says where the finding stands, the name in it, and what it says without that."""
+
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
+        """The lines of the model that the finding is about; without shapes unless these are ``current``."""
+
+    def table(self, problem: Problem) -> Table | None:
+        """The shapes that the finding compares."""
+
+
+class Pictures:
+    """Draws the findings of one model."""
+
+    def __init__(self, model: Model, known: Known, data: bytes | None) -> None:
+        self.model = model
+        self.known = known
+        self.data = data
+        self.makers = Makers(known)
+        self._painter: Painter | None = None
+        self._surroundings: Surroundings | None = None
+        self._there: dict[Node, list[int]] = {}
+
+    def inputs_of(self, node: Node) -> list[int]:
+        """The indices of the inputs of a node that are not left out, in order."""
+        if node not in self._there:
+            self._there[node] = [at for at, value in enumerate(node.inputs) if value is not None]
+        return self._there[node]
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What lies around the nodes of the model."""
+        if self._surroundings is None:
+            from irlint.snippets.neighbourhood import Surroundings
+
+            self._surroundings = Surroundings(self)
+        return self._surroundings
+
+    @property
+    def painter(self) -> Painter:
+        """What draws for the model's format."""
+        if self._painter is None:
+            module = import_module(f"irlint.snippets.{self.known.format.name}")
+            self._painter = module.Painter(self.model, self.known, self.makers, self._bytes())
+        return self._painter
+
+    def _bytes(self) -> bytes:
+        """The document that lines are shown of; nothing where the format is no text."""
+        if not self.known.format.has_lines:
+            return b""
+        if self.data is None:
+            self.data = whole(self.model.path, "document")
+        return self.data
+
+    def drawing(self, problem: Problem) -> Drawing:
+        """The picture of a problem."""
+        if self.model.graph is None and (self.model.format is None or not self.model.format.has_lines):
+            return first_lines(self.model, problem.fault.rule, self.data)
+        painter, current = self.painter, self.current(problem)
+        trails = self.trails(problem, current=current)
+        lines = painter.lines(problem, trails, current=current)
+        table = painter.table(problem) if current else None
+        notes = dict.fromkeys(
+            (
+                *reasons(trails, painter, tabled=table is not None),
+                *self._given(trails),
+                *self._entries(problem, current),
+                *problem.fault.notes,
+            )
+        )
+        place, name, unnamed = painter.place(problem)
+        drawing = Drawing(place, lines, table, tuple(notes), name, unnamed)
+        return self._lettered(self._with_types(drawing, problem), problem, trails)
+
+    def _with_types(self, drawing: Drawing, problem: Problem) -> Drawing:
+        """The picture with what its sentences call the element types that the format calls otherwise."""
+        texts = (problem.fault.message, problem.fault.help, *drawing.notes)
+        types = {
+            name: short
+            for name in BITS
+            if any(name in text for text in texts) and (short := self.painter.element(name)) != name
+        }
+        if not types:
+            return drawing
+        from irlint.snippets.letters import lettered
+
+        return replaced(
+            drawing, notes=tuple(lettered(note, types) for note in drawing.notes), types=tuple(types.items())
+        )
+
+    def _lettered(self, drawing: Drawing, problem: Problem, trails: Sequence[Trail]) -> Drawing:
+        """The picture with letters for long symbols, where there are any."""
+        node = problem.node
+        values = [*node.inputs[:MANY], *node.outputs[:MANY]] if node is not None else []
+        shapes = (shape_of(value, self.known) for value in (*values, *(each.value for each in trails)))
+        dims = [dim for shape in shapes if shape is not None for dim in shape if isinstance(dim, Expr)]
+        if not dims:
+            return drawing
+        from irlint.snippets.letters import letters_for, with_letters
+
+        return with_letters(drawing, letters_for(dims, drawing.names))
+
+    def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
+        """Where the clashing sizes come from."""
+        wanted = [*(self._clashing(problem) if current else ()), *self._disputed(problem)]
+        found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
+        return [each for each in found if each is not None]
+
+    def _given(self, trails: Sequence[Trail]) -> Iterator[str]:
+        """The sizes of given shapes that others come from by way of nodes that make sizes."""
+        for each in trails if self.known.overridden else ():
+            *_, last = chain(each.value, each.axis, self.makers)
+            if last.value in self.known.overridden and last.value is not each.value:
+                yield text(last, self.painter)
+
+    def _entries(self, problem: Problem, current: bool) -> list[str]:
+        """Where the entries of lists that nodes compute come from, and what bodies give."""
+        if problem.node is None or not current:
+            return []
+        from irlint.snippets.entries import entry_notes
+
+        found = entry_notes(problem.fault, problem.node, self.makers, self.painter)
+        if problem.node.bodies:
+            from irlint.snippets.bodies import body_notes
+
+            found += body_notes(problem.fault, problem.node, self.makers, self.painter)
+        return found
+
+    def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
+        node = problem.node
+        if node is None:
+            return []
+        marks = marked_axes(problem.fault, node, self.known)
+        axes = [(index, axis) for index, each in marks.items() for axis in each]
+        order = {mark: position for position, mark in enumerate(problem.fault.marks)}
+        axes.sort(key=lambda mark: order.get(mark, len(order)))
+        return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
+
+    def _disputed(self, problem: Problem) -> list[tuple[Value, int]]:
+        """The axes of a value whose declaration contradicts what its operator gives, or what comes in."""
+        found = contradicted(problem, self.known)
+        if found is not None:
+            return [(found[0], axis) for axis in found[2]]
+        node, index = problem.node, problem.fault.input
+        if problem.fault.rule is not SHAPE_CONTRADICTED or node is None or index is None or index >= len(node.inputs):
+            return []
+        value, port = node.inputs[index], node.input_ports[index] if index < len(node.input_ports) else None
+        shape, declared = shape_of(value, self.known), port.type.shape if port is not None else None
+        if value is None or shape is None or declared is None or len(shape) != len(declared):
+            return []
+        return [(value, axis) for axis in clashing(shape, declared)]
+
+    def current(self, problem: Problem) -> bool:
+        """Whether the shapes that are known are those of the fault: a body or a function is walked more than once."""
+        node, fault = problem.node, problem.fault
+        if node is None or not fault.marks or not problem.graph:
+            return True
+        answer = asked_again(self.known, node, inputs_of(node, self.known))
+        faults = answer.faults if answer is not None else ()
+        return any(each.rule is fault.rule and each.message == fault.message for each in faults)
+
+
+def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
+    """The makers of the inputs at fault, each with its place in the file; the line is not filled in yet."""
+    node, fault = problem.node, problem.fault
+    if node is None:
+        return ()
+    indices = [index for index, _ in fault.marks]
+    if fault.input is not None:
+        indices.append(fault.input)
+    found = []
+    for index in sorted(set(indices))[:RELATED]:
+        value = node.inputs[index] if 0 <= index < len(node.inputs) else None
+        maker = makers.of(value) if value is not None else None
+        if value is None or maker is None:
+            continue
+        label = maker.node.label if maker.node is not None else value.name
+        place = maker.node.place if maker.node is not None else value.place
+        shape = shape_of(value, makers.known)
+        what = f"input {index}" if shape is None else f"input {index}, {shape_text(shape)},"
+        found.append((Related(label, f"{what} comes from here"), place))
+    return tuple(found)

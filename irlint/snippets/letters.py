@@ -1,0 +1,79 @@
+"""Long names of open sizes in a picture: a letter stands for each, and is explained once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from string import ascii_uppercase
+
+from irlint.dims import Expr, MaybeDim, symbols
+from irlint.records import replaced
+from irlint.snippets.drawing import Drawing, Line, Piece, Row
+
+#: A symbol of more characters has a letter, as has one of more than the second number where the text of a size has more
+#: than the third.
+LONG = 20
+LONG_WITHIN = 8
+LONG_SIZE = 24
+
+#: What stands in quotation marks is a name, and stays as it is.
+_QUOTED = re.compile(r"(`[^`]*`|'[^']*'|\"[^\"]*\")")
+
+
+def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str]:
+    """A letter for each long symbol in some sizes, none of those that are ``taken``."""
+    every: dict[str, None] = {}
+    long: dict[str, None] = {}
+    for dim in dims:
+        if not isinstance(dim, Expr):
+            continue
+        names = sorted(symbols(dim))
+        every.update(dict.fromkeys(names))
+        limit = LONG_WITHIN if len(f"{dim}") > LONG_SIZE else LONG
+        long.update(dict.fromkeys(name for name in names if len(name) > limit))
+    free = [letter for letter in ascii_uppercase if letter not in every and letter not in set(taken)]
+    return dict(zip(long, free))
+
+
+def lettered(text: str, letters: Mapping[str, str]) -> str:
+    """A text with the letters for the symbols in it."""
+    if not any(name in text for name in letters):
+        return text
+    pattern = re.compile(rf"(?<![\w.:/])({'|'.join(map(re.escape, letters))})(?!\w|[.:/]\w)")
+    parts = _QUOTED.split(text)
+    return "".join(
+        part if at % 2 else pattern.sub(lambda found: letters[found[1]], part) for at, part in enumerate(parts)
+    )
+
+
+def with_letters(drawing: Drawing, letters: Mapping[str, str]) -> Drawing:
+    """A picture with the letters, names as they are; it says which symbol each stands for."""
+    if not letters:
+        return drawing
+
+    def shortened(text: str) -> str:
+        return lettered(text, letters)
+
+    def piece(each: Piece) -> Piece:
+        if not each.name:
+            return replaced(each, text=shortened(each.text), label=shortened(each.label))
+        before = each.text.removesuffix(each.name)
+        return replaced(each, text=shortened(before) + each.name, label=shortened(each.label))
+
+    def line(each: Line) -> Line:
+        return replaced(each, pieces=tuple(map(piece, each.pieces)), comment=shortened(each.comment))
+
+    def row(each: Row) -> Row:
+        dims = None if each.dims is None else tuple(map(shortened, each.dims))
+        return replaced(each, dims=dims, origins=tuple(map(shortened, each.origins)))
+
+    table = drawing.table
+    if table is not None:
+        table = replaced(table, rows=tuple(map(row, table.rows)), remark=shortened(table.remark))
+    return replaced(
+        drawing,
+        lines=tuple(map(line, drawing.lines)),
+        table=table,
+        notes=tuple(map(shortened, drawing.notes)),
+        letters=tuple(letters.items()),
+    )

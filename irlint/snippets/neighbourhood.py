@@ -1,0 +1,180 @@
+"""The nodes around the one at fault, and the shapes of the values between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from irlint.inference.origins import Maker
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import graphs, used
+from irlint.model.tensor import Tensor, type_text
+from irlint.records import replaced
+from irlint.snippets.drawing import Box, Carried, Neighbourhood, Wire
+from irlint.snippets.tables import contradicted, dims_text, marked_axes
+
+if TYPE_CHECKING:
+    from irlint.snippets.finding import Pictures
+
+#: A picture has at most so many boxes, nodes of so many steps back, and so many that take what the node gives.
+BOXES = 12
+BACK = 3
+AHEAD = 2
+
+#: The most constants of a node that a finding lists.
+HELD = 4
+
+Marks = Mapping[Value, tuple[int, ...]]
+
+
+class Surroundings:
+    """The neighbourhoods of one model's findings."""
+
+    def __init__(self, pictures: Pictures) -> None:
+        self.pictures = pictures
+        self.known = pictures.known
+        self.graphs = {graph.path: graph for graph in graphs(pictures.model)}
+        self._users: dict[str, dict[Value, list[Node]]] = {}
+
+    def of(self, problem: Problem) -> Neighbourhood | None:
+        """What lies around a problem; None where it is at no node, nor at a value that has a place in a graph."""
+        graph = self.graphs.get(problem.graph)
+        if graph is None:
+            return None
+        node = problem.node or self._at(graph, problem.value)
+        if node is None:
+            return None
+        current = self.pictures.current(problem)
+        return _Collection(self, graph, current, self._marks(problem, node) if current else {}).around(node)
+
+    def _at(self, graph: Graph, name: str | None) -> Node | None:
+        """The node that makes a value, else the first one that takes it."""
+        for value in (*graph.inputs, *graph.constants, *graph.outputs) if name is not None else ():
+            if value.name == name:
+                maker = self.pictures.makers.of(value)
+                if maker is not None and maker.node is not None:
+                    return maker.node
+                return next(iter(self.users(graph).get(value, ())), None)
+        return None
+
+    def _marks(self, problem: Problem, node: Node) -> dict[Value, tuple[int, ...]]:
+        """The clashing axes of the values at fault; none where it is the value that is."""
+        found: dict[Value, tuple[int, ...]] = {}
+        for index, axes in marked_axes(problem.fault, node, self.known).items() if problem.node is not None else ():
+            value = node.inputs[index]
+            if value is not None:
+                found[value] = axes
+        at = problem.fault.input
+        if at is not None and 0 <= at < len(node.inputs):
+            value = node.inputs[at]
+            if value is not None:
+                found.setdefault(value, ())
+        disputed = contradicted(problem, self.known)
+        if disputed is not None:
+            found[disputed[0]] = disputed[2]
+        return found
+
+    def users(self, graph: Graph) -> Mapping[Value, list[Node]]:
+        """The nodes that take each value of a graph."""
+        if graph.path not in self._users:
+            found: dict[Value, list[Node]] = {}
+            for node in graph.nodes:
+                for value in dict.fromkeys(used(node)):
+                    found.setdefault(value, []).append(node)
+            self._users[graph.path] = found
+        return self._users[graph.path]
+
+
+class _Collection:
+    """The boxes and wires of one picture."""
+
+    def __init__(self, around: Surroundings, graph: Graph, current: bool, marks: Marks) -> None:
+        self.makers = around.pictures.makers
+        self.known = around.known
+        self.users = around.users(graph)
+        self.painter = around.pictures.painter
+        self.graph = graph
+        self.current = current
+        self.marks = marks
+        self.boxes: list[Box] = []
+        self.wires: list[Wire] = []
+        self.places: dict[object, int] = {}
+
+    def around(self, node: Node) -> Neighbourhood:
+        """What leads to a node, and what takes what it gives."""
+        self._place(node, "fault")
+        layer = [node]
+        for _ in range(BACK):
+            layer = [each for at in layer for each in self._before(at)]
+        for value in node.outputs:
+            if value is None:
+                continue
+            for user in [each for each in self.users.get(value, ()) if each not in self.places][:AHEAD]:
+                if len(self.boxes) < BOXES + AHEAD:
+                    self._wire(node, value, self._place(user, "node"), user)
+            if value in self.graph.outputs and value not in self.places and not self._shown_as_node(value):
+                self._wire(node, value, self._stand_in(value, "output"))
+        return Neighbourhood(tuple(self.boxes), tuple(self.wires))
+
+    def _shown_as_node(self, value: Value) -> bool:
+        """Whether what leaves the graph does so by a node of its own."""
+        return self.known.format.output_node is not None
+
+    def _before(self, node: Node) -> Iterator[Node]:
+        """Draws what a node takes; those nodes of it that were not drawn before."""
+        at_fault = [value for value in self.marks if value in node.inputs]
+        for value in dict.fromkeys((*at_fault, *(value for value in used(node) if value is not None))):
+            maker = self.makers.of(value)
+            if maker is not None and (maker.constant is not None or self._is_constant(maker)):
+                continue
+            start: object = value if maker is None or maker.node is None else maker.node
+            if start in self.places:
+                self._wire(start, value, self.places[node], node)
+            elif len(self.boxes) < BOXES:
+                if maker is None or maker.node is None:
+                    self._stand_in(value, "input" if maker is not None else "missing")
+                else:
+                    self._place(maker.node, "node")
+                    yield maker.node
+                self._wire(start, value, self.places[node], node)
+
+    def _is_constant(self, maker: Maker) -> bool:
+        return maker.node is not None and maker.node.op == self.known.format.constant_node
+
+    def _place(self, node: Node, kind: str) -> int:
+        form = self.known.format
+        kind = "input" if node.op == form.input_node else "output" if node.op == form.output_node else kind
+        name = node.name or node.label
+        self.places[node] = len(self.boxes)
+        self.boxes.append(Box(kind, node.op, name, str(node.id or node.index), tuple(self._held(node))))
+        return self.places[node]
+
+    def _stand_in(self, value: Value, kind: str) -> int:
+        self.places[value] = len(self.boxes)
+        self.boxes.append(Box(kind, {"missing": "nothing makes it"}.get(kind, kind), value.name))
+        return self.places[value]
+
+    def _held(self, node: Node) -> Iterator[Carried]:
+        """The constants that a node takes, those at fault first."""
+        found = [value for value in node.inputs if value is not None and self._is_held(value)]
+        found.sort(key=lambda value: value not in self.marks)
+        for value in found[:HELD]:
+            maker = self.makers.of(value)
+            named = maker.node.label if maker is not None and maker.node is not None else value.name
+            yield replaced(self._carried(value), name=named)
+
+    def _is_held(self, value: Value) -> bool:
+        maker = self.makers.of(value)
+        return maker is not None and (maker.constant is not None or self._is_constant(maker))
+
+    def _wire(self, start: object, value: Value, end: int, taker: Node | None = None) -> None:
+        taken = taker.inputs if taker is not None else ()
+        at = taken.index(value) if value in taken else len(taken)
+        self.wires.append(Wire(self.places[start], end, self._carried(value), at))
+
+    def _carried(self, value: Value) -> Carried:
+        known = self.known.types.get(value) if self.current else None
+        at_fault, axes = value in self.marks, self.marks.get(value, ())
+        if not isinstance(known, Tensor):
+            return Carried(value.name, None, "" if known is None else type_text(known), (), at_fault)
+        return Carried(value.name, dims_text(known.shape), self.painter.element_type(known.dtype), axes, at_fault)

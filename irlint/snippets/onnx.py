@@ -1,0 +1,316 @@
+"""How a finding in an ONNX model is shown: nodes and declarations in ONNX's text syntax."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
+from irlint.findings.faults import Fault
+from irlint.inference.known import Known
+from irlint.inference.origins import Maker, Makers, Trail
+from irlint.model import Graph, Model, Node, Problem, Value
+from irlint.model.tensor import Tensor
+from irlint.snippets.drawing import Line, Piece, Table
+from irlint.snippets.onnx_text import element, name_piece, named, node_pieces, onnx_type, signature_pieces
+from irlint.snippets.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
+
+#: At most so many nodes that lead to the node at fault are shown, and so many in the table's last column.
+PRODUCERS = 4
+CHAIN = 3
+
+#: The rules about declarations that the operators contradict.
+DECLARATIONS = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
+
+#: Of a node with more operands than this, only those at fault are marked.
+OPERANDS = 4
+
+
+class Painter:
+    """Pictures of one model."""
+
+    def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
+        from irlint.model.order import graphs
+
+        self.model = model
+        self.known = known
+        self.makers = makers
+        self.graphs = {graph.path: graph for graph in graphs(model)}
+        self._parts: dict[Graph, tuple[frozenset[Value], frozenset[Node]]] = {}
+
+    # --- how things are called ----------------------------------------------------------------------------------------
+
+    def element_type(self, dtype: str | None) -> str:
+        return element(dtype)
+
+    def node(self, node: Node) -> str:
+        return f"{self.short(node)}" + f' "{node.name}"' * bool(node.name)
+
+    def short(self, node: Node) -> str:
+        return f"{node.op}[{node.index}]"
+
+    def at(self, node: Node) -> str:
+        return ""
+
+    def element(self, dtype: str | None) -> str:
+        return element(dtype)
+
+    def written(self, name: str, value: object) -> str:
+        return (
+            f"{name} = {list(value) if isinstance(value, tuple) else int(value) if isinstance(value, bool) else value}"
+        )
+
+    def called(self, value: Value) -> str:
+        return f"`{value.name}`"
+
+    def declared(self, value: Value, maker: Maker) -> str:
+        path = maker.graph.path
+        if not path:
+            return f"graph input `{value.name}`"
+        return f"input `{value.name}` of the {_called(path)}"
+
+    def shows(self, value: Value, maker: Maker) -> bool:
+        return maker.node is None
+
+    def constant(self, value: Value, maker: Maker) -> str:
+        return f"initializer `{value.name}`"
+
+    def place(self, problem: Problem) -> tuple[str, str, str]:
+        node = problem.node
+        graph = self.graphs.get(problem.graph)
+        inside = self._graph_text(problem.graph, graph)
+        if node is None:
+            named_one = problem.value is not None
+            what = f"value `{problem.value}` of " if named_one else ""
+            return f"{what}{inside}", problem.value or "", f"{'value of ' * named_one}{inside}"
+        name = f' "{node.name}"' if node.name else f" (output {named(node.label)})" if node.label else ""
+        version = f" ({node.domain or 'ai.onnx'} opset {node.version})" if node.version is not None else ""
+        rest = f" of {inside}{version}"
+        alone = node.name or (f"output {node.label}" if node.label else "")
+        return f"node[{node.index}]{name}{rest}", alone, f"node[{node.index}]{rest}"
+
+    def _graph_text(self, path: str, graph: Graph | None) -> str:
+        if path.startswith("function:") and path.count("/") == 0:
+            domain, _, name = path.removeprefix("function:").rpartition(":")
+            return f'function "{name}" of the domain "{domain}"'
+        name = path or (graph.name if graph is not None else "")
+        return f'graph "{name}"' if name else "the graph"
+
+    # --- lines --------------------------------------------------------------------------------------------------------
+
+    def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
+        """What declares the inputs at fault, the nodes that lead there, and the node itself."""
+        node, graph = problem.node, self.graphs.get(problem.graph)
+        if node is None:
+            return self._signature(problem, graph)
+        inputs = self._inputs_at_fault(node, problem.fault)
+        lines: list[Line] = []
+        if graph is not None:
+            lines = self._declaring(graph, inputs) or self._declaring(graph, [found.value for found in trails])
+        producers = self._producers(node, graph, inputs, trails)
+        last = -1
+        for each in sorted([*producers, node], key=lambda each: each.index):
+            gap = 0 <= last < each.index - 1
+            if each is node:
+                lines.append(self._node_line(problem, node, gap=gap, current=current))
+            else:
+                lines.append(Line(f"[{each.index}]", node_pieces(each), self._comment(each), gap))
+            last = each.index
+        return (*lines, *self._declared_output(problem, graph))
+
+    def _declared_output(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
+        """The graph's output that is declared as something else than what its operator gives."""
+        if problem.fault.rule not in DECLARATIONS or graph is None:
+            return ()
+        value = next((value for value in graph.outputs if value.name == problem.value), None)
+        if value is None:
+            return ()
+        found = contradicted(problem, self.known)
+        inferred = self.known.types.get(value)
+        stated = [
+            each.type
+            for each in value.declared
+            if each.by == "output" and (each is found[1] if found is not None else each.type != inferred)
+        ]
+        if not stated:
+            return ()
+        title = graph.name or graph.path or "graph"
+        return (_output_line(title, name_piece(value.name, f"{onnx_type(stated[0])} ", "second", "declared here")),)
+
+    def _inputs_at_fault(self, node: Node, fault: Fault) -> list[Value]:
+        indices = dict.fromkeys(
+            [*(index for index, _ in fault.marks), *([fault.input] if fault.input is not None else [])]
+        )
+        return [
+            value for index in indices if 0 <= index < len(node.inputs) and (value := node.inputs[index]) is not None
+        ]
+
+    def _parts_of(self, graph: Graph) -> tuple[frozenset[Value], frozenset[Node]]:
+        """The inputs of a graph, and its nodes."""
+        if graph not in self._parts:
+            self._parts[graph] = frozenset(graph.inputs), frozenset(graph.nodes)
+        return self._parts[graph]
+
+    def _declaring(self, graph: Graph, values: Iterable[Value]) -> list[Line]:
+        inputs, _ = self._parts_of(graph)
+        wanted = [value for value in dict.fromkeys(values) if value in inputs and value.type is not None]
+        if not wanted:
+            return []
+        title = graph.name or graph.path or "graph"
+        marks = {value: ("second", self._declaration_of(value)) for value in wanted[:3]}
+        given = {value: self.known.types.get(value) for value in self.known.overridden}
+        return [Line("in", signature_pieces(graph, marks, title, given))]
+
+    def _declaration_of(self, value: Value) -> str:
+        by = self.known.overridden.get(value)
+        if by is None:
+            return f"`{value.name}` is declared here"
+        return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
+
+    def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
+        found: dict[Node, None] = {}
+
+        def add(maker: Maker | None) -> None:
+            if maker is not None and maker.node is not None and maker.graph is graph and maker.node is not node:
+                found.setdefault(maker.node)
+
+        for value in inputs:
+            add(self.makers.of(value))
+        for each in trails:
+            add(each.maker)
+        for each in trails:
+            for kept in reversed(each.kept):
+                add(Maker(graph, kept) if graph is not None and kept.index < len(graph.nodes) else None)
+        own = self._parts_of(graph)[1] if graph is not None and len(found) > 1 else found
+        return sorted([each for each in found if each in own][:PRODUCERS], key=lambda each: each.index)
+
+    def _comment(self, node: Node) -> str:
+        results = [
+            f"{named(value.name)}: {onnx_type(known)}"
+            for value in node.outputs[:2]
+            if value is not None and (known := self.known.types.get(value)) is not None and known != Tensor()
+        ]
+        return f"# {', '.join(results)}" if results else ""
+
+    def _node_line(self, problem: Problem, node: Node, *, gap: bool, current: bool) -> Line:
+        fault = problem.fault
+        value = next((each for each in node.outputs if each is not None and each.name == problem.value), None)
+        if fault.rule in DECLARATIONS and value is not None:
+            label = f"the operator gives {onnx_type(self.known.types.get(value))}"
+            pieces = node_pieces(node, outputs={node.outputs.index(value): ("primary", label)})
+            return Line(f"[{node.index}]", pieces, "", gap)
+        marks = self._operand_marks(node, fault, current=current)
+        attribute = fault.attribute if fault.attribute in node.attributes else None
+        outputs = {node.outputs.index(value): ("primary", "")} if fault.loses and value is not None else {}
+        op = ("", "") if attribute or marks or outputs else ("primary", "")
+        return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op, outputs=outputs), "", gap)
+
+    def _operand_marks(self, node: Node, fault: Fault, *, current: bool) -> dict[int, tuple[str, str]]:
+        marked = marked_axes(fault, node, self.known)
+        chosen = fault.input if fault.input is not None else max(marked, default=None)
+        indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else [])])
+        if fault.rule.family == ELEMENT_TYPES and len(node.inputs) <= OPERANDS:
+            indices = dict.fromkeys(index for index, value in enumerate(node.inputs) if value is not None)
+        typed = current and fault.rule.family in TYPED
+        marks = {}
+        for index in indices:
+            if not 0 <= index < len(node.inputs):
+                continue
+            value = node.inputs[index]
+            known = self.known.types.get(value) if value is not None else None
+            label = onnx_type(known) if typed and known is not None and known != Tensor() else ""
+            marks[index] = ("primary" if index == chosen else "second", label)
+        return marks
+
+    def _signature(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
+        """The input of that name in the graph's signature, else the output."""
+        if graph is None or problem.value is None:
+            return ()
+        marks = {value: ("primary", "") for value in graph.inputs if value.name == problem.value}
+        title = graph.name or graph.path or "graph"
+        if marks:
+            return (Line("in", signature_pieces(graph, marks, title)),)
+        constant = next((value for value in graph.constants if value.name == problem.value), None)
+        if constant is not None:
+            before = f"{onnx_type(graph.constants[constant].tensor)} "
+            return (Line("init", (name_piece(constant.name, before, "primary"), Piece(" = {...}"))),)
+        outputs = [value for value in graph.outputs if value.name == problem.value]
+        if not outputs:
+            return ()
+        value = outputs[0]
+        before = f"{onnx_type(value.type)} " if value.type is not None else ""
+        return (_output_line(title, name_piece(value.name, before, "primary")),)
+
+    # --- the table ----------------------------------------------------------------------------------------------------
+
+    def table(self, problem: Problem) -> Table | None:
+        node, fault = problem.node, problem.fault
+        found = contradicted(problem, self.known)
+        if found is not None and node is not None:
+            value, declaration, _ = found
+            inferred = self.known.types[value]
+            assert isinstance(inferred, Tensor)
+            by = {"output": "graph output", "input": "graph input"}.get(declaration.by, declaration.by)
+            origins: dict[str, tuple[tuple[str, ...], int | None]] = {
+                "declared": ((f"{by} {named(value.name)}", by), None),
+                "inferred": (self._chains(value), None),
+            }
+            return declared(inferred, declaration, element, origins)
+        family = fault.rule.family
+        if node is None or family == ELEMENT_TYPES:
+            return None
+        if not fault.marks and (fault.input is None or family not in TYPED):
+            return None
+        return operands(
+            fault, node, self.known, named=lambda value: named(value.name), dtype=element, origins=self._origins
+        )
+
+    def _origins(self, value: Value) -> tuple[tuple[str, ...], int | None]:
+        maker = self.makers.of(value)
+        if maker is None:
+            return ("not defined",), None
+        if maker.constant is not None:
+            return ("constant" if maker.node is not None else "initializer",), None
+        if maker.node is None:
+            by = self.known.overridden.get(value)
+            if by is not None:
+                return (f"from {by}: graph input", f"from {by}"), None
+            return (
+                "declared: graph input" if not maker.graph.path else f"input of the {_called(maker.graph.path)}",
+                "input",
+            ), None
+        verb = "inferred:"
+        if maker.node in self.known.faulted:
+            verb = "declared: output of" if value.type is not None else "not known: output of"
+        return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
+
+    def _leading(self, node: Node) -> Value | None:
+        """The first input that is no constant, else the first."""
+        given = [each for each in node.inputs if each is not None]
+        return next((each for each in given if not self.makers.is_constant(each)), given[0] if given else None)
+
+    def _chains(self, value: Value) -> tuple[str, ...]:
+        """``images -> Conv[0] -> Relu[1]``, the way back along first inputs, and ever shorter parts of it."""
+        parts: list[str] = []
+        current: Value | None = value
+        while current is not None and len(parts) < CHAIN:
+            maker = self.makers.of(current)
+            if maker is None or maker.node is None:
+                parts.append(named(current.name))
+                current = None
+                break
+            parts.append(self.short(maker.node))
+            current = self._leading(maker.node)
+        whole = len(parts) if current is None else 0
+        return tuple(
+            " -> ".join([*([] if count == whole else ["..."]), *reversed(parts[:count])])
+            for count in range(len(parts), 0, -1)
+        )
+
+
+def _called(path: str) -> str:
+    name = path.removeprefix("function:")
+    return f"body {path}" if name == path else f"function {name}"
+
+
+def _output_line(title: str, output: Piece) -> Line:
+    return Line("out", (name_piece(title), Piece(" (...) => ("), output, Piece(")")))

@@ -1,0 +1,227 @@
+"""ONNX's own text syntax for a node, a type and the inputs of a graph, with large contents left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from irlint.model import Attribute, Constant, Graph, Node, Value
+from irlint.model.tensor import Tensor, Type, type_text
+from irlint.records import NOTHING
+from irlint.snippets.drawing import Piece
+
+#: Lists and contents are written out up to so many entries, texts up to so many characters.
+ENTRIES = 12
+CHARACTERS = 48
+
+#: Of the entries of a list in a line the first so many are written, and so many of those with marks: more fit on no
+#: page.
+LISTED = 48
+
+#: The only attribute of a node is left out after its inputs where it has at most so many characters.
+SHORT = 24
+
+#: Of a node with more inputs than this, they are left out before its attributes are.
+MANY = 6
+
+#: A mark and its label; and an entry of a list, with the name in it and its mark.
+Mark = tuple[str, str]
+Entry = tuple[str, str, "Mark | None"]
+
+#: What stands for entries that are not written.
+OMITTED: Entry = ("...", "", None)
+
+_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float8_e4m3fn": "float8e4m3fn",
+    "float8_e4m3fnuz": "float8e4m3fnuz",
+    "float8_e5m2": "float8e5m2",
+    "float8_e5m2fnuz": "float8e5m2fnuz",
+    "float8_e8m0": "float8e8m0",
+    "float4_e2m1": "float4e2m1",
+}
+_AWKWARD = frozenset(" \t,()[]{}<>=\"'#")
+
+
+def element(dtype: str | None) -> str:
+    """``float`` for ``float32``; ``?`` where unknown."""
+    return "?" if dtype is None else _NAMES.get(dtype, dtype)
+
+
+def onnx_type(known: Type | None) -> str:
+    """``float[1,64,56,56]``, ``float`` for a scalar, ``float[...]`` for an unknown rank."""
+    if not isinstance(known, Tensor):
+        return type_text(known)
+    name = element(known.dtype)
+    if known.shape is None:
+        return f"{name}[...]"
+    return f"{name}[{','.join('?' if dim is None else f'{dim}' for dim in known.shape)}]" if known.shape else name
+
+
+def named(name: str) -> str:
+    """A name as the text syntax has it, quoted where a reader could not see where it ends."""
+    if name and not _AWKWARD.intersection(name):
+        return name
+    return '"' + name.replace('"', '\\"') + '"'
+
+
+def node_pieces(
+    node: Node,
+    operands: Mapping[int, Mark] | None = None,
+    attribute: str | None = None,
+    *,
+    op: Mark = ("", ""),
+    outputs: Mapping[int, Mark] | None = None,
+) -> tuple[Piece, ...]:
+    """``y = Conv <pads = [1,1,1,1]> (x, w)``; ``operands``, ``outputs`` and ``op`` give the marks and their labels."""
+    marks, made = operands or {}, outputs or {}
+    pieces = _listed(_operands(node.outputs, made))
+    name = f"{node.domain}.{node.op}" if node.domain else node.op
+    pieces += [Piece(" = "), Piece(name, *op)]
+    if node.attributes:
+        written = list(_attributes(node, attribute))
+        short = len(written) == 1 and len(written[0][0]) <= SHORT
+        pieces += [Piece(" <"), *_listed(written, 1 if short else 2), Piece(">")]
+    pieces += [Piece(" (")]
+    spare = 1 if len(node.inputs) <= MANY else 3
+    pieces += _listed(_operands(node.inputs, marks), spare)
+    return (*pieces, Piece(")"))
+
+
+def signature_pieces(
+    graph: Graph, marked: Mapping[Value, Mark], title: str, given: Mapping[Value, Type | None] = NOTHING
+) -> tuple[Piece, ...]:
+    """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, its initializers left out; inputs that are
+    ``given`` another type have that one."""
+    fed = (value for value in graph.inputs if value not in graph.constants or value in marked)
+    shown: list[Value | None] = list(islice(fed, LISTED))
+    later = [value for value in marked if value not in shown]
+    if later or (len(graph.inputs) > LISTED and next(fed, None) is not None):
+        shown += [None, *later]
+
+    def written(value: Value) -> Entry:
+        name = named(value.name)
+        return f"{onnx_type(given.get(value, value.type))} {name}", name, marked.get(value)
+
+    entries = (OMITTED if value is None else written(value) for value in shown)
+    return (name_piece(title), Piece(" ("), *_listed(entries, 3), Piece(")"))
+
+
+def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> Piece:
+    """A name, with what stands before it."""
+    return Piece(before + named(name), mark, label, name=named(name))
+
+
+def _operands(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterator[Entry]:
+    """The names of the first values, and of those with marks."""
+    last = -1
+    later = islice(sorted(index for index in marks if LISTED <= index < len(values)), LISTED)
+    for index in (*range(min(LISTED, len(values))), *later):
+        if index > last + 1:
+            yield OMITTED
+        yield _operand(values[index], marks.get(index))
+        last = index
+    if last + 1 < len(values):
+        yield OMITTED
+
+
+def _operand(value: Value | None, mark: Mark | None) -> Entry:
+    return ('""', "", mark) if value is None else (named(value.name), named(value.name), mark)
+
+
+def _attributes(node: Node, marked: str | None) -> Iterator[Entry]:
+    """The first attributes, and the one that has a mark."""
+    names = list(islice(node.attributes, LISTED))
+    for name in names:
+        yield _attribute(node, name, marked)
+    if len(names) == len(node.attributes):
+        return
+    yield OMITTED
+    if marked is not None and marked in node.attributes and marked not in names:
+        yield _attribute(node, marked, marked)
+
+
+def _attribute(node: Node, name: str, marked: str | None) -> Entry:
+    return f"{name} = {_attribute_text(node.attributes[name])}", "", ("primary", "") if name == marked else None
+
+
+def _listed(texts: Iterable[Entry], spare: int = 1) -> list[Piece]:
+    pieces: list[Piece] = []
+    for text, name, mark in texts:
+        if pieces:
+            pieces.append(Piece(", ", spare=spare))
+        pieces.append(Piece(text, *(mark or ("", "")), spare, name))
+    return pieces
+
+
+def _attribute_text(attribute: Attribute) -> str:
+    if attribute.reference is not None:
+        return f"@{attribute.reference}"
+    return _KINDS.get(attribute.kind, _plainly)(attribute.value)
+
+
+def _plainly(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= CHARACTERS else f"{text[: CHARACTERS - 3]}..."
+
+
+def _quoted(value: object) -> str:
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    text = text[:CHARACTERS].replace('"', '\\"') + "..." * (len(text) > CHARACTERS)
+    return f'"{text}"'
+
+
+def _number(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    shown = f"{value:g}"
+    return f"{shown}.0" if shown.lstrip("-").isdigit() else shown
+
+
+def _list_of(text: Callable[[object], str]) -> Callable[[Iterable[object]], str]:
+    def written(values: Iterable[object]) -> str:
+        entries = list(values or ())
+        shown = [text(entry) for entry in entries[:ENTRIES]] + ["..."] * (len(entries) > ENTRIES)
+        return f"[{','.join(shown)}]"
+
+    return written
+
+
+def _tensor(value: object) -> str:
+    if not isinstance(value, Constant):
+        return "{...}"
+    contents = value.tensor.value
+    if contents is None or len(contents) > ENTRIES:
+        return f"{onnx_type(value.tensor)} {{...}}"
+    return f"{onnx_type(value.tensor)} {{{','.join('?' if entry is None else _number(entry) for entry in contents)}}}"
+
+
+def _sparse(value: object) -> str:
+    return f"sparse {_tensor(value)}"
+
+
+def _graph(value: object) -> str:
+    return "{...}"
+
+
+def _type(value: object) -> str:
+    return onnx_type(value)  # type: ignore[arg-type]
+
+
+_KINDS: Mapping[str, Callable[..., str]] = {
+    "INT": _number,
+    "FLOAT": _number,
+    "STRING": _quoted,
+    "INTS": _list_of(_number),
+    "FLOATS": _list_of(_number),
+    "STRINGS": _list_of(_quoted),
+    "TENSOR": _tensor,
+    "TENSORS": _list_of(_tensor),
+    "SPARSE_TENSOR": _sparse,
+    "SPARSE_TENSORS": _list_of(_sparse),
+    "GRAPH": _graph,
+    "GRAPHS": _list_of(_graph),
+    "TYPE_PROTO": _type,
+    "TYPE_PROTOS": _list_of(_type),
+}

@@ -1,0 +1,174 @@
+"""How a size came to be, in words: the arithmetic of the operator that made it, or the place that declares it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from irlint.inference.known import Known
+from irlint.inference.origins import Maker, Trail, shape_of
+from irlint.lazy_typing import Protocol
+from irlint.model import Node, Value
+from irlint.model.tensor import shape_text, size_text
+from irlint.records import record
+
+#: So many operators that handed a size on are named.
+NAMED = 4
+
+
+class Naming(Protocol):
+    """How nodes and declarations are called in the format of the model."""
+
+    known: Known
+
+    def node(self, node: Node) -> str:
+        """``Conv[0] "/backbone/Conv"``, or ``layer 5 "/backbone/Conv" (Convolution)``."""
+
+    def short(self, node: Node) -> str:
+        """``Relu[1]``, or ``Relu (layer 12)``."""
+
+    def at(self, node: Node) -> str:
+        """Where the node stands: ``m.xml:52:3``; "" in a file without lines."""
+
+    def written(self, name: str, value: object) -> str:
+        """An attribute with a value: ``axis = 1``, or ``axis="1"``."""
+
+    def element(self, dtype: str | None) -> str:
+        """What the format calls an element type."""
+
+    def called(self, value: Value) -> str:
+        """```x```, or ``layer 3 "x"``."""
+
+    def declared(self, value: Value, maker: Maker) -> str:
+        """What declares an input of a graph: ``graph input `x```."""
+
+    def shows(self, value: Value, maker: Maker) -> bool:
+        """Whether a table that has the value says already what made it."""
+
+    def constant(self, value: Value, maker: Maker) -> str:
+        """``initializer `w```, or ``Const layer 3 "w"``."""
+
+
+@record
+class Reason:
+    """Where a size comes from: what declares it, or else a sentence."""
+
+    dim: str
+    declared: str = ""
+    sentence: str = ""
+
+
+def reasons(trails: Iterable[Trail], naming: Naming, *, tabled: bool = True) -> list[str]:
+    """A sentence for each size on where it comes from, also for those of which a table would say it where there is
+    none; of sizes that one place declares, one."""
+    found = dict.fromkeys(each for size in trails if (each := reason(size, naming, tabled=tabled)) is not None)
+    dims: dict[tuple[str, str], list[str]] = {}
+    for each in found:
+        dims.setdefault((each.declared, each.sentence), []).append(each.dim)
+    return [sentence or _declared(sizes, place) for (place, sentence), sizes in dims.items()]
+
+
+def _declared(dims: list[str], place: str) -> str:
+    sizes = f"{', '.join(dims[:-1])} and {dims[-1]} are" if len(dims) > 1 else f"{dims[0]} is"
+    return f"{sizes} declared: {place}"
+
+
+def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | None:
+    """Where a size comes from, None where the table of shapes says it all."""
+    maker = found.maker
+    if maker is None or (tabled and not found.kept and naming.shows(found.value, maker)):
+        return None
+    return _reason(found, maker, naming, NAMED)
+
+
+def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
+    """Where a size comes from, as a sentence that needs no table; of the nodes that kept it ``limit`` are named, or
+    all."""
+    if found.maker is None:
+        return f"{'?' if found.dim is None else found.dim} comes from `{found.value.name}`, which nothing defines"
+    whole = _reason(found, found.maker, naming, limit)
+    return whole.sentence or _declared([whole.dim], whole.declared)
+
+
+def cause(found: Trail, known: Known) -> str:
+    """What gives a size: ``input``, ``given`` (an input, by --shape or the configuration), ``constant``, ``node``,
+    ``declaration`` (of a node that could not be worked out), or ``nothing``."""
+    maker = found.maker
+    if maker is None:
+        return "nothing"
+    if maker.constant is not None or (maker.node is not None and maker.node.op == known.format.constant_node):
+        return "constant"
+    if maker.node is None or maker.node.op == known.format.input_node:
+        return "given" if found.value in known.overridden else "input"
+    return "declaration" if _is_declared(found, maker.node, known) else "node"
+
+
+def _is_declared(found: Trail, node: Node, known: Known) -> bool:
+    """Whether a size is only what the file declares for an output."""
+    call = known.calls.get(node)
+    unknown = call is None or (call.operator is None and call.function is None)
+    return node in known.faulted or unknown or found.left_open
+
+
+def _reason(found: Trail, maker: Maker, naming: Naming, limit: int | None) -> Reason:
+    made, kept = _made(found, maker, naming), _kept(found.kept, naming, limit)
+    if made.declared:
+        return Reason(made.dim, f"{made.declared}{kept}")
+    return Reason(made.dim, "", f"{made.sentence}{kept}")
+
+
+def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
+    dim, node, known = "?" if found.dim is None else f"{found.dim}", maker.node, naming.known
+    if maker.constant is not None:
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {naming.constant(found.value, maker)}")
+    if node is not None and node.op == known.format.constant_node:
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {_where(node, naming)}")
+    if node is None or node.op == known.format.input_node:
+        return _fed(found, maker, dim, naming)
+    if _is_declared(found, node, known):
+        where = _where(node, naming)
+        return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be worked out")
+    return Reason(dim, "", _computed(found, node, dim, naming))
+
+
+def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
+    """The reason of a size that a graph is given."""
+    known, place = naming.known, naming.declared(found.value, maker)
+    if "[" in known.symbols.get(dim, ""):
+        limits = size_text(found.dim).removeprefix(dim).strip(" ()")
+        open_as = f"which allows {limits}" if limits else "which leaves it open"
+        return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {open_as}")
+    if maker.node is None and maker.graph.path:
+        return Reason(dim, "", f"{dim} comes in as {place}")
+    if found.value in known.overridden:
+        return Reason(dim, "", f"{dim} is given by {known.overridden[found.value]} for {place}")
+    return Reason(dim, place)
+
+
+def _kept(nodes: tuple[Node, ...], naming: Naming, limit: int | None) -> str:
+    if not nodes:
+        return ""
+    shown = [naming.short(node) for node in nodes]
+    if limit is not None and len(shown) > limit:
+        shown = [*shown[: limit - 1], f"{len(shown) - limit} more", shown[-1]]
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f", then kept by {listed}"
+
+
+def _where(node: Node, naming: Naming) -> str:
+    place = naming.at(node)
+    return f"{naming.node(node)}, {place}" if place else naming.node(node)
+
+
+def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
+    arithmetic = found.arithmetic
+    if arithmetic is not None and arithmetic.formula:
+        details = f" ({arithmetic.details})" if arithmetic.details else ""
+        place = naming.at(node)
+        return f"{dim} = {arithmetic.formula} in {naming.node(node)}{details}{f', {place}' * bool(place)}"
+    if arithmetic is not None:
+        why = f"; {arithmetic.details}" if arithmetic.details else ""
+        return f"{dim} is what {_where(node, naming)} leaves of {arithmetic.whole}{why}"
+    known = naming.known
+    shapes = [shape_text(shape) for value in node.inputs if (shape := shape_of(value, known)) is not None]
+    given = f" from {' and '.join(shapes[:3])}{' ...' * (len(shapes) > 3)}" if shapes else ""
+    return f"{dim} is made by {_where(node, naming)}{given}"

@@ -1,0 +1,144 @@
+"""The shapes that a finding compares, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from irlint.checks.declared import SHAPE_CONTRADICTED
+from irlint.dims import Expr, Shape, same
+from irlint.findings.faults import Fault
+from irlint.inference.known import Known
+from irlint.model import Declaration, Node, Problem, Value
+from irlint.model.tensor import Tensor, Type, type_text
+from irlint.records import replaced
+from irlint.snippets.drawing import Row, Table
+
+#: A table has at most so many rows.
+ROWS = 8
+
+#: Contents are written out up to so many entries.
+ENTRIES = 8
+
+#: The families of rules that are about shapes and element types, and the one of these that is about types alone.
+TYPED = ("broadcasting", "shapes", "element-types")
+ELEMENT_TYPES = "element-types"
+
+#: Where a table says that a value comes from, the longest text first, and the line of that.
+Origins = Callable[[Value], tuple[tuple[str, ...], int | None]]
+Named = Callable[[Value], str]
+
+
+def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, ...]]:
+    """The clashing axes by input, those left out that the input does not have."""
+    found: dict[int, list[int]] = {}
+    for index, axis in fault.marks:
+        value = node.inputs[index] if 0 <= index < len(node.inputs) else None
+        tensor = known.types.get(value) if value is not None else None
+        rank = tensor.rank if isinstance(tensor, Tensor) else None
+        if rank is None or not -rank <= axis < rank:
+            continue
+        axes = found.setdefault(index, [])
+        if axis % rank not in axes:
+            axes.append(axis % rank)
+    return {index: tuple(sorted(axes)) for index, axes in found.items()}
+
+
+def operands(
+    fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], origins: Origins
+) -> Table | None:
+    """A row for each input, with the clashing axes marked; None where no shape is known."""
+    marks = marked_axes(fault, node, known)
+    shown = [index for index, value in enumerate(node.inputs) if value is not None]
+    hidden = 0
+    if len(shown) > ROWS:
+        wanted = [index for index in dict.fromkeys((*marks, fault.input)) if index in shown][:ROWS]
+        first = [index for index in shown if index not in wanted][: ROWS - len(wanted)]
+        hidden = len(shown) - len(wanted) - len(first)
+        shown = sorted((*wanted, *first))
+    rows = []
+    for index in shown:
+        value = node.inputs[index]
+        assert value is not None
+        row = _row(f"input {index}", known.types.get(value), value, marks.get(index, ()), dtype, origins)
+        rows.append(replaced(row, name=named(value)))
+    if not any(row.dims is not None for row in rows):
+        return None
+    aligned = fault.aligned if marks else "left"
+    return Table(tuple(rows), aligned, fault.remark, hidden)
+
+
+def _row(
+    label: str,
+    known: Type | None,
+    value: Value,
+    marked: tuple[int, ...],
+    dtype: Callable[[str | None], str],
+    origins_of: Origins,
+) -> Row:
+    origins, line = origins_of(value)
+    if not isinstance(known, Tensor):
+        return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
+    contents = known.ints
+    scalar = ""
+    if known.shape == () and known.scalar is not None:
+        scalar = f"{known.scalar}"
+    elif contents is not None and len(contents) <= ENTRIES:
+        more = f"contents [{', '.join('?' if entry is None else f'{entry}' for entry in contents)}]"
+        origins = (*(f"{origin}, {more}" for origin in origins), more)
+    return Row(label, dims_text(known.shape), dtype(known.dtype), origins, line, marked, scalar=scalar)
+
+
+def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
+    return None if shape is None else tuple("?" if dim is None else f"{dim}" for dim in shape)
+
+
+def declared(
+    inferred: Tensor,
+    declaration: Declaration,
+    dtype: Callable[[str | None], str],
+    origins: Mapping[str, tuple[tuple[str, ...], int | None]],
+) -> Table | None:
+    """What the file declares above what the operators give; None where the two do not differ in their shapes."""
+    stated = declaration.type
+    if not isinstance(stated, Tensor) or stated.shape is None or inferred.shape is None:
+        return None
+    axes = clashing(inferred.shape, stated.shape)
+    remark = "differ" if axes else "" if len(stated.shape) == len(inferred.shape) else "the numbers of axes differ"
+    rows = [
+        Row(name, dims_text(tensor.shape), dtype(tensor.dtype), *origins.get(name, ((), None)), axes)
+        for name, tensor in (("declared", stated), ("inferred", inferred))
+    ]
+    return Table(tuple(rows), "left", remark)
+
+
+def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
+    """The axes on which two shapes of one rank cannot be equal, else those on which a size has been joined with
+    others."""
+    if len(inferred) != len(stated):
+        return ()
+    pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None]
+    found = tuple(axis for axis, a, b in pairs if same(a, b) is False)
+    if found or not any(isinstance(b, Expr) for _, _, b in pairs):
+        return found
+    from irlint.inference.agreement import joins
+
+    return tuple(axis for axis, a, b in pairs if joins(a, b))
+
+
+def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tuple[int, ...]] | None:
+    """The value and the declaration that a declared shape's fault is about, and the axes on which they differ."""
+    node = problem.node
+    if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
+        return None
+    for value in node.outputs:
+        inferred = known.types.get(value) if value is not None and value.name == problem.value else None
+        if value is None or not isinstance(inferred, Tensor) or inferred.shape is None:
+            continue
+        for declaration in value.declared:
+            stated = declaration.type
+            if not isinstance(stated, Tensor) or stated.shape is None:
+                continue
+            axes = clashing(inferred.shape, stated.shape)
+            if axes or len(stated.shape) != len(inferred.shape):
+                return value, declaration, axes
+    return None

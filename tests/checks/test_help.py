@@ -1,0 +1,388 @@
+"""The help: the cause first, and nothing that nobody would write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+#: The help about a declaration in an ONNX model.
+DECLARED = [
+    ("(float[2,3] x) => (float[2,4] y) { y = Relu (x) }", "if 4 is meant, correct what gives 3; else declare [2, 3]"),
+    (
+        "(float[2,3] x) => (float[4,5] y) { y = Relu (x) }",
+        "if [4, 5] is meant, correct what leads here; else declare [2, 3]",
+    ),
+    (
+        "(float[2,3] x) => (float[2,1] y) <int64[1] s = {3}, int64[1] e = {4}, int64[1] a = {1}> { y = Slice (x, s, e, "
+        "a) }",
+        "correct what leads here",
+    ),
+    ("(float[2,3] x) => (float[2,3,1] y) { y = Relu (x) }", "else declare [2, 3]"),
+]
+
+
+@pytest.mark.parametrize(("text", "help"), DECLARED, ids=range(len(DECLARED)))
+def test_what_to_do_about_a_declaration(text: str, help: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL601"]
+    assert found.help.endswith(help)
+
+
+IR = """<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="w" type="Const" version="opset1"><data {data} offset="0" size="{size}"/>
+<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="sum" type="Add" version="opset1"><data auto_broadcast="numpy"/>
+<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+<port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
+<output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="3" name="y" type="Result" version="opset1">
+<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>
+"""
+
+#: The ``data`` of a constant of 2 x 3 numbers, its bytes, and the help about it.
+CONSTANTS = [
+    (
+        'shape="3,2" element_type="f32"',
+        24,
+        "correct `shape`: with the shape that is declared, IRL201 at Add 'sum' is gone",
+    ),
+    (
+        'shape="1,2" element_type="f32"',
+        24,
+        "correct `shape`: with the shape that is declared, IRL201 at Add 'sum' is gone",
+    ),
+    ('shape="1,3" element_type="f32"', 24, "correct the shape of the constant to [2, 3]"),
+    ('shape="2,3" element_type="f32"', 12, 'write size="24": the ports declare float32[2, 3], too'),
+    ('shape="2,4" element_type="f32"', 20, "write the constant again with the shape of its data"),
+]
+
+
+@pytest.mark.parametrize(("data", "size", "help"), CONSTANTS, ids=range(len(CONSTANTS)))
+def test_what_to_do_about_a_constant(data: str, size: int, help: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    path.write_text(IR.format(data=data, size=size))
+    path.with_suffix(".bin").write_bytes(bytes(24))
+    found = [each for each in irlint.check(path).findings if not each.because and each.severity.value == "error"]
+    assert [each.help.startswith(help) for each in found] == [True]
+
+
+DATA = 'shape="2,3" element_type="f32"'
+
+#: What is replaced in the model by what, the rule that this breaks, and the help about it.
+BREACHES = [
+    (
+        '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
+        "",
+        "IRL108",
+        'add an edge with to-layer="2" to-port="1"',
+    ),
+    (
+        'from-layer="2" from-port="2"',
+        'from-layer="2" from-port="0"',
+        "IRL105",
+        'write from-port="2": output port 2 gives [2, 3]',
+    ),
+    (
+        'to-layer="2" to-port="1"',
+        'to-layer="2" to-port="7"',
+        "IRL105",
+        'write to-port="1": input port 1 declares [2, 3]',
+    ),
+    (
+        'from-layer="1" from-port="0" to-layer="2"',
+        'from-layer="2" from-port="5" to-layer="2"',
+        "IRL105",
+        'write from-layer="1" from-port="0": Const "w" leads nowhere and gives the [2, 3] that input port 1 of layer 2 '
+        "declares",
+    ),
+    (
+        'from-layer="1" from-port="0" to-layer="2"',
+        'from-layer="0" from-port="5" to-layer="2"',
+        "IRL105",
+        'write from-port="0": output port 0 gives [2, 3]',
+    ),
+    (
+        '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>',
+        '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="0" from-port="0" to-layer="2" '
+        'to-port="1"/>',
+        "IRL107",
+        "remove one of the two edges, or lead it to another port",
+    ),
+    (
+        '<edge from-layer="0" from-port="0" to-layer="2"',
+        '<edge from-layer="2" from-port="2" to-layer="2"',
+        "IRL103",
+        "connect Parameter 'x' (layer 0), which leads nowhere and gives what input 0 of Add 'sum' declares",
+    ),
+    ('auto_broadcast="numpy"', 'auto_broadcast="always"', "IRL506", 'write "none", "explicit", "numpy" or "pdpd"'),
+    (
+        'offset="0"',
+        'offset="24"',
+        "IRL702",
+        "fixed by offset 0: the 24 bytes there belong to no other constant",
+    ),
+    ('offset="0"', 'offset="8"', "IRL702", "copy model.bin again together with the model"),
+    (
+        '<data shape="2,3" element_type="f32"/>',
+        '<data shape="1,3" element_type="f32"/>',
+        "IRL601",
+        'if [2, 3] is meant, write shape="2,3"; else declare [1, 3]',
+    ),
+    (
+        '<layer id="1"',
+        '<layer id="0"',
+        "IRL106",
+        "give one of the two the id 1, which edges mean and no layer has",
+    ),
+    (
+        'auto_broadcast="numpy"|shape="2,3" element_type="f32" offset="0" size="24"/>\n<output>'
+        '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim>',
+        'auto_broadcast="none"|shape="2,1" element_type="f32" offset="0" size="8"/>\n<output>'
+        '<port id="0" precision="FP32"><dim>2</dim><dim>1</dim>',
+        "IRL203",
+        'write auto_broadcast="numpy": with it they fit; or make the shapes equal',
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "code", "help"), BREACHES, ids=range(len(BREACHES)))
+def test_what_to_do_about_a_layer(before: str, after: str, code: str, help: str, tmp_path: Path) -> None:
+    text = IR.format(data=DATA, size=24)
+    for old, new in zip(before.split("|"), after.split("|")):
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes(bytes(24))
+    assert [each.help for each in irlint.check(path).findings if each.rule.code == code] == [help]
+
+
+#: Graphs with one error, and what to do about it.
+SHAPES = [
+    (
+        "(float[1,64,5,5] x, float[1,32,5,7] z) => (y) { y = Concat <axis = 1> (x, z) }",
+        "make axis 3 equal in all inputs",
+    ),
+    (
+        "(float[1,64,5,5] x, float[1,64,5,7] z) => (y) { y = Concat <axis = 1> (x, z) }",
+        "join along axis 3, or make axis 3 equal in all inputs",
+    ),
+    (
+        "(float[1,16,32] x, float[32,16] z) => (y) { y = Add (x, z) }",
+        "make axes 1 and 2 equal in both inputs, or 1 in one of them",
+    ),
+    (
+        "(float[1,10,12,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",
+        "feed 12 channels, or use weights for 10",
+    ),
+    (
+        "(float[1,10,9,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",
+        "axis 3 is 12: transpose input 0, or use weights for 10",
+    ),
+    (
+        "(float[2] x, bool c) => (y) { y = If (c) <then_branch = a (float z) => (float[2] v) { v = Relu (x) }, "
+        "else_branch = b () => (float[2] u) { u = Abs (x) }> }",
+        "remove the inputs of `then_branch`",
+    ),
+    (
+        "(int64 m, bool c, float[3] x) => (y) { y = Loop (m, c, x) <body = b (int64 i, float[3] s) => (bool o, "
+        "float[3] t) "
+        "{ o = Identity (k) t = Relu (s) }> }",
+        "give `body` 3 inputs: its nodes use 'k', which nothing defines",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "help"), SHAPES, ids=range(len(SHAPES)))
+def test_what_to_do_about_shapes(text: str, help: str) -> None:
+    report = irlint.check(onnx.parser.parse_model(f"{HEAD}g {text}"))
+    (found,) = [each for each in report.findings if each.severity.value == "error" and not each.because]
+    assert found.help == help
+
+
+#: Models with a name for two values, and the help about it.
+DOUBLED = [
+    ("<float[1] w = {1}, float[1] w = {1}> { y = Add (x, w) }", "remove one of them: both hold the same"),
+    ("<int64[1] w = {1}, int64[1] w = {1}> { y = Unsqueeze (x, w) }", "remove one of them: both hold the same"),
+    ("<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }", "rename one of them, and what uses it: 'u'"),
+    ("{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }", "rename one of them, and what uses it: 'u'"),
+    ("<float[1] w = {1}, float[1] w = {2}> { y = Add (x, w) }", "rename one of them, and what uses it: node 0 (Add)"),
+    ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and what uses it"),
+    (
+        "{ z = Relu (x) t = Abs (z) z = Neg (t) y = Add (z, w) }",
+        "name what node 2 (Neg) gives 'w', which node 3 (Add) uses and nothing makes",
+    ),
+    (
+        "{ z = Relu (x) z = Neg (x) [u] t = Abs (z) [v] y = Add (z, w) }",
+        "rename one of them, and what uses it: 'u', 'v'",
+    ),
+]
+
+
+def test_nodes_that_are_named_after_what_they_give_decide_which_name_is_wrong() -> None:
+    nodes = "{ [Add_92] v92 = Add (x, x) [Neg_95] v92 = Neg (x) y = Mul (v92, x) }"
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) {nodes}")
+    for node in model.graph.node:
+        node.output[:] = [name.removeprefix("v") for name in node.output]
+        node.input[:] = [name.removeprefix("v") for name in node.input]
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL102"]
+    assert found.help.startswith(
+        "rename what 'Neg_95' gives to '95', after which the node is named, and what uses it: node 2 (Mul)"
+    )
+
+
+@pytest.mark.parametrize(("nodes", "help"), DOUBLED, ids=range(len(DOUBLED)))
+def test_what_to_do_about_two_values_of_one_name(nodes: str, help: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) {nodes}").SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL102"]
+    assert found.help == help
+
+
+def test_the_other_of_two_initializers_of_one_name_is_no_suggestion() -> None:
+    text = "g (float[n,4] x) => (y) <float[1,1] w = {1}, float[4,1] w = {1, 1, 1, 1}> { y = MatMul (x, w) }"
+    found = irlint.check(onnx.parser.parse_model(f"{HEAD}{text}")).findings
+    assert "'w' is listed twice among the initializers" in [each.message for each in found]
+    assert not any("which nothing uses" in f"{each}" for each in found)
+
+
+def test_an_input_without_a_shape_is_named_first() -> None:
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2] x) => (float[2] y) {{ y = Relu (x) }}")
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    messages = [each.message for each in irlint.check(model).findings if each.rule.code == "IRL118"]
+    assert messages == ["input 'x' has no declared shape; the ONNX checker refuses the model"]
+
+
+#: Models of opset 11, the rule that they break, and how the help about it ends.
+REFUSED = [
+    (
+        "(float[2,3] x, float s) => (y) { y = DequantizeLinear (x, s) }",
+        "IRL401",
+        "cast input 0 to int32, or to another of these types",
+    ),
+    (
+        "(uint8[1,1,4,4] x, float s, uint8 z, int8[1,1,1,1] w, int8 u, float[1] b) => (y) { y = QLinearConv (x, s, z, "
+        "w, s, u, s, z, b) }",
+        "IRL401",
+        "quantize input 8: round(B / (x_scale * w_scale)); a Cast would cut its numbers off",
+    ),
+    (
+        "(float[1,1,4,4] x) => (y) <float[2] s = {2, 2}> { y = Resize (x, s, s) }",
+        "IRL365",
+        "give `scales` 4 entries",
+    ),
+    (
+        "(bfloat16[2,3] x) => (y) { y = Relu (x) }",
+        "IRL401",
+        "or use opset 13, whose operator takes bfloat16",
+    ),
+    (
+        "(float16[1] a = {1}) => (float16[1] y) <float16[1] b = {1}, float16[1] c = {1}> { s = Add (a, b) y = Add (s, "
+        "c) }",
+        "IRL602",
+        "convert the initializer to float16, which 2 others are of, or declare float32",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "help"), REFUSED, ids=range(len(REFUSED)))
+def test_what_to_do_about_an_element_type(text: str, code: str, help: str, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(f"{HEAD.replace('17', '11')}g {text}")
+    for stored in model.graph.initializer:
+        if stored.name == "a":
+            stored.CopyFrom(onnx.helper.make_tensor("a", onnx.TensorProto.FLOAT, [1], [1]))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model.SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == code]
+    assert found.help.endswith(help)
+
+
+#: Models that only one size of n suits, and how the help about it begins.
+FROZEN = [
+    (
+        "(float[n,6] x) => (y) <int64[2] s = {4, 6}> { y = Reshape (x, s) }",
+        "let this node follow the input (-1, or its Shape, in a target), or declare 4",
+    ),
+    (
+        "(float[2,n,6] x, float[2,n,6] z) => (y) { y = MatMul (x, z) }",
+        "with the last two axes of input 0 or of input 1 exchanged it works for every size; or declare 6",
+    ),
+    (
+        "(float[2,n,6] x) => (y, z) <int64[2] s = {3, 3}> { y, z = Split <axis = 1> (x, s) }",
+        "6 is axis 2 of input 0: if that one is meant, correct `axis`; or declare 6",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "help"), FROZEN, ids=range(len(FROZEN)))
+def test_what_to_do_about_a_frozen_size(text: str, help: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL608"]
+    assert found.help == help
+
+
+@pytest.mark.parametrize(
+    ("graph", "text"),
+    [
+        (
+            "(float[1,64,8,8] x) => (y, z) <float[4,64,1,1] heads_0_w = {0}> { y = Conv (x, heads_0_w) z = Conv (x, "
+            "heads_1_w) }",
+            "restore it (float32[4, 64, 1, 1], as 'heads_0_w' is), or",
+        ),
+        (
+            "(float[2,8] x) => (y, z) <float[8] norm_b = {0}> { w = Identity (norm_w) u = Mul (x, norm_w) y = Add (u, "
+            "norm_b) z = Mul (y, w) }",
+            "restore it (float32[8] fits where it is used), or",
+        ),
+        (
+            "(float[2,8] x) => (y) <float[8] fc_b = {0}> { u = MatMul (x, fc_w) y = Add (u, fc_b) }",
+            "restore it, or",
+        ),
+    ],
+)
+def test_of_what_type_a_missing_initializer_is(graph: str, text: str) -> None:
+    report = irlint.check(onnx.parser.parse_model(f"{HEAD}g {graph}"))
+    (found,) = {each.help for each in report.findings if each.rule.code == "IRL101"}
+    assert text in found
+
+
+def test_an_input_behind_a_fault_that_nothing_declares_is_not_called_declared() -> None:
+    nodes = "{ s = Softmax <axis = 2> (x) y = Reshape (s, t) }"
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (y) <int64[2] t = {{-1, -1}}> {nodes}")
+    assert "not known: output of x -> Softmax[0]" in irlint.check(model, select=["IRL331"]).text(width=120)
+
+
+def test_a_name_that_is_given_twice_is_marked_where_it_stands() -> None:
+    model = onnx.parser.parse_model(
+        f"{HEAD}g (float[2,3] x) => (y) {{ same = Relu (x) same = Neg (x) y = Abs (same) }}"
+    )
+    report = irlint.check(model, select=["IRL102"]).text(width=100)
+    assert "[1] | same = Neg (x)\n    | ^^^^\n" in report
+
+
+def test_a_later_opset_states_which_other_nodes_have_to_follow() -> None:
+    nodes = "{ a = LayerNormalization (x, w) b = Squeeze <axes = [0]> (a) c = Squeeze <axes = [0]> (b) y = Relu (c) }"
+    text = f"{HEAD.replace('17', '12')}g (float[1,1,3] x, float[3] w) => (float[3] y) {nodes}"
+    (found,) = [each for each in irlint.check(onnx.parser.parse_model(text)).findings if each.rule.code == "IRL509"]
+    assert found.help == (
+        "import opset 17 or later, and write Squeeze 'b' and 1 more node for it: no attribute `axes` at opset 17, only "
+        "up to "
+        "opset 12; it takes `axes` as an input"
+    )
+    alone = text.replace("b = Squeeze <axes = [0]> (a) c = Squeeze <axes = [0]> (b)", "c = Relu (a)")
+    (found,) = [each for each in irlint.check(onnx.parser.parse_model(alone)).findings if each.rule.code == "IRL509"]
+    assert found.help == "import opset 17 or later"
