@@ -31,6 +31,9 @@ FEWEST_CHECKS, MOST_CHECKS = 2, 200
 NODES_CHECKED = 6_000
 BYTES = 2_000
 
+#: In a document with more problems, or of more bytes, what was intended is not looked for.
+MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
+
 
 @record
 class Suggestion:
@@ -147,7 +150,7 @@ class Suggestions:
         """What a document was intended to state, by the rest of it: the first of several kinds of edits that removes an
         error, where it is the only one of its kind that removes as many problems."""
         form = self.known.model.format
-        if form is None or not form.intended:
+        if form is None or not form.intended or len(self.problems) > MOST_PROBLEMS or self.rechecked.size > LONGEST:
             return None
         if self._document is None:
             self._document = import_module(f"irlint.fixes.{form.intended}").Intended(

@@ -394,6 +394,7 @@ GROWING: dict[str, tuple[Callable[[int], bytes], int]] = {
         lambda n: document("".join(f'<layer id="{at}" name="l" type="Fo{at}" version="opset1"/>' for at in range(n))),
         200,
     ),
+    "empty-layers.xml": (lambda n: document(PARAMETER + "<layer/>" * n), 8000),
     "info.xml": (lambda n: document(PARAMETER, more="<rt_info>" + '<a value="1"/>' * n + "</rt_info>"), 3000),
     "wrong-ports.xml": (lambda n: rows(n, lambda at: edge(0, 7 + at, at)), 1000),
     "idle-layers.xml": (idle_rows, 750),

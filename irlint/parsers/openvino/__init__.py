@@ -310,7 +310,7 @@ class _GraphReader:
         within, found = _children(children, "layers", "layer"), self.sections
         if found is not None:
             return RepeatedLayers(found, within, self.layers).layers(), found.edges, Place(found.edges_at)
-        layers = [self.layers.layer(child, at) for at, child in enumerate(within)]
+        layers = [self.layers.layer(child, at) for at, child in enumerate(within) if not self.layers.is_left_out(child)]
         return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
     def _nameless_types(self, layers: list[Layer]) -> None:

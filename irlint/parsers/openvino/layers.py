@@ -186,6 +186,13 @@ class LayerReader:
         self._read_data(layer)
         return layer
 
+    def is_left_out(self, element: Element) -> bool:
+        """Whether a layer is only counted: one without an id and children, behind very many others that lack an
+        attribute."""
+        if len(element) or "id" in element.attrib:
+            return False
+        return self.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(self.ordinals[element]))
+
     def _name(self, text: str, element: Element) -> str:
         """A name, or what stands for one that is too long; complains of the first of these."""
         if len(text) <= LONGEST_NAME:
