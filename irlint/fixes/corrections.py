@@ -307,8 +307,10 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
         lost = other is not None and not may_be_renamed(other, maker, value)
         almost = closest(value.name, [problem.fault.intended], ALMOST)
-        sure = almost and not names_another_operator(value.name, problem.fault.intended)
-        if problem.fault.intended and (sure or (len(unused) < 2 and not lost)):
+        left = [each for each in spare_values(graph) if each.name != problem.fault.intended]
+        left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
+        sure = almost and not left and not names_another_operator(value.name, problem.fault.intended)
+        if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return
     names = dict.fromkeys(

@@ -26,8 +26,10 @@ SEVERAL = 2
 MANY = 3
 VERY_MANY = 9
 
-#: The input that says where slices begin.
+#: The input that says where slices begin, and that which says which elements are taken, of so many.
 STARTS = "starts"
+INDICES = "indices"
+FEW = 6
 
 #: Inputs whose entry -1 stands for what is left.
 TARGETS = ("shape", "pattern", "target_shape")
@@ -151,13 +153,16 @@ class Guesses:
     # --- attributes ---------------------------------------------------------------------------------------------------
 
     def _attributes(self, node: Node, call: Call, inputs: Sequence[Type | None]) -> Iterator[Guess]:
-        """Other values of the attributes that are numbers, flags, words or lists."""
+        """Other values of the attributes that are numbers, flags, words or lists; where weights may as well be wrong, a
+        flag as it is without being written is only suggested."""
         if call.signature is None:
             return
         given = call.attributes or {}
         shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
         rank = max(map(len, shapes), default=0)
         held = roles(call.operator.function) if call.operator is not None else {}
+        weights = (value for value, known in zip(node.inputs, inputs) if isinstance(known, Tensor) and known.rank != 1)
+        stored = any(value is not None and self.makers.is_constant(value) for value in weights)
         yield from self._together(node, call, [name for name in given if held.get(name) == TOGETHER])
         for name, (annotation, default) in call.signature.attributes.items():
             if held.get(name) == TOGETHER:
@@ -187,9 +192,9 @@ class Guesses:
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
-                written = "axis" in name and self.known.format.ports_declare
-                count = count or int(other == default and not written)
-                yield Guess((edit,), likely, count=count, about=name, adds=value is None)
+                count = count or int(other == default and "axis" not in name)
+                unsure = stored and other == default and value in (0, 1) and not usual.get(other)
+                yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:
         """Whether an order of axes puts the dynamic first axis of an input of the model elsewhere than to the front."""
@@ -228,6 +233,8 @@ class Guesses:
             if value is None or entries is None or len(entries) > ENTRIES:
                 continue
             name = names[port] if port < len(names) else ""
+            if name == INDICES and isinstance(known, Tensor):
+                yield from self._without_axis(value, known)
             usual = self.usual(node, port)
             axes = any(word in name for word in ("ax", "order"))
             for index, entry in enumerate(entries):
@@ -244,6 +251,9 @@ class Guesses:
                 ]
                 if name == STARTS and entry != 0:
                     yield from self._other_contents(node, port, *held, entry, 0, usual, tried, 1)
+                if name == INDICES:
+                    yield from self._other_indices(node, port, held, entries, index, tried)
+                    continue
                 for wanted in _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS):
                     at_data = None if axes else _at_data(index, entry, wanted, inputs[0]) if name in TARGETS else 0
                     yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)
@@ -257,6 +267,53 @@ class Guesses:
                 if (value, whole) not in tried:
                     usual_one = whole in listed or name in TARGETS
                     yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
+
+    def _other_indices(
+        self,
+        node: Node,
+        port: int,
+        held: tuple[Value, int],
+        entries: Sequence[MaybeDim],
+        index: int,
+        tried: set[Contents],
+    ) -> Iterator[Guess]:
+        """Other indices into a few elements, first those that no node takes from the same elements, or from others of
+        the shape of the same value."""
+        data = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+        if not isinstance(data, Tensor) or data.rank != 1 or data.shape is None or len(entries) > 1:
+            return
+        size, entry = data.shape[0], entries[index]
+        if not isinstance(size, int) or size > FEW or not isinstance(entry, int):
+            return
+        taken = self._taken(node)
+        for wanted in range(size):
+            if wanted not in (entry, entry + size):
+                count = int(wanted not in taken)
+                for guess in self._held_otherwise(node, port, held[0], (wanted,), SELDOM if count else GUESS):
+                    tried.add((held[0], (wanted,)))
+                    yield replaced(guess, count=count)
+
+    def _without_axis(self, value: Value, known: Tensor) -> Iterator[Guess]:
+        """A constant of one element as a list, and the only element of a list alone."""
+        if self.makers.is_constant(value) and known.shape in ((), (1,)):
+            yield Guess((self.constant(value, () if known.shape else (1,), "shape"),), SELDOM, about=value)
+
+    def _taken(self, node: Node) -> set[Any]:
+        """The indices that other nodes of the operator take from the same elements as this one."""
+        found: set[Any] = set()
+        for each in self.of(node):
+            if each is not node and len(each.inputs) > 1 and self._source(each) == self._source(node):
+                found.update(self._had(each, 1) or ())
+        return found
+
+    def _source(self, node: Node) -> Value | None:
+        """What the elements of the first input of a node are of: the value whose shape they are, or they themselves."""
+        value = node.inputs[0]
+        maker = self.makers.of(value) if value is not None else None
+        inner = maker.node if maker is not None else None
+        call = self.known.calls.get(inner) if inner is not None else None
+        of_shape = call is not None and call.operator is not None and call.operator.of_shape
+        return inner.inputs[0] if of_shape and inner is not None and inner.inputs else value
 
     def _held(self, value: Value, index: int) -> tuple[Value, int] | None:
         """The constant, and the entry of it, that an entry of a value comes from."""
@@ -400,6 +457,17 @@ class Guesses:
             )
             if copied != tuple(entries):
                 yield Guess((self.constant(value, copied),), USUAL, count=1, about=value)
+
+    def as_declared(self, node: Node) -> Iterator[Guess]:
+        """A constant with the shape that it is declared with, where that has as many elements."""
+        value = node.outputs[0] if node.op == self.known.format.constant_node and node.outputs else None
+        held = self.known.types.get(value) if value is not None else None
+        declared = value.type if value is not None else None
+        if value is None or not isinstance(held, Tensor) or not isinstance(declared, Tensor):
+            return
+        shape, wanted = held.shape, declared.shape
+        if shape is not None and wanted is not None and shape != wanted and product(shape) == product(wanted):
+            yield Guess((self.constant(value, wanted, "shape"),), USUAL, about=value)
 
     def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
         """Constants with another size on an axis."""

@@ -158,7 +158,7 @@ class Inputs:
 
     def rewired(self, node: Node) -> Iterator[Guess]:
         """Every other value before a node, of the element type and number of axes that it has, as each of its
-        inputs."""
+        inputs; sure is only one that nothing uses."""
         made = [
             value
             for each in self.graph.nodes
@@ -175,7 +175,8 @@ class Inputs:
                 if other in node.inputs or not isinstance(known, Tensor) or not isinstance(given, Tensor):
                     continue
                 if known.dtype == given.dtype and known != given:
-                    yield Guess((self.guesses.connected(other, node, port),), LAST)
+                    sure = not self.users.get(other) and other not in self.graph.outputs
+                    yield Guess((self.guesses.connected(other, node, port),), LAST, sure=sure)
 
     def _is_used_elsewhere(self, value: Value, node: Node) -> bool:
         """Whether a value has other users than a node: of a connection to a wrong value, the right one lost a user, and
@@ -300,7 +301,9 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None) -> boo
 
 def names_another_operator(one: str, other: str) -> bool:
     """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
-    ``/block/Gemm_output_0``."""
+    ``/block/Gemm_output_0``, or ``x.1`` after the operator that takes ``x``."""
+    if one.rpartition(".")[0] == other or other.rpartition(".")[0] == one:
+        return True
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
 

@@ -127,6 +127,7 @@ class Search:
         yield inputs.as_in_other_blocks(node)
         yield guesses.copied(node)
         if problem.fault.rule.family == DECLARED:
+            yield guesses.as_declared(node)
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED:

@@ -93,11 +93,9 @@ class Suggestions:
 
     @property
     def _in_order(self) -> Sequence[Problem]:
-        """The problems in the order in which fixes are looked for: of a document errors first, which may be all that
-        warnings follow from."""
-        form = self.known.model.format
-        by_document = form is not None and bool(form.intended)
-        return sorted(self.problems, key=lambda each: -each.fault.severity.rank) if by_document else self.problems
+        """The problems in the order in which fixes are looked for: errors first, which may be all that warnings follow
+        from."""
+        return sorted(self.problems, key=lambda each: -each.fault.severity.rank)
 
     def rooted(self) -> list[Problem]:
         """The problems; those that the one fix of another also removes have that other as ``because``."""

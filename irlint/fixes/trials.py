@@ -84,9 +84,13 @@ class Trials:
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
         self.problems: dict[Node, list[Problem]] = {}
+        #: Those of the declarations of constants that are nodes, by the names of the constants.
+        self.declared: dict[str, list[Problem]] = {}
         for problem in problems:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
                 self.problems.setdefault(problem.node, []).append(problem)
+                if problem.node.op == known.format.constant_node and problem.fault.rule.family == DECLARED:
+                    self.declared.setdefault(problem.value or "", []).append(problem)
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
         """What edits come to; None where one of them names what the graph does not have."""
@@ -104,7 +108,7 @@ class Trials:
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
         types: dict[Value, Type | None] = dict(change.types)
-        found: list[Problem] = []
+        found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
         stale: list[Value] = []
         for each, changed in self._touched(change, types):
             follows = self._step(change, each, types, found, stale)
@@ -114,6 +118,10 @@ class Trials:
         if not any(each is problem for each in found):
             return None
         return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
+
+    def _corrected(self, value: Value, given: Type) -> list[Problem]:
+        """The problems of the declaration of a constant that is a node, where that is right for another type."""
+        return [] if self._is_wrong(given, value) else self.declared.get(value.name, [])
 
     def behind(self, edit: Edit, known: Type | None) -> Type | None:
         """What an inserted node gives for a type: one that arranges axes or converts, or one like a node of the

@@ -13,7 +13,7 @@ or in ``onnxruntime``. A new version needs a rule only where the signature or th
 types of ONNX are read from its own schemas. What a fault says stands beside the code that raises it, as a
 ``findings.faults.Rule``.
 
-``kernels`` holds what several modules share, the arithmetic of shapes: it knows no node and no format.
+``shared`` holds what several modules share, the arithmetic of shapes: it knows no node and no format.
 """
 
 from __future__ import annotations
@@ -84,6 +84,9 @@ class Operator:
     #: always.
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
 
+    #: Its result is made of the sizes of its input, and of none of the elements.
+    of_shape: bool = False
+
     # Of the attributes of an OpenVINO operation, by parameter.
     #: The name of the attribute where that is no identifier.
     spelled: Mapping[str, str] = NOTHING
@@ -103,15 +106,13 @@ class Operator:
     unheeded: tuple[str, ...] = ()
 
     # Of an OpenVINO operation.
-    #: The shape of its input follows from its result, and nothing of the elements.
-    of_shape: bool = False
     #: The library does not compute it where all inputs are constants.
     kept: bool = False
     #: Inputs whose elements the library asks for when it reads the layer, even where they are none.
     lists: tuple[int, ...] = ()
     #: In a file of the format's lax version the library passes over inputs behind the last.
     spare_inputs: bool = False
-    #: The fault of a layer (``kernels.compiling.Layer``) that the library reads and refuses to compile for the CPU.
+    #: The fault of a layer (``shared.compiling.Layer``) that the library reads and refuses to compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
     #: Types that are written for it by mistake, and that it is written for, with the same ports and attributes.
     confused_with: tuple[str, ...] = ()

@@ -37,7 +37,7 @@ class Constant:
 
     def set(self, values: Any) -> None:
         name = self.tensor.name
-        self.tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        self.tensor.CopyFrom(numpy_helper.from_array(np.asarray(values, order="C"), name))
 
 
 @dataclass

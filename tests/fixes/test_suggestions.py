@@ -143,6 +143,43 @@ def test_a_declaration_of_other_axes_is_the_root() -> None:
     assert {each.because for each in others} == {root.fingerprint}
 
 
+#: A graph, and behind | the fix of its first error, or nothing and what is only suggested.
+FIXES = """
+(float[B,3] x) => (int64[1] y, int64[1] z) <int64[1] i = {0}, int64[1] j = {4}> { s = Shape (x) y = Gather (s, i) z = Gather (s, j) } | change 4 to 1 in constant `j`
+(float[B,3,5] x) => (int64[1] y, int64[1] z) <int64[1] i = {0}, int64[1] j = {4}> { s = Shape (x) y = Gather (s, i) z = Gather (s, j) } | | change 4 to 1 or 2 in constant `j`
+(float[2,3,4] x) => (float[2,?] y) <int64[1] i = {0}, int64[1] z = {0}, int64[1] m = {-1}> { s = Shape (x) g = Gather (s, i) u = Unsqueeze (g, z) t = Concat <axis = 0> (u, m) y = Reshape (x, t) } | reshape constant `i` from [1] to []
+(float[2,64] x, float[10,64] w, float[2,10] z) => (float[2,10] y) { t = Gemm <transB = 0> (x, w) y = Add (t, z) } | set `transB = 1` in Gemm[0]
+(float[2,3] x) => (float[2,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = Gemm <transB = 1> (x, w) } | | set `transB = 0`
+(float[2,3] x) => (float[2,2] y, float[2,2] v) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { y = Gemm <transB = 1> (x, w) v = Gemm <transB = 0> (x, w) } | set `transB = 0` in Gemm[0]
+(float[2,3] x, float[3] k) => (float[2,3] y) { v_add = Relu (x) q_mul = Exp (x) y = Add (v_add, q_add) } | |
+(float[2,3] x) => (float[2,3] y, float[2,3] z) { v_add = Relu (x) z = Exp (v_add) y = Add (x, v_ad) } | connect `v_add` as input 1 in Add[2]
+(float[2,2,3,4] x) => (int64[?,?,?,?] y) { y = ArgMax <axis = 5> (x) } | |
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", FIXES)
+def test_fix_is_sure_or_a_suggestion(line: str) -> None:
+    text, fix, *suggestion = (part.strip() for part in line.split("|"))
+    found = next(each for each in check(text).findings if each.severity.value == "error")
+    assert "".join(each.text for each in (found.fix.edits if found.fix else ())) == fix
+    if suggestion:
+        assert found.suggestion == suggestion[0]
+
+
+def test_a_constant_has_the_shape_that_is_declared() -> None:
+    """The list that an index became makes errors at three nodes behind it."""
+    model = onnx.parser.parse_model(
+        f"""{HEAD}g (float[2,3,4] x) => (int64[2] y) <int64[1] z = {{0}}, int64[1] m = {{-1}}> {{
+  i = Constant <value = int64[1] {{0}}> () s = Shape (x) g = Gather (s, i) u = Unsqueeze (g, z)
+  y = Concat <axis = 0> (u, m) }}"""
+    )
+    for name, shape in {"i": [], "g": [], "u": [1]}.items():
+        model.graph.value_info.append(helper.make_tensor_value_info(name, TensorProto.INT64, shape))
+    root, *others = irlint.check(model, ignore=["IRL9"]).findings
+    assert root.suggestion == "reshape constant `i` from [1] to []; this also fixes 3 more"
+    assert {each.because for each in others} == {root.fingerprint}
+
+
 def test_what_follows_is_gone_with_it() -> None:
     report = check(
         """(float[1,32,8,9] x, float[1,16,8,9] z, float[1,48,8,9] q) => (float[1,48,8,9] y) {
@@ -177,7 +214,7 @@ def test_roots_are_no_followers_and_errors_follow_from_errors(monkeypatch: pytes
     monkeypatch.setattr(Suggestions, "of", lambda _, each: Suggestion(each, (edits,), Outcome(fixed[id(each)])))
     known: Any = SimpleNamespace(model=SimpleNamespace(format=None))
     found = Suggestions(known, [b, a, w, e, c], Any).rooted()  # type: ignore[arg-type]
-    assert found[:4] == [b, replaced(a, because=b), w, e]
+    assert found[:4] == [b, replaced(a, because=b), replaced(w, because=e), e]
     assert found[4].because is b
 
 

@@ -222,7 +222,7 @@ def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, en
     return Tensor(dtype, (len(sizes),), sizes if len(sizes) <= CONTENTS_LIMIT else None)
 
 
-@onnx("Shape")
+@onnx("Shape", of_shape=True)
 @holds(start=UNLIKELY, end=UNLIKELY)
 def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
     """ONNX Shape; ``start`` and ``end`` (opset 15) are moved into the range of the axes."""
