@@ -32,7 +32,7 @@ MODELS = {
     ),
     "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 103),
     "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 145),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 125),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 126),
 }
 
 IR = """<net version="11"><layers>
@@ -52,7 +52,7 @@ IR = """<net version="11"><layers>
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 90),
     "custom": ('type="Special" version="extension"', "layout.creation", 108),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 148),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 151),
 }
 
 CODE = """import sys

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.findings.edits import Edit
-from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.guess import Guess
+from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import FLATTEN, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, layouts, neighbors, with_an_axis
 from irlint.inference.origins import inputs_of

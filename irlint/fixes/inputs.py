@@ -8,7 +8,8 @@ from itertools import chain
 from irlint.checks.intended import ALIKE, plain
 from irlint.findings.edits import Edit
 from irlint.findings.wording import closest
-from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.guess import Guess
+from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain, count
 
 from irlint.dims import product
@@ -12,8 +12,10 @@ from irlint.fixes.onnx_messages import (
     constant,
     convert,
     number_of,
+    only,
     set_dims,
     set_entries,
+    set_sizes,
     set_value,
 )
 from irlint.fixes.onnx_messages import node as new_node
@@ -48,10 +50,9 @@ _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 
 _ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
-#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto, its Tensor, and
-#: TensorShapeProto.
+#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto and its Tensor.
 _DECLARED = {"input": 11, "output": 12, "value_info": _VALUE_INFO}
-_TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE, _DIM, _DIM_VALUE, _DIM_PARAM = 2, 1, 1, 2, 1, 1, 2
+_TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE = 2, 1, 1, 2
 
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
@@ -349,11 +350,11 @@ class _Writer:
             found[0].set_text(_VALUE_NAME, edit.name)
             self.added.setdefault(edit.graph, []).extend(found)
         for each in found:
-            tensor = _only(_only(each, _TYPE), _TENSOR_TYPE)
+            tensor = only(only(each, _TYPE), _TENSOR_TYPE)
             if edit.dtype:
                 tensor.set_number(_ELEM_TYPE, number_of(edit.dtype))
             if edit.shape is not None:
-                _set_dims(_only(tensor, _SHAPE), edit.shape)
+                set_sizes(only(tensor, _SHAPE), edit.shape)
 
     def set_ir_version(self, edit: Edit) -> None:
         if all(field.key != _IR_VERSION << 3 | VARINT for field in self.root.fields):
@@ -428,33 +429,6 @@ def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
         values = sparse.of(_SPARSE_VALUES)
         if values and sparse.text_in(values[-1], _TENSOR_NAME) in gone:
             graph.remove([field])
-
-
-def _only(message: Message, number: int) -> Message:
-    """The message in a field, a new one where there is none. Raises Unwritable where it is in pieces."""
-    found = message.of(number)
-    if len(found) > 1:
-        raise Unwritable("a declared type is in several pieces")
-    if not found:
-        message.append(number, Message(b"", 0, 0, is_new=True))
-    return message.inner(message.of(number)[0])
-
-
-def _set_dims(shape: Message, sizes: Sequence[int | str | None]) -> None:
-    """Writes the dims of a TensorShapeProto but those that stay; what they denote stays, too."""
-    dims = shape.of(_DIM)
-    if len(dims) != len(sizes):
-        shape.remove(dims)
-        shape.append(_DIM, *[Message(b"", 0, 0, is_new=True) for _ in sizes])
-    for field, size in zip(shape.of(_DIM), sizes):
-        if (size is not None and not isinstance(size, (int, str))) or size == "":
-            continue
-        dim = shape.inner(field)
-        dim.fields = [each for each in dim.fields if each.key >> 3 not in (_DIM_VALUE, _DIM_PARAM)]
-        if isinstance(size, int):
-            dim.set_number(_DIM_VALUE, size)
-        elif size is not None:
-            dim.set_text(_DIM_PARAM, size)
 
 
 def _body(node: Message, attribute: str, position: int | None) -> Message:

@@ -18,6 +18,9 @@ _IS_FLOAT, _IS_INT, _IS_STRING, _ARE_FLOATS, _ARE_INTS, _ARE_STRINGS = 1, 2, 3, 
 _DIMS, _DATA_TYPE, _TENSOR_NAME, _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 1, 2, 8, 9, 13, 14
 _ELEMENTS = (4, 5, 6, 7, 10, 11)
 
+#: The dims of TensorShapeProto, and what each may be.
+_DIM, _DIM_VALUE, _DIM_PARAM = 1, 1, 2
+
 #: Fields of NodeProto.
 INPUT, OUTPUT, NODE_NAME, OP_TYPE, ATTRIBUTE = 1, 2, 3, 4, 5
 
@@ -123,3 +126,30 @@ def node(op: str, name: str, inputs: Iterable[str], output: str, attributes: Ite
 def number_of(dtype: str) -> int:
     """The number of an element type in onnx.proto."""
     return NUMBERED_TYPES.index(dtype) + 1
+
+
+def only(message: Message, number: int) -> Message:
+    """The message in a field, a new one where there is none. Raises Unwritable where it is in pieces."""
+    found = message.of(number)
+    if len(found) > 1:
+        raise Unwritable("a declared type is in several pieces")
+    if not found:
+        message.append(number, Message(b"", 0, 0, is_new=True))
+    return message.inner(message.of(number)[0])
+
+
+def set_sizes(shape: Message, sizes: Sequence[int | str | None]) -> None:
+    """Writes the dims of a TensorShapeProto but those that stay; what they denote stays, too."""
+    dims = shape.of(_DIM)
+    if len(dims) != len(sizes):
+        shape.remove(dims)
+        shape.append(_DIM, *[Message(b"", 0, 0, is_new=True) for _ in sizes])
+    for field, size in zip(shape.of(_DIM), sizes):
+        if (size is not None and not isinstance(size, (int, str))) or size == "":
+            continue
+        dim = shape.inner(field)
+        dim.fields = [each for each in dim.fields if each.key >> 3 not in (_DIM_VALUE, _DIM_PARAM)]
+        if isinstance(size, int):
+            dim.set_number(_DIM_VALUE, size)
+        elif size is not None:
+            dim.set_text(_DIM_PARAM, size)

@@ -11,7 +11,8 @@ from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.fixes.arrangements import listed, rearranged
-from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.guess import Guess
+from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
@@ -125,9 +126,9 @@ class Search:
             yield inputs.retyped(problem, node)
             return
         yield inputs.as_in_other_blocks(node)
-        yield guesses.copied(node)
+        yield guesses.contents.copied(node)
         if problem.fault.rule.family == DECLARED:
-            yield guesses.as_declared(node)
+            yield guesses.contents.as_declared(node)
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED:
@@ -141,7 +142,7 @@ class Search:
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        yield guesses.resized(ends, sizes)
+        yield guesses.contents.resized(ends, sizes)
         if problem.is_error:
             yield inputs.rewired(node)
 

@@ -12,7 +12,8 @@ from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
-from irlint.fixes.guesses import Guess, Guesses
+from irlint.fixes.guess import Guess
+from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import GUESS, SELDOM
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources

@@ -1,0 +1,317 @@
+"""Other contents and other shapes of constants that may fix a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from irlint.binding.calls import Call
+from irlint.dims import Expr, MaybeDim, product, quotient
+from irlint.fixes.guess import MANY, OTHERS, Guess
+from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, USUAL
+from irlint.inference.origins import Position, held_by, inputs_of, read_from
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model import Constant, Node, Value
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.records import replaced
+
+if TYPE_CHECKING:
+    from irlint.fixes.guesses import Guesses
+
+#: The input that says where slices begin, and that which says which elements are taken, of so many.
+STARTS = "starts"
+INDICES = "indices"
+FEW = 6
+
+#: Inputs whose entry -1 stands for what is left.
+TARGETS = ("shape", "pattern", "target_shape")
+
+#: A constant, and contents of it.
+Held = tuple[Value, tuple[Any, ...]]
+
+
+class Contents:
+    """The edits of constants that may fix the nodes of the main graph."""
+
+    def __init__(self, guesses: Guesses) -> None:
+        self.guesses = guesses
+        self.known = guesses.known
+        self.graph = guesses.graph
+        self.makers = guesses.makers
+        self._sharing: dict[tuple[object, ...], list[Value]] | None = None
+
+    def at(
+        self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
+    ) -> Iterator[Guess]:
+        """Other contents of a constant that is an input of the node, or that an entry of an input comes from."""
+        seen: set[tuple[Value, object]] = set()
+        tried: set[Held] = set()
+        names = call.signature.inputs if call.signature is not None else ()
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            entries = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
+            if value is None or entries is None or len(entries) > ENTRIES:
+                continue
+            name = names[port] if port < len(names) else ""
+            if name == INDICES and isinstance(known, Tensor):
+                yield from self._without_axis(value, known)
+            usual = self.guesses.usual(node, port)
+            axes = any(word in name for word in ("ax", "order"))
+            for index, entry in enumerate(entries):
+                held = self._held(value, index)
+                if held is None or held in seen or not isinstance(entry, int):
+                    continue
+                if name in TARGETS and entry in (0, -1):
+                    continue
+                seen.add(held)
+                alike = [
+                    place[1]
+                    for at, other in enumerate(entries)
+                    if other == entry and not axes and (place := self._held(value, at)) and place[0] is held[0]
+                ]
+                if name == STARTS and entry != 0:
+                    yield from self._other_contents(node, port, *held, entry, 0, usual, tried, 1)
+                if name == INDICES:
+                    yield from self._other_indices(node, port, held, entries, index, tried)
+                    continue
+                for wanted in _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS):
+                    at_data = None if axes else _at_data(index, entry, wanted, inputs[0]) if name in TARGETS else 0
+                    yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)
+                    if len(alike) > 1 and held[1] == alike[0]:
+                        yield from self._all_alike(node, port, held[0], alike, entry, wanted)
+            if value not in self.makers.known.types or not self.makers.is_constant(value):
+                continue
+            listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
+            swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
+            for whole in dict.fromkeys((*listed, *swapped)):
+                if (value, whole) not in tried:
+                    usual_one = whole in listed or name in TARGETS
+                    yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
+
+    def _other_indices(
+        self,
+        node: Node,
+        port: int,
+        held: tuple[Value, int],
+        entries: Sequence[MaybeDim],
+        index: int,
+        tried: set[Held],
+    ) -> Iterator[Guess]:
+        """Other indices into a few elements, first those that no node takes from the same elements, or from others of
+        the shape of the same value."""
+        data = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+        if not isinstance(data, Tensor) or data.rank != 1 or data.shape is None or len(entries) > 1:
+            return
+        size, entry = data.shape[0], entries[index]
+        if not isinstance(size, int) or size > FEW or not isinstance(entry, int):
+            return
+        taken = self._taken(node)
+        for wanted in range(size):
+            if wanted not in (entry, entry + size):
+                count = int(wanted not in taken)
+                for guess in self._held_otherwise(node, port, held[0], (wanted,), SELDOM if count else GUESS):
+                    tried.add((held[0], (wanted,)))
+                    yield replaced(guess, count=count)
+
+    def _without_axis(self, value: Value, known: Tensor) -> Iterator[Guess]:
+        """A constant of one element as a list, and the only element of a list alone."""
+        if self.makers.is_constant(value) and known.shape in ((), (1,)):
+            yield Guess((self.guesses.constant(value, () if known.shape else (1,), "shape"),), SELDOM, about=value)
+
+    def _taken(self, node: Node) -> set[Any]:
+        """The indices that other nodes of the operator take from the same elements as this one."""
+        found: set[Any] = set()
+        for each in self.guesses.of(node):
+            if each is not node and len(each.inputs) > 1 and self._source(each) == self._source(node):
+                found.update(self.guesses.had(each, 1) or ())
+        return found
+
+    def _source(self, node: Node) -> Value | None:
+        """What the elements of the first input of a node are of: the value whose shape they are, or they themselves."""
+        value = node.inputs[0]
+        maker = self.makers.of(value) if value is not None else None
+        inner = maker.node if maker is not None else None
+        call = self.known.calls.get(inner) if inner is not None else None
+        of_shape = call is not None and call.operator is not None and call.operator.of_shape
+        return inner.inputs[0] if of_shape and inner is not None and inner.inputs else value
+
+    def _held(self, value: Value, index: int) -> tuple[Value, int] | None:
+        """The constant, and the entry of it, that an entry of a value comes from."""
+        at, position = read_from(value, Position(0, index, True), self.makers)
+        if self.makers.is_constant(at):
+            return (at, position.index) if position.in_contents else None
+        maker = self.makers.of(at)
+        if not position.in_contents or maker is None or maker.node is None:
+            return None
+        output = Position(maker.node.outputs.index(at), position.index, True)
+        return held_by(maker.node, output, self.makers)
+
+    def _other_contents(
+        self,
+        node: Node,
+        port: int,
+        constant: Value,
+        index: int,
+        entry: int,
+        wanted: int,
+        usual: Mapping[Any, int],
+        tried: set[Held],
+        at_data: int | None,
+    ) -> Iterator[Guess]:
+        known = self.known.types.get(constant)
+        if not isinstance(known, Tensor) or known.value is None or known.value[index] != entry:
+            return
+        contents = (*known.value[:index], wanted, *known.value[index + 1 :])
+        tried.add((constant, contents))
+        never = at_data is None and sum(usual.values()) >= MANY
+        likely = USUAL if contents in usual else GUESS if wanted == -1 or never else SELDOM
+        for guess in self._held_otherwise(node, port, constant, contents, likely):
+            yield replaced(guess, count=at_data or 0)
+
+    def _all_alike(
+        self, node: Node, port: int, constant: Value, places: Sequence[int], entry: int, wanted: int
+    ) -> Iterator[Guess]:
+        """A constant with another number for each entry that is one."""
+        known = self.known.types.get(constant)
+        if not isinstance(known, Tensor) or known.value is None or any(known.value[at] != entry for at in places):
+            return
+        contents = tuple(wanted if at in places else each for at, each in enumerate(known.value))
+        yield from self._held_otherwise(node, port, constant, contents, SELDOM)
+
+    def _other_list(
+        self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
+    ) -> Iterator[Guess]:
+        known = self.known.types.get(constant)
+        if isinstance(known, Tensor) and known.value is not None:
+            yield from self._held_otherwise(node, port, constant, contents, likely)
+
+    def _held_otherwise(
+        self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
+    ) -> Iterator[Guess]:
+        """The constant with other contents, and where others use it too, another constant that has these."""
+        known = self.known.types[constant]
+        assert isinstance(known, Tensor)
+        same = (constant, *self._with_its_bytes(constant))
+        yield Guess(tuple(self.guesses.constant(each, contents) for each in same), likely, about=constant)
+        if constant is not node.inputs[port] or len(self.guesses.users.get(constant, ())) < 2:
+            return
+        changed = Tensor(known.dtype, known.shape, contents)
+        for other in self._constants_at(node, port):
+            if self.known.types.get(other) == changed:
+                holds = f"{self.guesses.called(other)}, which holds {list(contents)},"
+                yield Guess((self.guesses.connected(other, node, port, holds),), likely, about=constant)
+                return
+
+    def _constants_at(self, node: Node, port: int) -> Iterator[Value]:
+        """The constants that other nodes of the operator have as an input."""
+        for each in self.graph.nodes:
+            value = each.inputs[port] if each.op == node.op and port < len(each.inputs) else None
+            if value is not None and each is not node and self.makers.is_constant(value):
+                yield value
+
+    def _with_its_bytes(self, constant: Value) -> list[Value]:
+        """The other constants whose contents are the same bytes of a file, where these are changed and not the place of
+        one of them."""
+        if self.known.format.ports_declare:
+            return []
+        if self._sharing is None:
+            self._sharing = {}
+            for value, each in self.graph.constants.items():
+                if (key := _bytes(each)) is not None:
+                    self._sharing.setdefault(key, []).append(value)
+        held = self.graph.constants.get(constant)
+        key = _bytes(held) if held is not None else None
+        same = self._sharing.get(key, []) if key is not None else []
+        type_of = self.known.types.get
+        return [each for each in same if each is not constant and type_of(each) == type_of(constant)]
+
+    def copied(self, node: Node) -> Iterator[Guess]:
+        """A constant target with 0, which copies the size of the data, for each entry whose axis of the data has a
+        dynamic size; and with -1 for the only entry that is not copied."""
+        call, inputs = self.known.calls[node], inputs_of(node, self.known)
+        names = call.signature.inputs if call.signature is not None else ()
+        data = inputs[0].shape if inputs and isinstance(inputs[0], Tensor) else None
+        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
+            entries = known.value if isinstance(known, Tensor) else None
+            is_target = port < len(names) and names[port] in TARGETS
+            if value is None or entries is None or data is None or not is_target or not self.makers.is_constant(value):
+                continue
+            copied = tuple(
+                0 if at < len(data) and isinstance(data[at], Expr) and each != -1 else each
+                for at, each in enumerate(entries)
+            )
+            if copied != tuple(entries):
+                yield Guess((self.guesses.constant(value, copied),), USUAL, count=1, about=value)
+
+    def as_declared(self, node: Node) -> Iterator[Guess]:
+        """A constant with the shape that it is declared with, where that has as many elements."""
+        value = node.outputs[0] if node.op == self.known.format.constant_node and node.outputs else None
+        held = self.known.types.get(value) if value is not None else None
+        declared = value.type if value is not None else None
+        if value is None or not isinstance(held, Tensor) or not isinstance(declared, Tensor):
+            return
+        shape, wanted = held.shape, declared.shape
+        if shape is not None and wanted is not None and shape != wanted and product(shape) == product(wanted):
+            yield Guess((self.guesses.constant(value, wanted, "shape"),), USUAL, about=value)
+
+    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
+        """Constants with another size on an axis."""
+        sizes, numbers = list(sizes), list(wanted)
+        for value, axis in sizes:
+            known = self.known.types.get(value)
+            if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
+                continue
+            for size in numbers:
+                if size != known.shape[axis]:
+                    shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
+                    yield Guess((self.guesses.constant(value, shape, "shape"),), LAST)
+
+
+def _bytes(constant: Constant) -> tuple[object, ...] | None:
+    stored = constant.stored
+    return (
+        None if stored is None or stored.file is None or not stored.size else (stored.file, stored.offset, stored.size)
+    )
+
+
+def _at_data(index: int, entry: int, wanted: int, data: Type | None) -> int:
+    """-1 where an entry of a target is the size of the data on the same axis already, 1 where it would be."""
+    dim = data.shape[index] if isinstance(data, Tensor) and data.shape is not None and index < len(data.shape) else None
+    return int(dim == wanted) - int(dim == entry != 1)
+
+
+def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
+    """Whether -1, which stands for what is left, is another entry."""
+    return -1 in entries and entries.index(-1) != others.index(-1)
+
+
+def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:
+    for one, other in combinations(range(len(entries)), 2):
+        if entries[one] != entries[other]:
+            found = list(entries)
+            found[one], found[other] = found[other], found[one]
+            yield tuple(found)
+
+
+def _wanted(
+    entries: Sequence[MaybeDim], index: int, inputs: Sequence[Type | None], *, axes: bool, left: bool
+) -> Iterator[int]:
+    """The numbers that an entry may have been meant to be: other ``axes``, or sizes and what is left of the elements,
+    which -1 may stand for."""
+    found: dict[int, None] = {}
+    if axes:
+        rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)
+        yield from (axis for axis in range(rank) if axis != entries[index])
+        return
+    for known in inputs:
+        shape = known.shape if isinstance(known, Tensor) else None
+        if not shape:
+            continue
+        copied = (
+            shape[at] if entry == 0 and at < len(shape) else entry for at, entry in enumerate(entries) if at != index
+        )
+        rest, whole = product(entry for entry in copied if entry != -1), product(shape)
+        part = quotient(whole, rest) if whole is not None and rest not in (None, 0) else None
+        found.update(dict.fromkeys(dim for dim in (part, *shape) if isinstance(dim, int) and dim > 1))
+    yield from (each for each in found if each != entries[index])
+    if left and -1 not in entries:
+        yield -1

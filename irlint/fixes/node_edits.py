@@ -1,0 +1,85 @@
+"""Edits of the nodes and values of a graph, with what texts call them."""
+
+from __future__ import annotations
+
+from irlint.findings.edits import Edit
+from irlint.inference.known import Known
+from irlint.inference.origins import Makers
+from irlint.lazy_typing import Any, Literal
+from irlint.model import Node, Value
+from irlint.model.tensor import Tensor
+
+
+class NodeEdits:
+    """Makes edits of the main graph."""
+
+    def __init__(self, known: Known, makers: Makers) -> None:
+        self.known = known
+        self.makers = makers
+
+    def attribute(self, node: Node, name: str, value: object, before: object = None) -> Edit:
+        """An attribute of a node set."""
+        value = tuple(value) if isinstance(value, list) else value
+        layer = node.id or ""
+        return Edit(
+            "attribute", "node", "", node.label, node.index, name, value, op=node.op, layer=layer, before=before
+        )
+
+    def connected(self, value: Value, node: Node, port: int, called: str = "") -> Edit:
+        """Another value as an input of a node."""
+        called = called or self.called(value)
+        layer = node.id or ""
+        return Edit(
+            "input",
+            "node",
+            "",
+            node.label,
+            node.index,
+            "",
+            value.name,
+            input=port,
+            op=node.op,
+            layer=layer,
+            called=called,
+        )
+
+    def inserted(
+        self, op: str, node: Node, port: int, attributes: tuple[tuple[str, Any], ...] = (), called: str = ""
+    ) -> Edit:
+        """A node before an input of another one."""
+        layer = node.id or ""
+        return Edit(
+            "insert",
+            "node",
+            "",
+            node.label,
+            node.index,
+            op,
+            attributes,
+            input=port,
+            op=node.op,
+            layer=layer,
+            called=called,
+        )
+
+    def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:
+        """A constant with other entries, or as another type."""
+        known = self.known.types.get(value)
+        before = (known.value if of == "entries" else known.shape) if isinstance(known, Tensor) else None
+        return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value))
+
+    def declared(self, value: Value, after: Any, of: Literal["shape", "type"] = "shape") -> Edit:
+        """An input of the model with another shape or element type."""
+        known = self.known.types.get(value)
+        before = known.shape if isinstance(known, Tensor) and of == "shape" else None
+        called = f"input {self.called(value)}" if of == "shape" else self.called(value)
+        shape, dtype = (after, "") if of == "shape" else (None, str(after))
+        return Edit("declaration", name=value.name, before=before, called=called, shape=shape, dtype=dtype)
+
+    def called(self, value: Value) -> str:
+        """What texts call a value: ```x```, or ``layer 3 "x"``."""
+        maker = self.makers.of(value) if self.known.format.ports_declare else None
+        if maker is None or maker.node is None:
+            return f"`{value.name}`"
+        node = maker.node
+        return f"layer {node.id}" + f' "{node.name}"' * bool(node.name)
