@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 from irlint.checks.intended import ALIKE, plain
@@ -17,6 +18,7 @@ from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
+from irlint.records import replaced
 
 #: So many values that nothing uses are tried.
 UNUSED = 24
@@ -41,14 +43,28 @@ class Inputs:
         self.makers = guesses.makers
         self.users = guesses.users
 
-    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Guess]:
-        """The values that nobody uses, in the place of one like them, or of one that is missing."""
+    def left_over(self, node: Node) -> Iterator[Guess]:
+        """The only value of the graph that nobody uses: where an edge was connected otherwise, it lost its user."""
+        for guess in self.unused([node], {}) if len(self._spare) == 1 else ():
+            before = node.inputs[guess.edits[0].input or 0]
+            if before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node)):
+                yield replaced(guess, likely=USUAL, count=1)
+
+    def may_take_left_over(self, node: Node) -> bool:
+        """Whether another node gives what nobody uses, of the element type and rank of an input."""
+        given = [(_dtype(each), each.rank) for each in inputs_of(node, self.known) if isinstance(each, Tensor)]
+        makers = (self.makers.of(value) for value, known in self._spare if (known.dtype, known.rank) in given)
+        return any(maker is not None and maker.node not in (None, node) for maker in makers)
+
+    @cached_property
+    def _spare(self) -> list[tuple[Value, Tensor]]:
+        """The values that nobody uses, and no other has the name of, with what is known of them."""
         names: dict[str, int] = {}
         made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
         for value in {*made, *self.graph.constants, *self.graph.inputs}:
             names[value.name] = names.get(value.name, 0) + 1
         returned = set(self.graph.outputs)
-        spare = [
+        return [
             (value, known)
             for value in (*chain.from_iterable(map(self._meant_to_be_used, self.graph.nodes)), *self.graph.constants)
             if value is not None
@@ -57,10 +73,13 @@ class Inputs:
             and value not in returned
             and names.get(value.name, 1) == 1
         ][:UNUSED]
-        for node in nodes if spare else ():
+
+    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Guess]:
+        """The values that nobody uses, in the place of one like them, or of one that is missing."""
+        for node in nodes if self._spare else ():
             behind = downstream(node, self.graph)
             for port, given in enumerate(inputs_of(node, self.known)):
-                for value, known in spare:
+                for value, known in self._spare:
                     maker = self.makers.of(value)
                     if (maker is not None and maker.node in behind) or (
                         port != missing[node] if node in missing else not _alike(known, given)
@@ -238,6 +257,8 @@ class Inputs:
         for value in node.outputs:
             declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
             if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
+                continue
+            if _dtype(given) in FLOATS and _dtype(declared) not in FLOATS:
                 continue
             for port, each in zip(node.inputs, inputs_of(node, self.known)):
                 if port is not None and _dtype(each) == _dtype(given) and not self.makers.is_constant(port):

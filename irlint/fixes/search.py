@@ -85,6 +85,9 @@ class Search:
         unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
         unsure |= not problem.is_error and any(edit.kind != "constant" for edit in best[0].guess.edits)
+        connects = any(edit.kind == "input" for edit in best[0].guess.edits)
+        assert problem.node is not None
+        unsure |= not connects and problem.is_error and Inputs(self.guesses).may_take_left_over(problem.node)
         return Found(alternatives, _shared(best), not unsure, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
@@ -126,6 +129,7 @@ class Search:
             yield inputs.retyped(problem, node)
             return
         yield inputs.as_in_other_blocks(node)
+        yield inputs.left_over(node)
         yield guesses.contents.copied(node)
         if problem.fault.rule.family == DECLARED:
             yield guesses.contents.as_declared(node)
