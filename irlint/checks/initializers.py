@@ -175,7 +175,7 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
         if not isinstance(declared, Tensor) or stored.shape == declared.shape:
             continue
         from irlint.inference.agreement import clashes
-        from irlint.inference.causes import differ
+        from irlint.inference.contradictions import differ
 
         text = "; ".join(clashes(stored.shape, declared.shape))
         if text:

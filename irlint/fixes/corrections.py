@@ -26,7 +26,7 @@ from irlint.findings.wording import closest
 from irlint.fixes.inputs import may_be_renamed, names_another_operator
 from irlint.fixes.inserted import CAST
 from irlint.fixes.tidy import USUAL_IR_VERSION
-from irlint.inference.causes import differ
+from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal

@@ -21,7 +21,7 @@ from irlint.binding.openvino_texts import allowed_texts
 from irlint.dims import elements
 from irlint.findings.edits import Edit
 from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
-from irlint.inference.causes import differ
+from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Node, Problem

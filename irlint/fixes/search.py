@@ -18,7 +18,7 @@ from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.sizes import leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, Trials, is_demand
-from irlint.inference.causes import contradicts
+from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value

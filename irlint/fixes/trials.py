@@ -13,7 +13,7 @@ from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
-from irlint.inference.causes import contradicts
+from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import inputs_of
 from irlint.inference.questions import questions

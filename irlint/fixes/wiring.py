@@ -15,7 +15,7 @@ from irlint.findings.faults import Rule
 from irlint.fixes.document import MISLED, PORTS, ROOT, Edits, Input, Stages, Wire, Wires, number
 from irlint.fixes.new_layers import CONVERT, LISTED
 from irlint.fixes.outline import Outline
-from irlint.inference.causes import contradicts, differ
+from irlint.inference.contradictions import contradicts, differ
 from irlint.inference.known import Known
 from irlint.model import Graph, Node, Port, Problem, Value
 from irlint.model.order import downstream, used_values

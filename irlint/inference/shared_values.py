@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 
-from irlint.inference.causes import differ
+from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.inference.unknowns import filled

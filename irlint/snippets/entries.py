@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from irlint.findings.faults import Fault
 from irlint.findings.wording import listed
-from irlint.inference.causes import DECLARED
+from irlint.inference.consequences import DECLARED
 from irlint.inference.origins import Makers, Position, held_by, inputs_of, read_from
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type

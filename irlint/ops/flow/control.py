@@ -18,23 +18,19 @@ from irlint.ops.shared.bodies import (
     DEEPEST_SEARCH,
     SCAN_LENGTH,
     as_declared,
-    carried,
     check_all_tensors,
     check_arity,
     check_carried_shapes,
     check_input_shapes,
     check_input_types,
     check_same_types,
-    joined,
     nesting,
-    outside,
-    passing,
     single,
     stacked,
     states_sizes,
     truth,
-    unrolled,
 )
+from irlint.ops.shared.carrying import carried, joined, outside, passing, unrolled
 from irlint.ops.shared.sizes import narrower
 from irlint.ops.shared.type_variables import types_text
 from irlint.parsers.faults import TYPE_MISSING

@@ -11,18 +11,8 @@ from irlint.model import Graph
 from irlint.model.tensor import UNKNOWN, Tensor, Type, type_text
 from irlint.ops import Context, Runs, openvino
 from irlint.ops.shared.back_edges import Iteration, check_back_edges
-from irlint.ops.shared.bodies import (
-    CONTROL_INPUT,
-    DEEPEST_SEARCH,
-    carried,
-    check_same_types,
-    joined,
-    nesting,
-    outside,
-    passing,
-    single,
-    truth,
-)
+from irlint.ops.shared.bodies import CONTROL_INPUT, DEEPEST_SEARCH, check_same_types, nesting, single, truth
+from irlint.ops.shared.carrying import carried, joined, outside, passing
 from irlint.ops.shared.iterations import (
     COUNTS,
     TRUTHS,

@@ -18,9 +18,9 @@ from irlint.ops.shared.bodies import (
     check_arity,
     check_input_shapes,
     check_input_types,
-    joined,
     stacked,
 )
+from irlint.ops.shared.carrying import joined
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.ops.shared.type_variables import type_key
 

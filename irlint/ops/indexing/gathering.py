@@ -1,10 +1,8 @@
-"""Operators that pick entries by index: Gather, GatherElements, GatherND and GatherTree."""
+"""Operators that pick entries by index: Gather, GatherElements and GatherTree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from irlint.dims import MaybeDim, Shape, at_least, product
+from irlint.dims import Shape
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.statements import agree, reaches, warn
 from irlint.findings.wording import counted
@@ -18,7 +16,6 @@ from irlint.ops.shared.element_types import ARITHMETIC, INDEX_TYPES, common_type
 from irlint.ops.shared.expectations import expect_one, expect_rank
 from irlint.ops.shared.index_ranges import Room, out_of_range
 from irlint.ops.shared.sizes import narrower
-from irlint.schemas import MICROSOFT
 
 INDICES_MISMATCH = Rule(
     "IRL347",
@@ -37,7 +34,8 @@ g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 )
 
 
-def _state(fault: Fault | None, severity: Severity) -> None:
+def state_fault(fault: Fault | None, severity: Severity) -> None:
+    """Raises a fault that is an error, and warns of any other."""
     if fault is None:
         return
     if severity is Severity.ERROR:
@@ -45,7 +43,8 @@ def _state(fault: Fault | None, severity: Severity) -> None:
     warn(fault.lowered(severity))
 
 
-def _mismatch(message: str, help: str, *marks: tuple[int, int]) -> Fault:
+def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
+    """The fault of indices that do not fit the data."""
     return INDICES_MISMATCH.fault(message, help=help, input=1, marks=marks, aligned="left")
 
 
@@ -104,7 +103,7 @@ def _gathered(
     value = None
     if axis is not None and data.shape is not None:
         room = Room(data.shape[axis], axis, negative=negative, demanded=severity is Severity.ERROR)
-        _state(out_of_range(indices, room, index=1), severity)
+        state_fault(out_of_range(indices, room, index=1), severity)
         value = gathered_contents(data, indices, axis) if batch_dims == 0 else None
     shape = gathered(data.shape, indices.shape, axis, batch_dims=batch_dims)
     if value is not None or axis is None or batch_dims or (data.value is None and data.extent is None):
@@ -211,13 +210,14 @@ def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, writt
                 attribute="batch_dims",
             )
     if data is not None and indices is not None:
-        _agree_on_batch(data, indices, batch)
+        agree_on_batch(data, indices, batch)
 
 
-def _agree_on_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
+def agree_on_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
+    """Makes sure that the batch axes of both are equal. Raises an ``INDICES_MISMATCH`` fault."""
     for axis in range(batch_dims):
         if not agree(data[axis], indices[axis], f"batch axis {axis} of data and indices"):
-            raise _mismatch(
+            raise mismatch_fault(
                 f"batch axis {axis} is {data[axis]} in input 0 and {indices[axis]} in input 1; it has to be equal",
                 f"make axis {axis} equal in both inputs, or lower `batch_dims`",
                 (0, axis),
@@ -270,7 +270,7 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
         return Tensor(data.dtype, indices.shape)
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
-            raise _mismatch(
+            raise mismatch_fault(
                 f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
                 "not "
                 "be larger than the data",
@@ -283,7 +283,7 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
 
 def _elements(data: Tensor, indices: Tensor, axis: int, *, shape: Shape) -> Tensor:
     if data.shape is not None:
-        _state(out_of_range(indices, Room(data.shape[axis], axis), index=1), Severity.ERROR)
+        state_fault(out_of_range(indices, Room(data.shape[axis], axis), index=1), Severity.ERROR)
     return Tensor(data.dtype, shape, elements_contents(data, indices, axis))
 
 
@@ -305,7 +305,7 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
         if other == place:
             continue
         if not agree(a, b, f"axis {other} of data and indices"):
-            raise _mismatch(
+            raise mismatch_fault(
                 f"axis {other} is {a} in input 0 and {b} in input 1; except for axis {place} both have to be equal",
                 f"make axis {other} equal in both inputs",
                 (0, other),
@@ -313,134 +313,6 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
             )
         shape[other] = narrower(b, a)
     return _elements(data, indices, place, shape=tuple(shape))
-
-
-# --- GatherND ---------------------------------------------------------------------------------------------------------
-
-
-def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> Shape | None:
-    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None where the length of the index tuple is not known.
-
-    Raises an ``INDICES_MISMATCH`` fault.
-    """
-    for index, shape in enumerate((data, indices)):
-        if shape is not None and (not shape or not 0 <= batch_dims < len(shape)):
-            what = f"batch_dims is {batch_dims}, and " if shape else ""
-            raise _mismatch(
-                f"{what}input {index} is {shape_text(shape)}; it needs at least "
-                f"{counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
-                f"give input {index} at least one axis behind the batch axes",
-            )
-    if data is None or indices is None:
-        return None
-    length = indices[-1]
-    limit = len(data) - batch_dims
-    if at_least(limit, length) is False:
-        raise _mismatch(
-            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
-            f"is {shape_text(data)} "
-            f"with {limit}{f' behind {batch_dims} batch axes' if batch_dims else ''}",
-            f"make the last axis of the indices at most {limit}",
-            (1, len(indices) - 1),
-        )
-    if not isinstance(length, int):
-        return None
-    return (*indices[:-1], *data[batch_dims + length :])
-
-
-def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
-    """The contents that GatherND takes; its indices have been judged."""
-    if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
-        return None
-    if not fits(data.shape) or not fits(shape) or not fits(indices.shape):
-        return None
-    own = strides(data.shape)  # type: ignore[arg-type]
-    length = indices.shape[-1]
-    assert isinstance(length, int)
-    inner = own[batch_dims + length - 1] if batch_dims + length else len(data.value)
-    result: list[Scalar] = []
-    for row, place in enumerate(positions(indices.shape[:-1])):
-        offset = nd_offset(indices.ints[row * length : (row + 1) * length], data.shape, own, batch=place[:batch_dims])
-        result += [None] * inner if offset is None else data.value[offset : offset + inner]
-    return tuple(result)
-
-
-def nd_offset(
-    numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], *, batch: Sequence[int] = ()
-) -> int | None:
-    """Where the element or part that an index tuple names begins in row-major contents, None where it is not known."""
-    offset = sum(a * b for a, b in zip(batch, own))
-    for axis, number in enumerate(numbers, len(batch)):
-        size = shape[axis]
-        if not isinstance(number, int) or not isinstance(size, int) or not -size <= number < size:
-            return None
-        offset += (number % size) * own[axis]
-    return offset
-
-
-def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
-    """Makes sure that constant index tuples lie within ``data``; the shapes have been judged."""
-    if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
-        return
-    length = indices.shape[-1]
-    if not isinstance(length, int) or not length:
-        return
-    from irlint.ops.shared.bounds import column
-
-    for position in range(length):
-        axis = batch_dims + position
-        room = Room(data.shape[axis], axis, demanded=severity is Severity.ERROR)
-        _state(out_of_range(column(indices, position), room, index=1), severity)
-
-
-@onnx("GatherND", since=11)
-@onnx("GatherND", domain=MICROSOFT)
-def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
-    """ONNX GatherND-11, and ONNX Runtime's own."""
-    return gather_nd(data, indices)
-
-
-@onnx("GatherND", since=12)
-def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """ONNX GatherND-12; ONNX Runtime lets the batch sizes of the indices be multiples of the data's."""
-    shape = gathered_nd(data.shape, indices.shape, batch_dims)
-    if data.shape is not None and indices.shape is not None:
-        _judge_onnx_batch(data.shape, indices.shape, batch_dims)
-    judge_tuples(data, indices, batch_dims, severity=Severity.ERROR)
-    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
-
-
-def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
-    try:
-        _agree_on_batch(data, indices, batch_dims)
-    except Fault as fault:
-        a, b = product(data[:batch_dims]), product(indices[:batch_dims])
-        if isinstance(a, int) and isinstance(b, int) and (a == 0 or b % a):
-            raise
-        warn(fault.lowered(Severity.WARNING))
-
-
-@openvino("GatherND", since=5, until=7, kept=True, spare_inputs=True)
-def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO GatherND-5: the batch axes are one axis of the result."""
-    result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
-    if result.shape is None or batch_dims < 2:
-        return result
-    joined = (product(result.shape[:batch_dims]), *result.shape[batch_dims:])
-    return Tensor(result.dtype, joined, result.value)
-
-
-@openvino("GatherND", since=8, kept=True, spare_inputs=True)
-def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO GatherND-8."""
-    expect_type(indices, 1, INTEGERS, read=False)
-    shape = gathered_nd(data.shape, indices.shape, batch_dims)
-    if data.shape is not None and indices.shape is not None:
-        _agree_on_batch(data.shape, indices.shape, batch_dims)
-    if shape is not None and data.shape is not None:
-        shape = (*map(narrower, shape[:batch_dims], data.shape), *shape[batch_dims:])
-    judge_tuples(data, indices, batch_dims, severity=Severity.WARNING)
-    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
 
 
 # --- GatherTree -------------------------------------------------------------------------------------------------------

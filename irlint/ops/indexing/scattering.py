@@ -11,7 +11,8 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.indexing.gathering import INDICES_MISMATCH, judge_tuples, nd_offset
+from irlint.ops.indexing.gathering import INDICES_MISMATCH
+from irlint.ops.indexing.gathering_tuples import judge_tuples, nd_offset
 from irlint.ops.shared import contents as fold
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
 from irlint.ops.shared.compiling import without_strings

@@ -8,7 +8,8 @@ from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.nn.pooling import DType, expect_elements, expect_scales, refused_index_type
+from irlint.ops.nn.pooling import DType, expect_elements, refused_index_type
+from irlint.ops.onnxruntime.pooling import expect_scales
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled, readable_constants
 from irlint.ops.shared.operands import RANK_MISMATCH, expect_shape, expect_spatial_rank
 from irlint.ops.shared.windows import arranged, channel_axis

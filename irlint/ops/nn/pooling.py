@@ -7,16 +7,14 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
-from irlint.model.tensor import UNKNOWN, Tensor, shape_text
-from irlint.ops import Context, onnx, openvino
+from irlint.model.tensor import Tensor, shape_text
+from irlint.ops import onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_range
-from irlint.ops.shared.axes import Floats, Ints, axis_of
+from irlint.ops.shared.axes import Ints, axis_of
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled, without_negatives, without_strings
-from irlint.ops.shared.expectations import expect_one
-from irlint.ops.shared.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_single, expect_spatial_rank
+from irlint.ops.shared.operands import RANK_MISMATCH, expect_axes, expect_shape, expect_spatial_rank
 from irlint.ops.shared.windows import (
     WINDOW_EXCEEDS_INPUT,
-    AutoPad,
     OnnxWindow,
     OpenvinoWindow,
     Rounding,
@@ -32,7 +30,6 @@ from irlint.ops.shared.windows import (
     spanned,
     window_sizes,
 )
-from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 DType = str
 WholeRounding = Literal["floor", "ceil"]
@@ -43,7 +40,7 @@ _EMPTY: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "k
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-def _pooled(
+def pooled(
     x: Shape | None, kernel_shape: Ints | None, window: OnnxWindow, *, ceil_mode: int, first: int = 2
 ) -> Shape | None:
     """The shape of an ONNX pooling.
@@ -108,7 +105,7 @@ def max_pool(
             help="write 0 or 1",
             attribute="storage_order",
         )
-    shape = _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode)
+    shape = pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode)
     return Tensor(X.dtype, shape), Tensor("int64", shape)
 
 
@@ -117,7 +114,7 @@ def average_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, count_include_pad: int = 0, kernel_shape: Ints
 ) -> Tensor:
     """ONNX AveragePool; ``count_include_pad`` from opset 7, ``ceil_mode`` from 10, ``dilations`` from 19 on."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
+    return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
 @onnx("LpPool", since=1)
@@ -126,91 +123,7 @@ def lp_pool(
 ) -> Tensor:
     """ONNX LpPool; ``kernel_shape`` may be left out, and ``p`` is a float, in opset 1; ``ceil_mode`` and ``dilations``
     from 18 on."""
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
-
-
-@onnx("MaxPool", "AveragePool", "LpPool", domain=NHWC)
-@onnx("MaxPool", "AveragePool", domain=NCHWC)
-@onnx("NhwcMaxPool", domain=MICROSOFT)
-def ms_pool(
-    X: Tensor,
-    *,
-    window: OnnxWindow,
-    ceil_mode: int = 0,
-    count_include_pad: int = 0,
-    kernel_shape: Ints,
-    p: int = 2,
-    storage_order: int = 0,
-    activation: str = "",
-    activation_params: Floats | None = None,
-    context: Context,
-) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's poolings: channels last, or in blocks as the second axis (com.microsoft.nchwc)."""
-    first = 2 if context.domain == NCHWC else 1
-    shape = _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first)
-    return Tensor(X.dtype, shape), Tensor("int64", shape)
-
-
-@onnx("MaxpoolWithMask", domain=MICROSOFT)
-def max_pool_with_mask(
-    X: Tensor,
-    M: Tensor,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    storage_order: int = 0,
-    strides: Ints | None = None,
-) -> Tensor:
-    """ONNX Runtime's MaxpoolWithMask: the mask has the axes of X, and its spatial sizes."""
-    if X.shape is not None and M.shape is not None:
-        expect_axes(M.shape, len(X.shape), 1, axes="those of input 0")
-        expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")
-    window = OnnxWindow(auto_pad=auto_pad, pads=pads, strides=strides)
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=0))
-
-
-@onnx("QLinearAveragePool", domain=MICROSOFT)
-@onnx("QLinearAveragePool", domain=NHWC)
-def qlinear_average_pool(
-    X: Tensor,
-    x_scale: Tensor,
-    x_zero_point: Tensor | None = None,
-    y_scale: Tensor = UNKNOWN,
-    y_zero_point: Tensor | None = None,
-    *,
-    auto_pad: AutoPad = "NOTSET",
-    ceil_mode: int = 0,
-    channels_last: int = 0,
-    count_include_pad: int = 0,
-    kernel_shape: Ints,
-    pads: Ints | None = None,
-    strides: Ints | None = None,
-    context: Context,
-) -> Tensor:
-    """com.microsoft QLinearAveragePool."""
-    from irlint.ops.quantized.parameters import expect_zero_points
-
-    parameters = (
-        (1, "x_scale", x_scale),
-        (2, "x_zero_point", x_zero_point),
-        (3, "y_scale", y_scale),
-        (4, "y_zero_point", y_zero_point),
-    )
-    expect_zero_points(context, parameters[1], parameters[3])
-    for index, name, tensor in parameters:
-        expect_one(tensor, index, name, scalar=True)
-    first = 1 if channels_last or context.domain == NHWC else 2
-    window = OnnxWindow(auto_pad, pads=pads, strides=strides)
-    return Tensor(X.dtype, _pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first))
-
-
-def expect_scales(*tensors: Tensor | None) -> None:
-    """Makes sure that the scales and zero points behind input 0 have one element each. Raises an ``OPERAND_MISMATCH``
-    fault."""
-    names = ("x_scale", "x_zero_point", "y_scale", "y_zero_point")
-    for index, (tensor, name) in enumerate(zip(tensors, names), 1):
-        expect_single(tensor, index, name)
+    return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
 @onnx("MaxRoiPool", since=1)

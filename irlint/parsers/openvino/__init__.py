@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 #: Bodies inside bodies are read so many levels deep.
 DEEPEST = 50
-
 _BODIES = ("body", "then_body", "else_body")
 _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 

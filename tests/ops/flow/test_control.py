@@ -15,7 +15,7 @@ from irlint.dims import symbol
 from irlint.inference.walk import inferred
 from irlint.model.tensor import UNKNOWN, Optional, Tensor
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops.shared.bodies import joined, outside
+from irlint.ops.shared.carrying import joined, outside
 from irlint.ops.shared.port_maps import iterations
 from irlint.parsers import onnx as onnx_parser
 from irlint.parsers.openvino.types import PortMapEntry

@@ -11,15 +11,8 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.indexing.gathering import (
-    elements_contents,
-    gather,
-    gather_nd,
-    gathered,
-    gathered_contents,
-    ov_gather_8,
-    ov_gather_nd_8,
-)
+from irlint.ops.indexing.gathering import elements_contents, gather, gathered, gathered_contents, ov_gather_8
+from irlint.ops.indexing.gathering_tuples import gather_nd, ov_gather_nd_8
 
 H, W = symbol("H"), symbol("W")
 

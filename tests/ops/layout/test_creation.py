@@ -14,12 +14,8 @@ import irlint.ops.math.sampling
 from irlint.dims import Dim, symbol
 from irlint.findings.faults import Fault
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.creation import (
-    constant_of_shape,
-    filled,
-    one_hot_shape,
-    shape_contents,
-)
+from irlint.ops.layout.creation import constant_of_shape, filled, shape_contents
+from irlint.ops.layout.one_hot import one_hot_shape
 from irlint.ops.layout.ranges import range_size, ranged
 
 assert irlint.ops.math.sampling.ov_random_uniform

@@ -13,16 +13,9 @@ from irlint.dims import symbol
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.joining import _with_rest as with_rest
-from irlint.ops.layout.joining import (
-    concat,
-    concatenated,
-    even_sizes,
-    joined_contents,
-    nearly_even_sizes,
-    split_up,
-    stated_sizes,
-)
+from irlint.ops.layout.joining import concat, concatenated, joined_contents
+from irlint.ops.layout.splitting import _with_rest as with_rest
+from irlint.ops.layout.splitting import even_sizes, nearly_even_sizes, split_up, stated_sizes
 
 H, W, N = symbol("H"), symbol("W"), symbol("N")
 

@@ -1,0 +1,419 @@
+"""What each problem follows from: the values, declarations and attributes that another problem has made wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+from irlint.binding.calls import (
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATOR,
+    INPUT_COUNT,
+    MISSING_ATTRIBUTE,
+    MISSING_OPSET_IMPORT,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPERATOR,
+)
+from irlint.dims import symbol
+from irlint.inference.contradictions import contradicts
+from irlint.inference.known import Known
+from irlint.inference.questions import asked_again
+from irlint.model import Node, Problem, Value
+from irlint.model.order import graphs, ordered
+from irlint.model.tensor import Tensor, Type
+
+#: Families of rules (`findings.faults.FAMILIES`).
+STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
+DECLARED, WEIGHTS = "declarations", "weights"
+
+#: Of a node with more problems than these a few of each kind are looked at as causes of the others.
+MANY = 64
+
+
+class Consequences:
+    """What has been found at each node and in each graph, and the values of which the type is in doubt."""
+
+    def __init__(self, problems: Sequence[Problem], known: Known) -> None:
+        self.known = known
+        self.all = problems
+        self.own: dict[Node, list[Problem]] = {}
+        for problem in problems:
+            if problem.node is not None:
+                self.own.setdefault(problem.node, []).append(problem)
+        #: The problems of nodes that have very many, a few of each kind.
+        self.kinds: dict[Node, list[Problem]] = {}
+        #: The first problem of a rule at a node about each of its attributes.
+        self.first: dict[tuple[Node, str, str | None], Problem] = {}
+        self.refused: dict[Value, list[Problem]] = {}
+        #: The first breach in the wiring of each graph that no runtime passes over.
+        self.unwired: dict[str, Problem] = {}
+        #: The first node of each graph that lacks an input that no edge brings.
+        self.starved: dict[str, Problem] = {}
+        self.doubled = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
+        self.losing: dict[str, list[Problem]] = {}
+        self.undefined: dict[str, int] = {}
+        #: What is wrong with the import of a domain, by what imports it, and the values that it disputes.
+        self.imports: dict[tuple[str, str], tuple[Problem, Set[Value]]] = {}
+        self.unmapped: list[Problem] | None = None
+        self.counted: dict[Node | None, Problem] | None = None
+        self.doubts: dict[Value, Problem] = {}
+        #: What layers give whose id another layer has as well.
+        self.ambiguous: dict[Value, Problem] = {}
+        #: What fixes the size that each symbol of an input stands for.
+        self.fixed: dict[str, Problem] = {}
+        #: What is declared with another number of axes than its node gives, of which errors may follow.
+        self.ranks: dict[Value, Problem] = {}
+        for problem in problems:
+            self._note(problem)
+        if self.doubled is not None and known.format.ports_declare:
+            from irlint.inference.shared_values import named_twice
+
+            self.ambiguous = named_twice(problems, known)
+        if not known.format.declared_shapes_hold:
+            _doubts(known, self.own, self.doubts)
+        #: What follows from a node that cannot work with a constant as it is stored.
+        self.stored: Mapping[int, Problem] = {}
+        if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
+            from irlint.inference.shared_values import unlike_declared
+
+            self.stored = unlike_declared(problems, known)
+
+    def _note(self, problem: Problem) -> None:
+        fault, node, graph = problem.fault, problem.node, problem.graph
+        if node is not None and problem.by_rule:
+            self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
+        if _is_wiring(problem) and problem.is_error:
+            self.unwired.setdefault(graph, problem)
+        if fault.rule is INPUT_COUNT and problem.is_error and node is not None and None in node.inputs:
+            self.starved.setdefault(graph, problem)
+        if problem.by_rule and problem.is_error and fault.rule.family == TYPES and node is not None:
+            for value in dict.fromkeys(value for value in node.inputs if value is not None):
+                self.refused.setdefault(value, []).append(problem)
+        if fault.loses and problem.is_error:
+            body = dict(node.bodies).get(fault.attribute or "") if node is not None else None
+            self.losing.setdefault(graph if body is None else body.path, []).append(problem)
+        if fault.role == "undefined":
+            self.undefined[graph] = self.undefined.get(graph, 0) + 1
+        domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
+        if domain is not None:
+            self.imports.setdefault((_importer(graph), domain), (problem, frozenset(problem.disputes)))
+        for name, _ in problem.sizes:
+            self.fixed.setdefault(name, problem)
+        if problem.is_error:
+            for value in problem.disputes:
+                self.doubts.setdefault(value, problem)
+        if fault.rule.family == DECLARED and problem.value is not None and node is not None:
+            for each in node.outputs:
+                if (
+                    each is not None
+                    and each.name == problem.value
+                    and _has_other_axes(self.known.types.get(each), each)
+                ):
+                    self.ranks.setdefault(each, problem)
+
+    def cause(self, problem: Problem) -> Problem | None:
+        """What a problem follows from, None where it stands for itself."""
+        fault, node = problem.fault, problem.node
+        if id(problem) in self.stored:
+            return self.stored[id(problem)]
+        if fault.role == "absence":
+            return self._of_absence(problem)
+        if fault.role == "undefined":
+            return self._of_a_name(problem)
+        if _is_wiring(problem):
+            return self._of_wiring(problem)
+        if node is None:
+            return None
+        wrong_import, disputed = self.imports.get((_importer(problem.graph), node.domain), (None, frozenset()))
+        if wrong_import is not None and _is_of_the_opset(problem, disputed):
+            return wrong_import
+        return self._at_the_node(problem, node) or self._of_an_operand(problem, node)
+
+    # --- the graph ----------------------------------------------------------------------------------------------------
+
+    def _of_absence(self, problem: Problem) -> Problem | None:
+        """What is wrong elsewhere, where a problem says what a model or a graph lacks."""
+        if problem.node is None:
+            return next((each for each in self.all if _is_wiring(each) or each.fault.rule is UNKNOWN_OPERATOR), None)
+        others = (each for each in self.own[problem.node] if each.fault.role != "absence")
+        return next(others, None) or self.unwired.get(problem.graph)
+
+    def _of_a_name(self, problem: Problem) -> Problem | None:
+        """The problem that leaves values of the graph undefined, where it leaves as many as there are undefined
+        names."""
+        losing = self.losing.get(problem.graph, [])
+        return losing[0] if sum(each.fault.loses for each in losing) >= self.undefined[problem.graph] else None
+
+    def _of_wiring(self, problem: Problem) -> Problem | None:
+        """The missing input that a port or an edge which a runtime passes over belongs to."""
+        if problem.is_error:
+            return None
+        if problem.fault.role == "edge":
+            return self.starved.get(problem.graph) or self._unmapped(problem)
+        if problem.node is None or problem.graph in self.unwired or problem.fault.input is None:
+            return None
+        if self.counted is None:
+            wrong = [each for each in reversed(self.all) if each.fault.rule is INPUT_COUNT]
+            self.counted = {each.node: each for each in wrong}
+        return self.counted.get(problem.node)
+
+    def _unmapped(self, problem: Problem) -> Problem | None:
+        """The error about the ports of a node in whose bodies the problem stands."""
+        if not problem.graph:
+            return None
+        from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
+
+        if self.unmapped is None:
+            self.unmapped = [each for each in self.all if each.fault.rule is PORT_MAP_BROKEN and each.is_error]
+        return next((each for each in self.unmapped if problem.graph.startswith(_inside(each))), None)
+
+    # --- the node -----------------------------------------------------------------------------------------------------
+
+    def _at_the_node(self, problem: Problem, node: Node) -> Problem | None:
+        """What else is wrong at the node, where that makes its operator or its declarations say what they say."""
+        fault, others = problem.fault, [each for each in self._kinds(node) if each is not problem]
+        if fault.rule in (UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE, ATTRIBUTE_VALUE):
+            return _of_attribute(problem, others)
+        if fault.rule is INPUT_COUNT:
+            return self._of_input_count(problem, node)
+        if fault.rule is CUSTOM_OPERATOR:
+            return next((each for each in others if each.fault.rule is MISSING_OPSET_IMPORT), None)
+        attribute = next((each for each in others if each.fault.role == "attribute"), None)
+        if attribute is not None and _says_the_operator(problem, attribute):
+            return attribute
+        if fault.rule.family == DECLARED:
+            stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
+            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
+        if not problem.by_rule:
+            return None
+        if fault.attribute is not None:
+            first = self.first.get((node, fault.rule.code, fault.attribute), problem)
+            if first is not problem:
+                return first
+        port = next((each for each in others if _is_wiring(each) and each.fault.input is None), None)
+        if port is not None and (port.is_error or not problem.is_error):
+            return port
+        return self._of_bodies(problem, node)
+
+    def _kinds(self, node: Node) -> list[Problem]:
+        """The problems of a node; of very many only the first two of each kind, all of which would be judged alike."""
+        own = self.own[node]
+        if len(own) <= MANY:
+            return own
+        if node not in self.kinds:
+            counts: dict[object, int] = {}
+            kept = []
+            for each in own:
+                fault = each.fault
+                kind = (
+                    fault.rule.code,
+                    fault.role,
+                    each.is_error,
+                    each.by_rule,
+                    fault.input is None,
+                    not each.disputes,
+                )
+                counts[kind] = count = counts.get(kind, 0) + 1
+                if count <= 2:
+                    kept.append(each)
+            self.kinds[node] = kept
+        return self.kinds[node]
+
+    def _of_a_size(self, problem: Problem, node: Node) -> Problem | None:
+        if not self.fixed or problem.sizes or problem.is_error:
+            return None
+        from irlint.inference.fixed_sizes import fixing
+
+        return fixing(problem, node, self.fixed, self.known)
+
+    def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
+        """The refused element type of a node that would take what the file declares."""
+        if problem.is_error:
+            return None
+        for each in (each for value in node.outputs if value is not None for each in self.refused.get(value, ())):
+            assert each.node is not None
+            inputs = [
+                None if value is None else value.type if value in node.outputs else self.known.types.get(value)
+                for value in each.node.inputs
+            ]
+            answer = asked_again(self.known, each.node, inputs)
+            if answer is not None and answer.outputs is not None:
+                return each
+        return None
+
+    def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
+        if None not in node.inputs:
+            return None
+        return self.unwired.get(problem.graph) or self.doubled
+
+    def _of_bodies(self, problem: Problem, node: Node) -> Problem | None:
+        """The error inside the bodies of a node that leaves its port map broken."""
+        if not node.bodies:
+            return None
+        from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
+
+        if problem.fault.rule is not PORT_MAP_BROKEN:
+            return None
+        inside = _inside(problem)
+        return next(
+            (
+                each
+                for each in self.all
+                if each.is_error and each.graph.startswith(inside) and each.fault.rule.family in (STRUCTURE, OPERATORS)
+            ),
+            None,
+        )
+
+    # --- the operands -------------------------------------------------------------------------------------------------
+
+    def _of_an_operand(self, problem: Problem, node: Node) -> Problem | None:
+        """What took an input away, or put its type in doubt."""
+        if not problem.by_rule and problem.fault.rule.family != DECLARED:
+            return None
+        known_twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
+        if known_twice is not None:
+            return known_twice
+        if problem.fault.rule.family == TYPES and problem.fault.input is not None:
+            from irlint.inference.shared_values import first_refused
+
+            if (first := first_refused(problem, self.refused, self.known)) is not None:
+                return first
+        if problem.by_rule and None in node.inputs and problem.graph in self.unwired:
+            return self.unwired[problem.graph]
+        axes = self._of_other_axes(problem, node)
+        if axes is not None:
+            return axes
+        doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
+        if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
+            return None
+        # Of two declarations, the one that follows is reported when they are compared with each other.
+        if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:
+            return None
+        return doubt if self._is_sound_without_doubt(problem, node) else None
+
+    def _of_other_axes(self, problem: Problem, node: Node) -> Problem | None:
+        """The declaration of an input that has another number of axes than its node gives, and with which the problem
+        goes away."""
+        if not problem.by_rule or not problem.is_error:
+            return None
+        for value in dict.fromkeys(value for value in node.inputs if value in self.ranks):
+            inputs = [
+                None if each is None else each.type if each is value else self.known.types.get(each)
+                for each in node.inputs
+            ]
+            answer = asked_again(self.known, node, inputs)
+            if value is not None and answer is not None and answer.outputs is not None and not answer.faults:
+                return self.ranks[value]
+        return None
+
+    def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
+        """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared,
+        where that is the truth, and else with sizes that nobody knows."""
+        hold, types = self.known.format.declared_shapes_hold, self.known.types
+        inputs: list[Type | None] = []
+        for value in node.inputs:
+            if value is None or value not in self.doubts:
+                inputs.append(None if value is None else types.get(value))
+            else:
+                inputs.append(value.type if hold else _of_open_sizes(types.get(value)))
+        answer = asked_again(self.known, node, inputs)
+        if answer is None:
+            return False
+        if problem.by_rule:
+            return answer.outputs is not None and all(each.rule is not problem.fault.rule for each in answer.faults)
+        pairs = zip(node.outputs, answer.outputs or ())
+        return any(
+            value is not None and value.name == problem.value and not contradicts(found, value)
+            for value, found in pairs
+        )
+
+
+def _has_other_axes(found: Type | None, value: Value) -> bool:
+    declared = value.type
+    if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
+        return False
+    return found.rank is not None and declared.rank is not None and found.rank != declared.rank
+
+
+def _of_open_sizes(known: Type | None) -> Type | None:
+    if not isinstance(known, Tensor) or known.shape is None:
+        return known
+    return Tensor(known.dtype, tuple(symbol(f"_open_{axis}") for axis in range(len(known.shape))))
+
+
+def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Value, Problem]) -> None:
+    """Adds what the nodes with errors give, and what is worked out from that, as far as the file does not declare the
+    same."""
+    for graph in graphs(known.model):
+        for node in ordered(graph).nodes:
+            error = next((each for each in own.get(node, ()) if each.is_error), None) if node in known.faulted else None
+            cause = error or next((doubts[value] for value in node.inputs if value in doubts), None)
+            if cause is not None:
+                for value in node.outputs:
+                    if value is not None and (
+                        error is not None or value.type is None or value.type != known.types.get(value)
+                    ):
+                        doubts.setdefault(value, cause)
+
+
+def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:
+    """What makes an attribute unknown or missing: a layer that cannot be read, an attribute that is misspelled, or a
+    layer that has the inputs of another operation."""
+    fault = problem.fault
+    damage = next((each for each in others if _is_wiring(each)), None)
+    if damage is not None:
+        return damage
+    unknown = [each for each in others if each.fault.rule is UNKNOWN_ATTRIBUTE]
+    if fault.rule is MISSING_ATTRIBUTE:
+        misspelled = next((each for each in unknown if each.fault.role == "attribute"), None)
+        if misspelled is not None:
+            return misspelled
+        surplus = next((each for each in others if _has_too_many_inputs(each)), None)
+        if surplus is not None:
+            return surplus
+    foreign = [problem, *unknown] if fault.rule is UNKNOWN_ATTRIBUTE else unknown
+    if problem.is_error or not any(each.fault.role != "attribute" for each in foreign):
+        return None
+    return next((each for each in others if each.fault.rule is INPUT_COUNT and each.is_error), None)
+
+
+def _has_too_many_inputs(problem: Problem) -> bool:
+    """Whether a problem is that its node has too many inputs: those of the operator in another version."""
+    fault, node = problem.fault, problem.node
+    if fault.rule is not INPUT_COUNT or not problem.is_error or node is None or fault.input is None:
+        return False
+    return fault.input < len(node.inputs) and node.inputs[fault.input] is not None
+
+
+def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
+    """Whether a problem is what an operator says, or a declaration against it, with another attribute than was
+    meant."""
+    if problem.fault.rule.family == DECLARED:
+        return True
+    misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
+    return problem.by_rule and (problem.is_error or misspelled)
+
+
+def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
+    """Whether another version of the domain would have another operator, or other inputs, types and attributes of it;
+    where it is known of which nodes, they are those whose outputs the wrong import disputes."""
+    fault, node = problem.fault, problem.node
+    if disputed and (node is None or disputed.isdisjoint(each for each in node.outputs if each is not None)):
+        return False
+    if fault.rule is MISSING_OPSET_IMPORT or (disputed and fault.rule.family in (TYPES, BROADCASTING)):
+        return True
+    return not problem.by_rule and fault.rule.family == OPERATORS and fault.rule is not UNKNOWN_OPERATOR
+
+
+def _importer(path: str) -> str:
+    """What imports the opsets of a graph: the function that it stands in, or "" for the model."""
+    return path.partition("/")[0] if path.startswith("function:") else ""
+
+
+def _is_wiring(problem: Problem) -> bool:
+    return problem.fault.role in ("wiring", "edge")
+
+
+def _inside(problem: Problem) -> str:
+    """How the paths of the bodies of a problem's node begin."""
+    node = problem.node
+    return f"{problem.graph}/" * bool(problem.graph) + f"{node.name or node.id}/" if node is not None else ""

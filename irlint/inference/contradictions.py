@@ -1,0 +1,28 @@
+"""Types that a value cannot have by what the file declares of it."""
+
+from __future__ import annotations
+
+from irlint.dims import same
+from irlint.model import Value
+from irlint.model.formats import Format
+from irlint.model.tensor import Tensor, Type
+
+
+def contradicts(found: Type | None, value: Value) -> bool:
+    """Whether a type cannot be what the file declares of a value."""
+    return any(differ(found, declaration.type) for declaration in value.declared)
+
+
+def differ(found: Type | None, declared: Type | None, form: Format | None = None) -> bool:
+    """Whether a type cannot be the one that is declared, where a format may declare nothing without dims."""
+    if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
+        return False
+    if found.dtype and declared.dtype and found.dtype != declared.dtype:
+        return True
+    if found.shape is None or declared.shape is None:
+        return False
+    if form is not None and form.no_dims_means_unknown and not declared.shape:
+        return False
+    return len(found.shape) != len(declared.shape) or any(
+        same(a, b) is False for a, b in zip(found.shape, declared.shape)
+    )

@@ -1,0 +1,143 @@
+"""GatherND: slices at index tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.dims import MaybeDim, Shape, at_least, product
+from irlint.findings.faults import Fault, Severity
+from irlint.findings.statements import warn
+from irlint.findings.wording import counted
+from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
+from irlint.ops import onnx, openvino
+from irlint.ops.indexing.gathering import agree_on_batch, mismatch_fault, state_fault
+from irlint.ops.shared.contents import fits, positions, strides
+from irlint.ops.shared.element_types import expect_type
+from irlint.ops.shared.index_ranges import Room, out_of_range
+from irlint.ops.shared.sizes import narrower
+from irlint.schemas import MICROSOFT
+
+
+def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> Shape | None:
+    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None where the length of the index tuple is not known.
+
+    Raises an ``INDICES_MISMATCH`` fault.
+    """
+    for index, shape in enumerate((data, indices)):
+        if shape is not None and (not shape or not 0 <= batch_dims < len(shape)):
+            what = f"batch_dims is {batch_dims}, and " if shape else ""
+            raise mismatch_fault(
+                f"{what}input {index} is {shape_text(shape)}; it needs at least "
+                f"{counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
+                f"give input {index} at least one axis behind the batch axes",
+            )
+    if data is None or indices is None:
+        return None
+    length = indices[-1]
+    limit = len(data) - batch_dims
+    if at_least(limit, length) is False:
+        raise mismatch_fault(
+            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
+            f"is {shape_text(data)} "
+            f"with {limit}{f' behind {batch_dims} batch axes' if batch_dims else ''}",
+            f"make the last axis of the indices at most {limit}",
+            (1, len(indices) - 1),
+        )
+    if not isinstance(length, int):
+        return None
+    return (*indices[:-1], *data[batch_dims + length :])
+
+
+def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
+    """The contents that GatherND takes; its indices have been judged."""
+    if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
+        return None
+    if not fits(data.shape) or not fits(shape) or not fits(indices.shape):
+        return None
+    own = strides(data.shape)  # type: ignore[arg-type]
+    length = indices.shape[-1]
+    assert isinstance(length, int)
+    inner = own[batch_dims + length - 1] if batch_dims + length else len(data.value)
+    result: list[Scalar] = []
+    for row, place in enumerate(positions(indices.shape[:-1])):
+        offset = nd_offset(indices.ints[row * length : (row + 1) * length], data.shape, own, batch=place[:batch_dims])
+        result += [None] * inner if offset is None else data.value[offset : offset + inner]
+    return tuple(result)
+
+
+def nd_offset(
+    numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], *, batch: Sequence[int] = ()
+) -> int | None:
+    """Where the element or part that an index tuple names begins in row-major contents, None where it is not known."""
+    offset = sum(a * b for a, b in zip(batch, own))
+    for axis, number in enumerate(numbers, len(batch)):
+        size = shape[axis]
+        if not isinstance(number, int) or not isinstance(size, int) or not -size <= number < size:
+            return None
+        offset += (number % size) * own[axis]
+    return offset
+
+
+def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
+    """Makes sure that constant index tuples lie within ``data``; the shapes have been judged."""
+    if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
+        return
+    length = indices.shape[-1]
+    if not isinstance(length, int) or not length:
+        return
+    from irlint.ops.shared.bounds import column
+
+    for position in range(length):
+        axis = batch_dims + position
+        room = Room(data.shape[axis], axis, demanded=severity is Severity.ERROR)
+        state_fault(out_of_range(column(indices, position), room, index=1), severity)
+
+
+@onnx("GatherND", since=11)
+@onnx("GatherND", domain=MICROSOFT)
+def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
+    """ONNX GatherND-11, and ONNX Runtime's own."""
+    return gather_nd(data, indices)
+
+
+@onnx("GatherND", since=12)
+def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """ONNX GatherND-12; ONNX Runtime lets the batch sizes of the indices be multiples of the data's."""
+    shape = gathered_nd(data.shape, indices.shape, batch_dims)
+    if data.shape is not None and indices.shape is not None:
+        _judge_onnx_batch(data.shape, indices.shape, batch_dims)
+    judge_tuples(data, indices, batch_dims, severity=Severity.ERROR)
+    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))
+
+
+def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
+    try:
+        agree_on_batch(data, indices, batch_dims)
+    except Fault as fault:
+        a, b = product(data[:batch_dims]), product(indices[:batch_dims])
+        if isinstance(a, int) and isinstance(b, int) and (a == 0 or b % a):
+            raise
+        warn(fault.lowered(Severity.WARNING))
+
+
+@openvino("GatherND", since=5, until=7, kept=True, spare_inputs=True)
+def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """OpenVINO GatherND-5: the batch axes are one axis of the result."""
+    result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
+    if result.shape is None or batch_dims < 2:
+        return result
+    joined = (product(result.shape[:batch_dims]), *result.shape[batch_dims:])
+    return Tensor(result.dtype, joined, result.value)
+
+
+@openvino("GatherND", since=8, kept=True, spare_inputs=True)
+def ov_gather_nd_8(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
+    """OpenVINO GatherND-8."""
+    expect_type(indices, 1, INTEGERS, read=False)
+    shape = gathered_nd(data.shape, indices.shape, batch_dims)
+    if data.shape is not None and indices.shape is not None:
+        agree_on_batch(data.shape, indices.shape, batch_dims)
+    if shape is not None and data.shape is not None:
+        shape = (*map(narrower, shape[:batch_dims], data.shape), *shape[batch_dims:])
+    judge_tuples(data, indices, batch_dims, severity=Severity.WARNING)
+    return Tensor(data.dtype, shape, nd_contents(data, indices, batch_dims, shape=shape))

@@ -1,0 +1,155 @@
+"""What bodies carry from one iteration or branch to the next: joined types, and types that sizes are left out of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from irlint.dims import Expr, MaybeDim, Shape, same, symbols
+from irlint.model import Graph
+from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Type
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.ops import Context
+from irlint.ops.shared.bodies import FOLLOWED, ROUNDS, nesting, truth
+from irlint.records import replaced
+
+
+def joined(a: Type | None, b: Type | None) -> Type | None:
+    """What is known of a value that is ``a`` or ``b``: sizes and contents that differ are None."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        dtype = a.dtype if a.dtype == b.dtype else None
+        return Tensor(dtype, joined_shape(a.shape, b.shape), _joined_contents(a.value, b.value))
+    if isinstance(a, SequenceType) and isinstance(b, SequenceType):
+        length = a.length if same(a.length, b.length) else None
+        return SequenceType(_joined_element(a, b), length)
+    if isinstance(a, Optional) and isinstance(b, Optional):
+        return Optional(joined(a.element, b.element), a.present if a.present == b.present else None)
+    return a if a == b else UNKNOWN
+
+
+def joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
+    """The shape of what has the shape ``a`` or ``b``; None where the ranks differ."""
+    if a is None or b is None or len(a) != len(b):
+        return None
+    return tuple(left if same(left, right) else None for left, right in zip(a, b))
+
+
+def _joined_element(a: SequenceType, b: SequenceType) -> Type | None:
+    for empty, other in ((a, b), (b, a)):
+        if empty.length == 0 and other.element is not None:
+            return other.element
+    return joined(a.element, b.element) if a.element is not None and b.element is not None else None
+
+
+def _joined_contents(a: Contents | None, b: Contents | None) -> Contents | None:
+    if a is None or b is None or len(a) != len(b):
+        return None
+    value = tuple(left if _alike(left, right) else None for left, right in zip(a, b))
+    return value if any(entry is not None for entry in value) else None
+
+
+def _alike(a: Scalar, b: Scalar) -> bool:
+    if isinstance(a, Expr) or isinstance(b, Expr):
+        return not (isinstance(a, float) or isinstance(b, float)) and same(a, b) is True
+    return a == b
+
+
+def carried(
+    step: Callable[[Sequence[Type | None]], Sequence[Type | None]],
+    initial: Sequence[Type | None],
+    context: Context,
+    *,
+    key: object = "carried",
+    search: bool = True,
+) -> tuple[Type | None, ...]:
+    """What holds for the carried values at the start of every iteration, their first one included.
+
+    ``step`` gives what a body makes of them. A size that changes becomes an unknown one; what has not settled after
+    ``ROUNDS`` runs is wholly unknown, and without ``search`` everything is.
+    """
+    current = tuple(initial)
+    for _ in range(ROUNDS if search else 0):
+        after = step(current)
+        widened = tuple(_named(joined(a, b), context, (key, index)) for index, (a, b) in enumerate(zip(current, after)))
+        if widened == current:
+            return current
+        current = widened
+    return tuple(_featureless(known) for known in initial)
+
+
+def unrolled(
+    body: Graph, initial: Sequence[Type | None], number: Tensor, *, count: MaybeDim, context: Context
+) -> tuple[int, tuple[Type | None, ...], list[tuple[Type | None, ...]]] | None:
+    """How often the body of an ONNX Loop runs, the condition and carried values in the end, and what each iteration
+    adds to the scans.
+
+    ``initial`` is the condition and the carried values at first, ``count`` the trip count, None where it states no end.
+    The result is None where it is not known when the loop ends, where that takes more than ``FOLLOWED`` nodes, and
+    where a size depends on the data of one iteration: the names of such sizes mean another size in the next one.
+    """
+    most = FOLLOWED // max(1, len(body.nodes))
+    if nesting(body) > 1 or isinstance(count, Expr) or (count is not None and count > most):
+        return None
+    state = tuple(initial)
+    added: list[tuple[Type | None, ...]] = []
+    for trip in range(most + 1):
+        goes_on = truth(state[0]) if trip != count else False
+        if goes_on is None:
+            return None
+        if not goes_on:
+            return trip, state, added
+        outputs = context.run(body, (replaced(number, value=(trip,)), *state), "tried")
+        added.append(outputs[len(state) :])
+        state = outputs[: len(state)]
+        if any(name.startswith("_") for name in passing(state, initial)):
+            return None
+    return None
+
+
+def _named(known: Type | None, context: Context, key: object) -> Type | None:
+    if not isinstance(known, Tensor) or known.shape is None:
+        return known
+    shape = tuple(context.unknown((key, axis)) if dim is None else dim for axis, dim in enumerate(known.shape))
+    return replaced(known, shape=shape)
+
+
+def _featureless(known: Type | None) -> Type | None:
+    if isinstance(known, Tensor):
+        return Tensor(known.dtype)
+    if isinstance(known, SequenceType):
+        element = known.element
+        return SequenceType(Tensor(element.dtype) if isinstance(element, Tensor) else element)
+    return known
+
+
+def passing(inputs: Iterable[Type | None], initial: Iterable[Type | None]) -> frozenset[str]:
+    """The names of sizes that stand only for one iteration: in ``inputs`` of a body, and not in ``initial``."""
+    return _names(inputs) - _names(initial)
+
+
+def _names(types: Iterable[Type | None]) -> frozenset[str]:
+    found: frozenset[str] = frozenset()
+    for known in types:
+        if isinstance(known, Tensor):
+            for entry in (*(known.shape or ()), *(known.value or ())):
+                if isinstance(entry, Expr):
+                    found |= symbols(entry)
+    return found
+
+
+def outside(known: Type | None, names: frozenset[str]) -> Type | None:
+    """``known`` without the sizes and contents that ``names`` occur in."""
+    if isinstance(known, SequenceType):
+        return SequenceType(outside(known.element, names), _outside(known.length, names))
+    if isinstance(known, Optional):
+        return Optional(outside(known.element, names), known.present)
+    if not isinstance(known, Tensor) or not names:
+        return known
+    shape = None if known.shape is None else tuple(_outside(dim, names) for dim in known.shape)
+    value = known.value
+    if value is not None:
+        value = tuple(None if isinstance(entry, Expr) and symbols(entry) & names else entry for entry in value)
+    return Tensor(known.dtype, shape, value)
+
+
+def _outside(dim: MaybeDim, names: frozenset[str]) -> MaybeDim:
+    return None if isinstance(dim, Expr) and symbols(dim) & names else dim
