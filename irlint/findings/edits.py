@@ -99,7 +99,7 @@ class Edit:
         node = {"node": self.node, "index": self.index} if self.index is not None else {}
         name = {"name": self.name} if self.name else {}
         input = {"input": self.input} if self.input is not None else {}
-        value = self.order or (dict(self.value) if self.kind == "insert" else self.value)
+        value = self.order or (dict(self.value) if (self.kind, self.of) == ("insert", "node") else self.value)
         value = list(value) if isinstance(value, tuple) else value
         given = {} if value is None else {"value": value}
         shape = {"shape": list(self.shape)} if self.shape is not None else {}

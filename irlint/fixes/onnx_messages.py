@@ -79,14 +79,21 @@ def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Seque
 
 def convert(tensor: Message, dtype: str) -> None:
     """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in
-    another file."""
+    another file, or does not have as many as its dims say."""
+    from google.protobuf.message import DecodeError
     from onnx import TensorProto, numpy_helper
 
     raw = b"".join(piece if isinstance(piece, bytes) else tensor.data[piece[0] : piece[1]] for piece in tensor.pieces())
-    proto = TensorProto.FromString(raw)
+    try:
+        proto = TensorProto.FromString(raw)
+    except DecodeError as error:
+        raise Unwritable("the constant is damaged") from error
     if proto.data_location == TensorProto.EXTERNAL or dtype not in _PACKED:
         raise Unwritable(f"elements are not converted to {dtype}")
-    array = numpy_helper.to_array(proto).astype(dtype)
+    try:
+        array = numpy_helper.to_array(proto).astype(dtype)
+    except (ValueError, TypeError) as error:
+        raise Unwritable("the elements do not fit the dims") from error
     tensor.remove(field for field in tensor.fields if field.key >> 3 in _ELEMENTS)
     tensor.set_number(_DATA_TYPE, number_of(dtype))
     tensor.set_bytes(_RAW_DATA, array.tobytes())

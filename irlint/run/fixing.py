@@ -272,8 +272,8 @@ def _is_worse(after: Outcome, before: Outcome) -> bool:
 
 def _last(outcome: Outcome) -> Collection[Rule]:
     """The rules about what nothing uses that are only looked for where there is no error."""
-    form = next(form for form in FORMATS if form.name == outcome.file.format)
-    modules = [import_module(f"irlint.checks.{name}") for name in form.last_checks]
+    names = (name for form in FORMATS if form.name == outcome.file.format for name in form.last_checks)
+    modules = [import_module(f"irlint.checks.{name}") for name in names]
     found = (each for module in modules for each in vars(module).values() if isinstance(each, Rule))
     return {each for each in found if each.family == HYGIENE}
 

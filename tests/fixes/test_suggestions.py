@@ -26,6 +26,8 @@ from irlint.fixes.trials import Trials
 from irlint.model import Problem
 from irlint.records import replaced
 
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
 HEAD = '<ir_version: 10, opset_import: ["" : 17]>\n'
 
 #: A graph, and behind | the suggestion of its one root; nothing where there is none.
@@ -367,3 +369,23 @@ def test_a_list_of_one_number_becomes_that_number() -> None:
         4,
         3,
     )
+
+
+def test_a_port_that_is_inserted_is_written_as_json() -> None:
+    text = (FIXTURES / "openvino/good/IRL105-dangling-edge.xml").read_text("utf-8")
+    port = '<port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port>'
+    report = irlint.check(text.replace(port, "").encode(), name="m.xml")
+    (edit,) = next(each["fix"]["edits"] for each in report.as_dict()["findings"] if "fix" in each)
+    assert (edit["kind"], edit["of"], edit["value"], edit["shape"]) == ("insert", "port", "2", [2, 3])
+
+
+@pytest.mark.parametrize("dims", [[2, -1, -1], [1 << 62, 2], [7], []])
+def test_a_constant_that_does_not_fit_its_dims_breaks_no_search(dims: list[int]) -> None:
+    model = onnx.parser.parse_model(
+        f"{HEAD}g (int64[2] x) => (int64[2] y) <float[2] c = {{1, 2}}> {{ y = Add (x, c) }}"
+    )
+    del model.graph.initializer[0].dims[:]
+    model.graph.initializer[0].dims.extend(dims)
+    del model.graph.initializer[0].float_data[:]
+    codes = {each.rule.code for each in irlint.check(model).findings}
+    assert "IRL008" not in codes and codes
