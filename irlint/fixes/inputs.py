@@ -43,12 +43,28 @@ class Inputs:
         self.makers = guesses.makers
         self.users = guesses.users
 
-    def left_over(self, node: Node) -> Iterator[Guess]:
-        """The only value of the graph that nobody uses: where an edge was connected otherwise, it lost its user."""
-        for guess in self.unused([node], {}) if len(self._spare) == 1 else ():
-            before = node.inputs[guess.edits[0].input or 0]
-            if before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node)):
-                yield replaced(guess, likely=USUAL, count=1)
+    def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
+        """The only value of the graph that nobody uses, or the only one that a node gives: where an edge was connected
+        otherwise, it lost its user."""
+        made = [each for each in self._spare if self._is_made(each[0])]
+        spare = made if len(made) == 1 else self._spare
+        for node in nodes if len(spare) == 1 else ():
+            for guess in self.unused([node], {}):
+                before = node.inputs[guess.edits[0].input or 0]
+                lost = before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node))
+                if lost and guess.edits[0].value == spare[0][0].name:
+                    yield replaced(guess, likely=USUAL, count=1)
+
+    def left_over_of_type(self, node: Node) -> Iterator[Guess]:
+        """The only value of another element type that nobody uses, where an input of that rank has a user elsewhere."""
+        made = [each for each in self._spare if self._is_made(each[0])]
+        for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
+            if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
+                continue
+            for value, known in made if len(made) == 1 else ():
+                if known.dtype != given.dtype and known.rank == given.rank and value not in node.outputs:
+                    called = f"{self.guesses.called(value)}, which nothing uses,"
+                    yield Guess((self.guesses.connected(value, node, port, called),), USUAL, count=1)
 
     def may_take_left_over(self, node: Node) -> bool:
         """Whether another node gives what nobody uses, of the element type and rank of an input."""
@@ -203,6 +219,15 @@ class Inputs:
         not this one."""
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
 
+    def _is_spent(self, value: Value, node: Node) -> bool:
+        """Whether a node alone uses a value, and nothing else is left for it: then only what stood between is gone."""
+        return not self._is_used_elsewhere(value, node) and not any(self._is_made(each) for each, _ in self._spare)
+
+    def _is_made(self, value: Value) -> bool:
+        """Whether a node gives a value that is no constant."""
+        maker = self.makers.of(value)
+        return maker is not None and maker.node is not None and not self.makers.is_constant(value)
+
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
         """The outputs of a node, of one that is used those alone that its operator always has."""
         if not any(value is not None and self.users.get(value) for value in node.outputs):
@@ -248,7 +273,7 @@ class Inputs:
                     )
                     if self.known.format.writer == "onnx":
                         cast = self.guesses.inserted(CAST, node, port, (("to", dtype),))
-                        rounds = known.dtype in FLOATS and dtype not in FLOATS
+                        rounds = known.dtype in FLOATS and dtype not in FLOATS and not self._is_spent(value, node)
                         likely = SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS
                         yield Guess((cast,), UNSURE if rounds else likely)
 

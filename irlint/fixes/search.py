@@ -92,7 +92,8 @@ class Search:
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant may as well be wrong as the axis that a guess changes, which no other node has."""
-        if guess.count or "ax" not in str(guess.about) or guess.within not in (None, problem.node):
+        about_axes = isinstance(guess.about, str) and "ax" in guess.about
+        if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
@@ -125,11 +126,14 @@ class Search:
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield inputs.as_in_other_blocks(node)
+            yield inputs.left_over_of_type(node)
             yield (each for each in guesses.at(node) if each.swaps)
             yield inputs.retyped(problem, node)
             return
         yield inputs.as_in_other_blocks(node)
-        yield inputs.left_over(node)
+        clashing = self._clashing(problem)
+        nodes = self._behind(node, clashing)
+        yield inputs.left_over([node, *nodes])
         yield guesses.contents.copied(node)
         if problem.fault.rule.family == DECLARED:
             yield guesses.contents.as_declared(node)
@@ -137,8 +141,6 @@ class Search:
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED:
             yield rearranged(problem, node, guesses)
-        clashing = self._clashing(problem)
-        nodes = self._behind(node, clashing)
         yield self._at_others(nodes, node, guesses)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))

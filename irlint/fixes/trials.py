@@ -131,7 +131,8 @@ class Trials:
         if edit.name in inserted.RESULTS:
             result = inserted.RESULTS[edit.name](known, **dict(edit.value))
             # A fault about contents is not fixed where these are only not known any more.
-            return None if result is not None and result.value is None and known.value is not None else result
+            lost = result is not None and result.value is None and known.value is not None
+            return None if lost and edit.name != inserted.CAST else result
         like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
         answer = self._ask(like, [known], None) if like is not None else None
         return answer.outputs[0] if answer is not None and answer.outputs else None
