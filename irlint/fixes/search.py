@@ -84,7 +84,11 @@ class Search:
         alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
-        unsure |= not problem.is_error and any(edit.kind != "constant" for edit in best[0].guess.edits)
+        unsure |= (
+            not problem.is_error
+            and not is_demand(problem)
+            and any(edit.kind != "constant" for edit in best[0].guess.edits)
+        )
         connects = any(edit.kind == "input" for edit in best[0].guess.edits)
         assert problem.node is not None
         unsure |= not connects and problem.is_error and Inputs(self.guesses).may_take_left_over(problem.node)
