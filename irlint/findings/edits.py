@@ -55,7 +55,8 @@ class Edit:
     a version, the attributes of an inserted node as pairs; ``before`` is what it was, where that is known; an
     ``attribute`` without a value is removed. A declaration is that of an ``input`` port, or of the value of this name,
     as ``shape`` and ``dtype``, where these are given; a size that is a text has that name, "" is the one that is
-    declared, None is any. ``order`` has the indices of the nodes in their new order. ``called`` is what texts call the
+    declared, None is any. ``inputs`` are the names of the further inputs of an inserted node. ``order`` has the indices
+    of the nodes in their new order. ``called`` is what texts call the
     value that the edit is about, where that is not its name; two edits of which each ``swaps`` exchange inputs of a
     node.
     """
@@ -76,6 +77,7 @@ class Edit:
     swaps: bool = False
     shape: tuple[Any, ...] | None = None
     dtype: str = ""
+    inputs: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -104,8 +106,9 @@ class Edit:
         given = {} if value is None else {"value": value}
         shape = {"shape": list(self.shape)} if self.shape is not None else {}
         dtype = {"dtype": self.dtype} if self.dtype else {}
+        inputs = {"inputs": list(self.inputs)} if self.inputs else {}
         where = {"kind": self.kind, "of": self.of, "graph": self.graph, **node, **name, **input}
-        return {**where, **given, **shape, **dtype}
+        return {**where, **given, **shape, **dtype, **inputs}
 
 
 @record
@@ -240,7 +243,9 @@ def _inserted(edit: Edit) -> str:
     if edit.of == "port":
         return f"insert {'output' if edit.input is None else 'input'} port {edit.value}"
     article = "an" if edit.name[:1] in "AEIOU" else "a"
-    given = f" with {listed([written(name, value, edit.layer) for name, value in edit.value])}" if edit.value else ""
+    others = [f"`{name}` as input {at}" for at, name in enumerate(edit.inputs, 1)]
+    stated = [*(written(name, value, edit.layer) for name, value in edit.value), *others]
+    given = f" with {listed(stated)}" if stated else ""
     of = f", {edit.called}," if edit.called else ""
     return f"insert {article} {edit.name}{given} before input {edit.input}{of}".rstrip(",")
 

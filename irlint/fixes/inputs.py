@@ -46,8 +46,8 @@ class Inputs:
     def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
         """The only value of the graph that nobody uses, or the only one that a node gives: where an edge was connected
         otherwise, it lost its user."""
-        made = [each for each in self._spare if self._is_made(each[0])]
-        spare = made if len(made) == 1 else self._spare
+        made = [each for each in self.spare if self._is_made(each[0])]
+        spare = made if len(made) == 1 else self.spare
         for node in nodes if len(spare) == 1 else ():
             for guess in self.unused([node], {}):
                 before = node.inputs[guess.edits[0].input or 0]
@@ -57,7 +57,7 @@ class Inputs:
 
     def left_over_of_type(self, node: Node) -> Iterator[Guess]:
         """The only value of another element type that nobody uses, where an input of that rank has a user elsewhere."""
-        made = [each for each in self._spare if self._is_made(each[0])]
+        made = [each for each in self.spare if self._is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
                 continue
@@ -67,13 +67,24 @@ class Inputs:
                     yield Guess((self.guesses.connected(value, node, port, called),), USUAL, count=1)
 
     def may_take_left_over(self, node: Node) -> bool:
-        """Whether another node gives what nobody uses, of the element type and rank of an input."""
-        given = [(_dtype(each), each.rank) for each in inputs_of(node, self.known) if isinstance(each, Tensor)]
-        makers = (self.makers.of(value) for value, known in self._spare if (known.dtype, known.rank) in given)
-        return any(maker is not None and maker.node not in (None, node) for maker in makers)
+        """Whether what nobody uses may be an input: of its element type and rank, or a constant in the place of one
+        that others use, too."""
+        inputs = inputs_of(node, self.known)
+        given = [(_dtype(each), each.rank) for each in inputs if isinstance(each, Tensor)]
+        shared = {
+            _dtype(known)
+            for value, known in zip(node.inputs, inputs)
+            if value is not None and self.makers.is_constant(value) and self._is_used_elsewhere(value, node)
+        }
+        return any(
+            (known.dtype, known.rank) in given and value not in node.outputs
+            if self._is_made(value)
+            else known.dtype in shared
+            for value, known in self.spare
+        )
 
     @cached_property
-    def _spare(self) -> list[tuple[Value, Tensor]]:
+    def spare(self) -> list[tuple[Value, Tensor]]:
         """The values that nobody uses, and no other has the name of, with what is known of them."""
         names: dict[str, int] = {}
         made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
@@ -92,10 +103,10 @@ class Inputs:
 
     def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Guess]:
         """The values that nobody uses, in the place of one like them, or of one that is missing."""
-        for node in nodes if self._spare else ():
+        for node in nodes if self.spare else ():
             behind = downstream(node, self.graph)
             for port, given in enumerate(inputs_of(node, self.known)):
-                for value, known in self._spare:
+                for value, known in self.spare:
                     maker = self.makers.of(value)
                     if (maker is not None and maker.node in behind) or (
                         port != missing[node] if node in missing else not _alike(known, given)
@@ -130,6 +141,9 @@ class Inputs:
                 edits.append(inserted)
                 continue
             if value is None or value is node.inputs[port]:
+                return
+            others = [each for at, each in enumerate(node.inputs) if at not in differing]
+            if value in others and len(set(node.inputs)) == len(node.inputs):
                 return
             edits.append(
                 self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, as in other blocks,")
@@ -221,7 +235,7 @@ class Inputs:
 
     def _is_spent(self, value: Value, node: Node) -> bool:
         """Whether a node alone uses a value, and nothing else is left for it: then only what stood between is gone."""
-        return not self._is_used_elsewhere(value, node) and not any(self._is_made(each) for each, _ in self._spare)
+        return not self._is_used_elsewhere(value, node) and not any(self._is_made(each) for each, _ in self.spare)
 
     def _is_made(self, value: Value) -> bool:
         """Whether a node gives a value that is no constant."""

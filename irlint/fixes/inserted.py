@@ -8,6 +8,10 @@ from irlint.dims import product
 from irlint.model.tensor import INTEGERS, Tensor
 
 CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
+RESHAPE = "Reshape"
+
+#: From this opset on the axes of Squeeze and Unsqueeze are an input.
+AXES_ARE_AN_INPUT = 13
 
 
 def cast(given: Tensor, to: str) -> Tensor:

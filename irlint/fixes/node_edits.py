@@ -44,9 +44,15 @@ class NodeEdits:
         )
 
     def inserted(
-        self, op: str, node: Node, port: int, attributes: tuple[tuple[str, Any], ...] = (), called: str = ""
+        self,
+        op: str,
+        node: Node,
+        port: int,
+        attributes: tuple[tuple[str, Any], ...] = (),
+        called: str = "",
+        inputs: tuple[str, ...] = (),
     ) -> Edit:
-        """A node before an input of another one."""
+        """A node before an input of another one, with the values of these names as its further ``inputs``."""
         layer = node.id or ""
         return Edit(
             "insert",
@@ -60,6 +66,7 @@ class NodeEdits:
             op=node.op,
             layer=layer,
             called=called,
+            inputs=inputs,
         )
 
     def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:

@@ -8,6 +8,7 @@ from itertools import chain, count
 
 from irlint.dims import product
 from irlint.findings.edits import Edit
+from irlint.fixes.inserted import AXES_ARE_AN_INPUT
 from irlint.fixes.onnx_messages import (
     constant,
     convert,
@@ -231,7 +232,7 @@ class _Writer:
         if port is None or port >= len(inputs):
             raise Unwritable("there is no such input")
         name = self.new_name(f"{node.text_of(inputs[port])}_{edit.name}")
-        given, attributes = [node.text_of(inputs[port])], []
+        given, attributes = [node.text_of(inputs[port]), *edit.inputs], []
         for key, value in edit.value:
             if key == "axes" and self.model.opsets.get("", 0) >= AXES_ARE_AN_INPUT:
                 given.append(self.new_name(f"{name}_axes"))
@@ -390,9 +391,6 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("declaration", "value_info"): _Writer.declare,
     ("ir_version", "graph"): _Writer.set_ir_version,
 }
-
-#: From this opset on the axes of Squeeze and Unsqueeze are an input.
-AXES_ARE_AN_INPUT = 13
 
 #: How a body is reached: the index of its node, the attribute, and its place in a list of bodies.
 _Step = tuple[int, str, int | None]

@@ -14,6 +14,7 @@ from irlint.fixes.arrangements import listed, rearranged
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.sizes import leaves_sizes, resized
@@ -75,6 +76,7 @@ class Search:
         self.problems = problems
         self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes)
         self.guesses = Guesses(known, graph, makers, self.trials.users)
+        self.inputs = Inputs(self.guesses)
 
     def best(self, problem: Problem) -> Found | None:
         """The edits that fix a problem best; None where nothing fixes it, or too much does."""
@@ -89,9 +91,10 @@ class Search:
             and not is_demand(problem)
             and any(edit.kind != "constant" for edit in best[0].guess.edits)
         )
-        connects = any(edit.kind == "input" for edit in best[0].guess.edits)
+        connects = any(edit.kind == "input" or edit.inputs for edit in best[0].guess.edits)
         assert problem.node is not None
-        unsure |= not connects and problem.is_error and Inputs(self.guesses).may_take_left_over(problem.node)
+        decides = problem.is_error or is_demand(problem)
+        unsure |= not connects and decides and self.inputs.may_take_left_over(problem.node)
         return Found(alternatives, _shared(best), not unsure, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
@@ -113,13 +116,15 @@ class Search:
                 and self._all_gone(problem, best[0].outcome.fixed)
             ):
                 break
+        if len(_groups(best)) > 1 and _are_equivalent(best):
+            best = best[:1]
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
         return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else []
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """What to try, the nearest first."""
-        node, inputs = problem.node, Inputs(guesses)
+        node, inputs = problem.node, self.inputs
         assert node is not None
         if problem.fault.rule is UNDEFINED_NAME:
             missing = (
@@ -138,6 +143,7 @@ class Search:
         clashing = self._clashing(problem)
         nodes = self._behind(node, clashing)
         yield inputs.left_over([node, *nodes])
+        yield with_left_over(node, inputs)
         yield guesses.contents.copied(node)
         if problem.fault.rule.family == DECLARED:
             yield guesses.contents.as_declared(node)
@@ -157,7 +163,7 @@ class Search:
             yield inputs.rewired(node)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
-        for at, guess in enumerate(guesss):
+        for at, guess in enumerate(self._widened(guesss)):
             if at >= CANDIDATES or trials.left <= 0:
                 break
             outcome = trials.outcome(guess.edits, problem)
@@ -167,6 +173,15 @@ class Search:
                 worth = len(outcome.fixed) - len(outcome.stale)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
                 yield Tried(order, guess, outcome)
+
+    def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
+        """Guesses; those of one inserted node first as of nodes before all users that are at fault."""
+        for guess in guesses:
+            if len(guess.edits) == 1 and guess.edits[0].kind == "insert":
+                edits = everywhere(guess.edits[0], self.inputs, set(self.trials.problems))
+                if edits is not None:
+                    yield replaced(guess, edits=edits)
+            yield guess
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether no other finding of the family of ``problem`` is left that may be of the same mistake."""
@@ -267,6 +282,15 @@ def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
         if other[axis] == 1 != one[axis] and product(one) != product(other):
             return True
     return False
+
+
+def _are_equivalent(best: Sequence[Tried]) -> bool:
+    """Whether what several guesses make of the inputs differs in nothing: the same elements with the same axes."""
+    first = best[0].outcome.inputs
+    return all(
+        len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
+        for each in best
+    )
 
 
 def _shared(best: Sequence[Tried]) -> Outcome:

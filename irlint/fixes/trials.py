@@ -19,7 +19,7 @@ from irlint.inference.origins import inputs_of
 from irlint.inference.questions import questions
 from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Graph, Node, Problem, Value
+from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import NOTHING, record, replaced
@@ -128,6 +128,8 @@ class Trials:
         graph."""
         if not isinstance(known, Tensor):
             return None
+        if edit.inputs:
+            return self._inserted(edit, known)
         if edit.name in inserted.RESULTS:
             result = inserted.RESULTS[edit.name](known, **dict(edit.value))
             # A fault about contents is not fixed where these are only not known any more.
@@ -136,6 +138,22 @@ class Trials:
         like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
         answer = self._ask(like, [known], None) if like is not None else None
         return answer.outputs[0] if answer is not None and answer.outputs else None
+
+    def _inserted(self, edit: Edit, known: Tensor) -> Type | None:
+        """What an inserted node gives that has further inputs."""
+        node = self.by_index.get(edit.index) if edit.index is not None else None
+        others = [self.values.get(name) for name in edit.inputs]
+        if node is None or edit.input is None or None in others or self.left <= 0:
+            return None
+        self.left -= 1
+        attributes = {name: Attribute("INTS" if isinstance(v, tuple) else "INT", v) for name, v in edit.value}
+        given = (node.inputs[edit.input], *others)
+        new = replaced(node, name="", op=edit.name, inputs=given, outputs=node.outputs[:1], attributes=attributes)
+        call, faults = bound(self.known, new)
+        if faults or call.operator is None:
+            return None
+        answer = self._ask(new, [known, *(self.known.types.get(each) for each in others if each)], call)
+        return answer.outputs[0] if answer is not None and answer.outputs and not _grave(answer.faults) else None
 
     def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
         """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one
@@ -334,11 +352,9 @@ class Changes:
         return True
 
     def _operator(self, node: Node, edit: Edit) -> bool:
-        from irlint.binding import Binder
-
-        bound, faults = Binder(self.known.model).bound(replaced(node, op=edit.value), NOTHING, within_function=False)
-        self.calls[node] = bound
-        return not faults and bound.operator is not None
+        call, faults = bound(self.known, replaced(node, op=edit.value))
+        self.calls[node] = call
+        return not faults and call.operator is not None
 
     def _input(self, node: Node, edit: Edit) -> bool:
         value = self.trials.values.get(edit.value)
@@ -357,6 +373,13 @@ class Changes:
         if result is not None:
             self.given.setdefault(node, {})[port] = result
         return result is not None
+
+
+def bound(known: Known, node: Node) -> tuple[Call, Sequence[Fault]]:
+    """The call of a node that the model does not have, and the faults of it."""
+    from irlint.binding import Binder
+
+    return Binder(known.model).bound(node, NOTHING, within_function=False)
 
 
 def _edited(known: Tensor, edit: Edit) -> Tensor:

@@ -1,0 +1,72 @@
+"""Nodes that stood between two others: what they took beside is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.findings.edits import Edit
+from irlint.fixes.guess import Guess
+from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.other_values import USUAL
+from irlint.inference.origins import inputs_of
+from irlint.model import Node
+from irlint.model.tensor import Tensor
+
+#: With so many users at fault, a node is lost before all of them.
+SEVERAL = 2
+
+
+def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """A Reshape before an input, with a target that nobody uses, or a Squeeze or Unsqueeze with axes that nobody uses.
+
+    The axes are an input since Squeeze-13 and Unsqueeze-13, the target since Reshape-5.
+    """
+    known, guesses = inputs.known, inputs.guesses
+    if known.format.writer != "onnx":
+        return
+    for value, left in inputs.spare:
+        if left.dtype != "int64" or left.rank != 1 or value in node.inputs:
+            continue
+        for port, given in enumerate(inputs_of(node, known)):
+            if isinstance(given, Tensor) and given.shape is not None and node.inputs[port] is not None:
+                for op in _operators(given, left, known.model.opsets.get("", 0)):
+                    edit = guesses.inserted(op, node, port, inputs=(value.name,))
+                    yield Guess((edit,), USUAL, count=1)
+
+
+def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
+    """The operators that may have taken a list of integers beside a value."""
+    entries = left.ints
+    rank = given.rank or 0
+    if opset >= AXES_ARE_AN_INPUT and entries and all(type(each) is int and -rank <= each <= rank for each in entries):
+        yield SQUEEZE
+        yield UNSQUEEZE
+    yield RESHAPE
+
+
+def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
+    """The same node before every input that has the value and is at fault; None where there is one alone."""
+    node = next((each for each in inputs.graph.nodes if each.index == edit.index), None)
+    value = node.inputs[edit.input] if node is not None and edit.input is not None else None
+    if value is None or edit.kind != "insert":
+        return None
+    users = [each for each in inputs.users.get(value, ()) if each in faulty]
+    places = [(user, port) for user in users for port, given in enumerate(user.inputs) if given is value]
+    if len(users) < SEVERAL or node not in users:
+        return None
+    return tuple(
+        inputs.guesses.inserted(edit.name, user, port, edit.value, edit.called, edit.inputs) for user, port in places
+    )
+
+
+def keeps_elements(edit: Edit) -> bool:
+    """Whether an edit only changes how the elements of one value are divided into axes."""
+    match edit.kind, edit.of:
+        case "insert", "node":
+            return edit.name in (SQUEEZE, UNSQUEEZE, FLATTEN, RESHAPE)
+        case "constant", "shape":
+            return True
+        case "attribute", "node":
+            return edit.op == FLATTEN
+    return False
