@@ -18,10 +18,13 @@ from irlint.records import replaced
 if TYPE_CHECKING:
     from irlint.fixes.guesses import Guesses
 
-#: The input that says where slices begin, and that which says which elements are taken, of so many.
-STARTS = "starts"
+#: The inputs that say where slices begin and end, and that which says which elements are taken, of so many.
+STARTS, ENDS = "starts", "ends"
 INDICES = "indices"
 FEW = 6
+
+#: The end of a slice that goes to the last element; from ``FAR`` on a bound is no index.
+LAST_END, FAR = (1 << 63) - 1, 1 << 31
 
 #: Inputs whose entry -1 stands for what is left.
 TARGETS = ("shape", "pattern", "target_shape")
@@ -70,6 +73,8 @@ class Contents:
                 ]
                 if name == STARTS and entry != 0:
                     yield from self._other_contents(node, port, *held, entry, 0, usual, tried, 1)
+                for wanted in _bounds(name, names, index, inputs, others) if name in (STARTS, ENDS) else ():
+                    yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, 0)
                 if name == INDICES:
                     yield from self._other_indices(node, port, held, entries, index, tried)
                     continue
@@ -282,6 +287,32 @@ def _at_data(index: int, entry: int, wanted: int, data: Type | None) -> int:
 def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
     """Whether -1, which stands for what is left, is another entry."""
     return -1 in entries and entries.index(-1) != others.index(-1)
+
+
+def _bounds(
+    name: str, names: Sequence[str], index: int, inputs: Sequence[Type | None], others: Sequence[Type | None]
+) -> list[int]:
+    """Where a slice may begin or end, given its other bound, such that it has one element, or as many as ``others``
+    have on an axis."""
+    shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
+    data = shapes[0] if shapes else ()
+    few = range(1, data[0]) if len(data) == 1 and isinstance(data[0], int) and data[0] <= FEW else ()
+    lengths = dict.fromkeys((1, *few, *(dim for shape in shapes[1:] for dim in shape if isinstance(dim, int) and dim)))
+    start, end = (_entry(inputs, names, each, index) for each in (STARTS, ENDS))
+    if name == ENDS and start is not None:
+        found = [start + length for length in lengths if start >= 0 or start + length < 0]
+        return [each for each in (*found, LAST_END) if each != end]
+    if name == STARTS and end is not None:
+        found = [(0 if abs(end) >= FAR else end) - length for length in lengths]
+        return [each for each in found if each != start and (abs(end) >= FAR or (each < 0) == (end < 0))]
+    return []
+
+
+def _entry(inputs: Sequence[Type | None], names: Sequence[str], name: str, index: int) -> int | None:
+    known = inputs[names.index(name)] if name in names and names.index(name) < len(inputs) else None
+    entries = known.ints if isinstance(known, Tensor) else None
+    entry = entries[index] if entries is not None and index < len(entries) else None
+    return entry if isinstance(entry, int) else None
 
 
 def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:

@@ -9,7 +9,7 @@ from irlint.binding.calls import Call
 from irlint.dims import Expr
 from irlint.fixes.contents import Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
-from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.inserted import FLATTEN, TRANSPOSE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
 from irlint.inference.known import Known
@@ -150,7 +150,7 @@ class Guesses(NodeEdits):
                         continue
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
-                count = count or int(other == default and "axis" not in name)
+                count = count or int(other == default and ("axis" not in name or node.op == FLATTEN))
                 unsure = stored and other == default and value in (0, 1) and not usual.get(other)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
 

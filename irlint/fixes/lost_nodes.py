@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
-from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import AXES_ARE_AN_INPUT, FLATTEN, RESHAPE, SQUEEZE, UNSQUEEZE
 from irlint.fixes.other_values import USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node

@@ -17,7 +17,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
-from irlint.fixes.sizes import leaves_sizes, resized
+from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, Trials, is_demand
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
@@ -150,7 +150,7 @@ class Search:
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED:
-            yield rearranged(problem, node, guesses)
+            yield chain(rearranged(problem, node, guesses), declared_otherwise(node, guesses))
         yield self._at_others(nodes, node, guesses)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))

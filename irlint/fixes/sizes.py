@@ -14,7 +14,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.other_values import GUESS, SELDOM
+from irlint.fixes.other_values import GUESS, SELDOM, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -40,6 +40,9 @@ LONG = 120
 
 #: An input of so many axes is an image, whose spatial sizes go together.
 IMAGE = 4
+
+#: An input of the model may be declared otherwise for a node that has so many nodes before it.
+NEAR = 8
 
 #: The most nodes on the path back to an input.
 REACH = 600
@@ -92,6 +95,46 @@ def resized(
         batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
         if len(batch) > 1:
             yield from _fed(problem, batch, (0,), guesses, trials, likely=SELDOM, sure=True)
+
+
+def declared_otherwise(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """The inputs of the model that a node takes, or that come to it through other nodes, with an axis of 1 less, with a
+    batch axis, and images with their axes in another order, where they are declared so."""
+    known, found = guesses.known, dict[Value, None]()
+    for each in islice(_before(node, guesses.makers), NEAR):
+        found.update(dict.fromkeys(value for value in each.inputs if value in guesses.graph.inputs))
+    for value in list(found)[:INPUTS]:
+        shape = shape_of(value, known) if value is not None and not guesses.makers.is_constant(value) else None
+        if value is None or not shape or not isinstance(value.type, Tensor):
+            continue
+        for other in dict.fromkeys(_otherwise(shape)):
+            yield Guess((guesses.declared(value, other),), SELDOM, count=1, about=value)
+
+
+def _before(node: Node, makers: Makers) -> Iterator[Node]:
+    """A node and those that it takes its inputs from, the nearest first."""
+    found = {node: None}
+    waiting = [node]
+    for each in waiting:
+        yield each
+        for value in each.inputs:
+            maker = makers.of(value) if value is not None else None
+            if maker is not None and maker.node is not None and maker.node not in found:
+                found[maker.node] = None
+                waiting.append(maker.node)
+
+
+def _otherwise(shape: Shape) -> Iterator[Shape]:
+    """Other shapes of the same elements."""
+    for axis, dim in enumerate(shape):
+        if dim == 1 and len(shape) > 1:
+            yield (*shape[:axis], *shape[axis + 1 :])
+    if all(isinstance(dim, int) and dim > 1 for dim in shape):
+        yield (1, *shape)
+    for perm in dict.fromkeys((*layouts(len(shape)), *neighbors(len(shape)))) if len(shape) >= IMAGE else ():
+        other = tuple(shape[axis] for axis in perm)
+        if other != shape and all(isinstance(dim, int) for dim in shape):
+            yield other
 
 
 def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
