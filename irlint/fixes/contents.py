@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from irlint.fixes.guesses import Guesses
 
 #: The inputs that say where slices begin and end, and that which says which elements are taken, of so many.
-STARTS, ENDS = "starts", "ends"
+STARTS, ENDS, AXES = "starts", "ends", "axes"
 INDICES = "indices"
 FEW = 6
 
@@ -71,10 +71,12 @@ class Contents:
                     for at, other in enumerate(entries)
                     if other == entry and not axes and (place := self._held(value, at)) and place[0] is held[0]
                 ]
-                if name == STARTS and entry != 0:
+                if name == STARTS and entry > 0:
                     yield from self._other_contents(node, port, *held, entry, 0, usual, tried, 1)
-                for wanted in _bounds(name, names, index, inputs, others) if name in (STARTS, ENDS) else ():
-                    yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, 0)
+                if name in (STARTS, ENDS):
+                    for wanted in _bounds(name, names, index, inputs, others):
+                        yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, 0)
+                    continue
                 if name == INDICES:
                     yield from self._other_indices(node, port, held, entries, index, tried)
                     continue
@@ -84,6 +86,8 @@ class Contents:
                     if len(alike) > 1 and held[1] == alike[0]:
                         yield from self._all_alike(node, port, held[0], alike, entry, wanted)
             if value not in self.makers.known.types or not self.makers.is_constant(value):
+                continue
+            if name == ENDS and all(isinstance(each, int) and abs(each) >= FAR for each in entries):
                 continue
             listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
             swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
@@ -296,16 +300,24 @@ def _bounds(
     have on an axis."""
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
     data = shapes[0] if shapes else ()
-    few = range(1, data[0]) if len(data) == 1 and isinstance(data[0], int) and data[0] <= FEW else ()
-    lengths = dict.fromkeys((1, *few, *(dim for shape in shapes[1:] for dim in shape if isinstance(dim, int) and dim)))
+    axis = _entry(inputs, names, AXES, index) if AXES in names and len(inputs) > names.index(AXES) else index
+    size = data[axis] if axis is not None and -len(data) <= axis < len(data) else None
+    few = range(1, size) if len(data) == 1 and isinstance(size, int) and size <= FEW else ()
+    lengths = dict.fromkeys((1, *few, *(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim)))
     start, end = (_entry(inputs, names, each, index) for each in (STARTS, ENDS))
-    if name == ENDS and start is not None:
+    if name == ENDS and start is not None and end is not None and abs(end) < FAR:
         found = [start + length for length in lengths if start >= 0 or start + length < 0]
-        return [each for each in (*found, LAST_END) if each != end]
-    if name == STARTS and end is not None:
+        ends = {_reached(each, size): each for each in (LAST_END, *reversed(found))}
+        return [each for reached, each in ends.items() if reached != _reached(end, size)]
+    if name == STARTS and start is not None and end is not None:
         found = [(0 if abs(end) >= FAR else end) - length for length in lengths]
         return [each for each in found if each != start and (abs(end) >= FAR or (each < 0) == (end < 0))]
     return []
+
+
+def _reached(end: int, size: MaybeDim) -> int:
+    """The index behind the last element of a slice, as far as the axis reaches."""
+    return min(end, size) if isinstance(size, int) else min(end, LAST_END)
 
 
 def _entry(inputs: Sequence[Type | None], names: Sequence[str], name: str, index: int) -> int | None:
