@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from irlint.findings import wording
 from irlint.findings.faults import Rule, Severity, refused
@@ -12,6 +12,9 @@ from irlint.ops import Operator
 from irlint.ops.signatures import Signature, named
 from irlint.records import record
 from irlint.schemas import OfficialSchema
+
+#: An abbreviation has so many letters.
+_FEWEST = 3
 
 UNKNOWN_OPERATOR = Rule(
     "IRL501",
@@ -200,8 +203,20 @@ def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwis
 
 def corrected(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> dict[str, str]:
     """Fields of the fault of a misspelled name: what was intended, and the help that says so, else ``otherwise``."""
-    found = closest(name, candidates)
+    found = closest(name, candidates) or _abbreviated(name, candidates)
     return {"help": otherwise} if found is None else {"help": f"did you mean `{found}`?", "intended": found}
+
+
+def _abbreviated(name: str, candidates: Iterable[str]) -> str | None:
+    """The only candidate that a name is the beginning of, or that begins as the name does but for its last letter:
+    ``epsilon`` for ``eps``, ``pads`` for ``padding``."""
+    found = [each for each in candidates if _begin_alike(name, each)]
+    return found[0] if len(found) == 1 else None
+
+
+def _begin_alike(name: str, other: str) -> bool:
+    shared = next((at for at, (one, two) in enumerate(zip(name, other)) if one != two), min(len(name), len(other)))
+    return _FEWEST <= shared >= min(len(name), len(other) - 1)
 
 
 def counts(lowest: int, highest: int) -> str:

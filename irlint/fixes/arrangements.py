@@ -10,6 +10,7 @@ from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import FLATTEN, SQUEEZE, TRANSPOSE, UNSQUEEZE
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, layouts, neighbors, with_an_axis
+from irlint.fixes.trials import is_demand
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
@@ -63,6 +64,9 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     """A node before an input that takes an axis of 1 away, or adds one, or brings the axes in another order."""
     likely = SELDOM if problem.fault.rule in OF_AXES else GUESS
     rank = len(given.shape or ())
+    if is_demand(problem):
+        yield from _transposed(node, port, given, guesses)
+        return
     for axis, dim in enumerate(given.shape or ()):
         if dim == 1:
             given_so = node.inputs[port] in guesses.graph.inputs and problem.fault.rule not in OF_AXES
@@ -83,7 +87,11 @@ def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: G
     stretches = problem.fault.rule.family == "broadcasting" and rank >= max(ranks, default=0)
     for axis in range(0 if stretches else rank + 1):
         yield Guess((guesses.inserted(UNSQUEEZE, node, port, (("axes", (axis,)),)),), likely, about=(node, port))
-    for perm, count in _orders(rank, guesses):
+    yield from _transposed(node, port, given, guesses)
+
+
+def _transposed(node: Node, port: int, given: Tensor, guesses: Guesses) -> Iterator[Guess]:
+    for perm, count in _orders(len(given.shape or ()), guesses):
         likely = LAST if guesses.moves_batch(given.shape or (), perm) else GUESS
         yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), likely, count=count)
 

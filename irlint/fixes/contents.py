@@ -63,7 +63,7 @@ class Contents:
                 held = self._held(value, index)
                 if held is None or held in seen or not isinstance(entry, int):
                     continue
-                if name in TARGETS and entry in (0, -1):
+                if name in TARGETS and (entry == -1 or (entry == 0 and index < (_rank(inputs[0]) or 0))):
                     continue
                 seen.add(held)
                 alike = [
@@ -315,6 +315,10 @@ def _bounds(
     return []
 
 
+def _rank(known: Type | None) -> int | None:
+    return known.rank if isinstance(known, Tensor) else None
+
+
 def _reached(end: int, size: MaybeDim) -> int:
     """The index behind the last element of a slice, as far as the axis reaches."""
     return min(end, size) if isinstance(size, int) else min(end, LAST_END)
@@ -354,7 +358,7 @@ def _wanted(
         )
         rest, whole = product(entry for entry in copied if entry != -1), product(shape)
         part = quotient(whole, rest) if whole is not None and rest not in (None, 0) else None
-        found.update(dict.fromkeys(dim for dim in (part, *shape) if isinstance(dim, int) and dim > 1))
+        found.update(dict.fromkeys(dim for dim in (part, *shape) if isinstance(dim, int) and (dim > 1 or dim is part)))
     yield from (each for each in found if each != entries[index])
     if left and -1 not in entries:
         yield -1

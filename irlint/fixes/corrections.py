@@ -19,12 +19,12 @@ from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME
-from irlint.checks.versions import IR_VERSION_TOO_NEW
+from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.inputs import may_be_renamed, names_another_operator
 from irlint.fixes.inserted import CAST
+from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
@@ -35,6 +35,7 @@ from irlint.model.order import graphs
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
+from irlint.targets.newest import RUNTIME_OPSETS
 
 Edits = tuple[Edit, ...]
 
@@ -113,6 +114,19 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (Edit("opset", "opset_import", name="", value=opset),)
 
 
+def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The newest opset of the domain that ONNX Runtime takes, of one that nobody knows."""
+    limit = RUNTIME_OPSETS.get(problem.domain or "")
+    if limit is not None and problem.is_error and not problem.graph:
+        yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)
+
+
+def _in_another_domain(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The node in another domain, where its own has the operator in later opsets only, and refuses it in this one."""
+    if problem.is_error:
+        yield from _of_a_domain(problem, known)
+
+
 def _spelled_alike(problem: Problem, known: Known) -> Iterator[Edits]:
     """The node as each operator whose name is like what it has."""
     node = problem.node
@@ -151,6 +165,8 @@ def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     value = held.value
     others: list[object] = []
+    if isinstance(value, (tuple, list)) and all(isinstance(each, float) and each.is_integer() for each in value):
+        others.append(tuple(map(int, value)))
     if isinstance(value, (tuple, list)) and len(set(value)) == 1:
         others.append(value[0])
     elif isinstance(value, float) and value.is_integer():
@@ -305,11 +321,13 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     if value not in graph.outputs:
         other = next((each for each in unused if each.name == problem.fault.intended), None)
         maker = next((node for node in graph.nodes if other in node.outputs), None) if other is not None else None
-        lost = other is not None and not may_be_renamed(other, maker, value)
+        lost = other is not None and not may_be_renamed(other, maker, value, graph)
         almost = closest(value.name, [problem.fault.intended], ALMOST)
         left = [each for each in spare_values(graph) if each.name != problem.fault.intended]
         left = [each for each in left if each not in graph.outputs and each not in graph.inputs]
-        sure = almost and not left and not names_another_operator(value.name, problem.fault.intended)
+        sure = is_spelled_alike(value.name, problem.fault.intended) or (
+            almost and not left and not names_another_operator(value.name, problem.fault.intended, graph)
+        )
         if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return
@@ -345,7 +363,8 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     DUPLICATE_NAME: (_alone,),
     CYCLE: (_outside,),
     ANOTHER_OPSET: (_intended,),
-    OPSET_LACKS_OPERATOR: (_intended, _other_opsets),
+    OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
+    OPSET_TOO_NEW: (_newest_opset,),
     MISSING_OPSET_IMPORT: (_imported,),
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
     IR_VERSION_TOO_NEW: (_older_file,),

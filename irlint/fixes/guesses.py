@@ -130,6 +130,7 @@ class Guesses(NodeEdits):
             tried: set[object] = {meant(name, value, rank)}
             for other, likely in chain(
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
+                ((default, SELDOM) for _ in range(type(default) is int and "axis" not in name)),
                 other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):
                 is_meant = meant(name, other, rank)
@@ -151,7 +152,7 @@ class Guesses(NodeEdits):
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
                 count = count or int(other == default and ("axis" not in name or node.op == FLATTEN))
-                unsure = stored and other == default and value in (0, 1) and not usual.get(other)
+                unsure = stored and name != "transA" and other == default and value in (0, 1) and not usual.get(other)
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
-from irlint.checks.intended import ALIKE, plain
+from irlint.checks.intended import plain
 from irlint.findings.edits import Edit
-from irlint.findings.wording import closest
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
+from irlint.fixes.names import may_be_renamed
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
@@ -118,7 +118,7 @@ class Inputs:
                         continue
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
                     before = node.inputs[port]
-                    if node in missing and not may_be_renamed(value, maker.node if maker is not None else None, before):
+                    if node in missing and not may_be_renamed(value, maker.node if maker else None, before, self.graph):
                         yield Guess((self.guesses.connected(value, node, port, unused),), UNSURE)
                         continue
                     yield Guess(
@@ -346,33 +346,6 @@ class Inputs:
             if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
                 return
             value = first
-
-
-def may_be_renamed(value: Value, node: Node | None, before: Value | None) -> bool:
-    """Whether a value may be the one that had another name before: not where its name names its node, and the other
-    name does not, nor where the exporter numbered both, or one of them after another operator."""
-    if before is None:
-        return True
-    if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
-        return False
-    if names_another_operator(value.name, before.name):
-        return False
-    return node is None or not node.name or node.name not in value.name or node.name in before.name
-
-
-def names_another_operator(one: str, other: str) -> bool:
-    """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
-    ``/block/Gemm_output_0``, or ``x.1`` after the operator that takes ``x``."""
-    if one.rpartition(".")[0] == other or other.rpartition(".")[0] == one:
-        return True
-    ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
-    return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
-
-
-def _number(name: str) -> str:
-    """The number of a value that an exporter numbered: ``12`` of ``12`` and of ``onnx::Conv_12``; "" of others."""
-    number = name.rpartition("_")[2] if "::" in name else name
-    return number if number.isdecimal() else ""
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:

@@ -20,6 +20,11 @@ UNIFORM = 4
 SMALL = 9
 SPATIAL = 2
 
+#: Attributes of ONNX that are integers and mean yes or no.
+FLAGS = frozenset(
+    ("allowzero", "ceil_mode", "count_include_pad", "exclusive", "keepdims", "largest", "reverse", "transA", "transB")
+)
+
 #: Lists are changed up to so many entries, and put in all orders up to so many.
 ENTRIES = 8
 ORDERED = 4
@@ -64,6 +69,8 @@ def other_values(
     elif isinstance(value, int):
         if value in (0, 1):
             yield 1 - value, USUAL
+        if name in FLAGS:
+            return
         whole = () if "heads" in name else shapes
         sizes = dict.fromkeys(dim for shape in whole for dim in shape if isinstance(dim, int) and dim > 1)
         if outputs > 1 and value != outputs:

@@ -83,7 +83,7 @@ class Search:
         best = self._best(problem, self.graph, self.trials, self.guesses)
         if not best:
             return None
-        alternatives = tuple(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
+        alternatives = tuple(dict.fromkeys(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group))
         unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
         unsure |= (
@@ -141,7 +141,9 @@ class Search:
             return
         yield inputs.as_in_other_blocks(node)
         clashing = self._clashing(problem)
-        nodes = self._behind(node, clashing)
+        products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
+        apart = (each for place in products for each in self._behind(node, [place]))
+        nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
         yield guesses.contents.copied(node)
@@ -149,8 +151,9 @@ class Search:
             yield guesses.contents.as_declared(node)
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
-        if problem.fault.rule.family != DECLARED:
-            yield chain(rearranged(problem, node, guesses), declared_otherwise(node, guesses))
+        if problem.fault.rule.family != DECLARED or is_demand(problem):
+            declared = () if is_demand(problem) else declared_otherwise(node, guesses)
+            yield chain(rearranged(problem, node, guesses), declared)
         yield self._at_others(nodes, node, guesses)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import islice
 
+from irlint.binding.calls import ATTRIBUTE_KIND
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
@@ -176,7 +177,7 @@ class Suggestions:
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
-                if edits[0].kind in ("opset", "rename"):
+                if edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND:
                     break
         return _best(problem, found)
 

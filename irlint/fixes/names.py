@@ -1,0 +1,54 @@
+"""Which value may be the one that had another name before."""
+
+from __future__ import annotations
+
+from irlint.checks.intended import ALIKE
+from irlint.findings.wording import closest
+from irlint.model import Graph, Node, Value
+
+
+def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
+    """Whether a value may be the one that had another name before: not where its name names its node, and the other
+    name does not, nor where the exporter numbered both, or one of them after another operator."""
+    if before is None or is_spelled_alike(value.name, before.name):
+        return True
+    if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
+        return False
+    if names_another_operator(value.name, before.name, graph):
+        return False
+    return node is None or not node.name or node.name not in value.name or node.name in before.name
+
+
+def names_another_operator(one: str, other: str, graph: Graph) -> bool:
+    """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
+    ``/block/Gemm_output_0``, or ``x.1`` after the operator that takes ``x``, where it names others so."""
+    for short, long in ((one, other), (other, one)):
+        if long.rpartition(".")[0] == short:
+            return any(_is_counted(name) for name in _names(graph) if name not in (one, other))
+    ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
+    return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
+
+
+def is_spelled_alike(one: str, other: str) -> bool:
+    """Whether two names have the same letters and digits: ``/block/Relu_output_0`` and ``_block_Relu_output_0``."""
+    return _letters(one) == _letters(other) != ""
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
+
+
+def _names(graph: Graph) -> set[str]:
+    found = {value.name for node in graph.nodes for value in node.outputs if value is not None}
+    return found | {value.name for value in (*graph.constants, *graph.inputs)}
+
+
+def _is_counted(name: str) -> bool:
+    """Whether a name is one of several that only a number at the end distinguishes: ``x.1``."""
+    return name.rpartition(".")[2].isdecimal() and "." in name
+
+
+def _number(name: str) -> str:
+    """The number of a value that an exporter numbered: ``12`` of ``12`` and of ``onnx::Conv_12``; "" of others."""
+    number = name.rpartition("_")[2] if "::" in name else name
+    return number if number.isdecimal() else ""
