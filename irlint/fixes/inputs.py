@@ -103,6 +103,7 @@ class Inputs:
 
     def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Guess]:
         """The values that nobody uses, in the place of one like them, or of one that is missing."""
+        several = len({value.name for value in self.graph.undefined}) > len(self.spare)
         for node in nodes if self.spare else ():
             behind = downstream(node, self.graph)
             for port, given in enumerate(inputs_of(node, self.known)):
@@ -118,7 +119,8 @@ class Inputs:
                         continue
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
                     before = node.inputs[port]
-                    if node in missing and not may_be_renamed(value, maker.node if maker else None, before, self.graph):
+                    renamed = not several and may_be_renamed(value, maker.node if maker else None, before, self.graph)
+                    if node in missing and not renamed:
                         yield Guess((self.guesses.connected(value, node, port, unused),), UNSURE)
                         continue
                     yield Guess(
@@ -201,6 +203,9 @@ class Inputs:
         own = next((value for value in node.inputs if value is not None and self._kind(value) == kind), None)
         if own is not None:
             return own
+        spare = next((value for value, _ in self.spare if self._kind(value) == kind), None)
+        if spare is not None:
+            return spare
         before = (each for each in reversed(self.graph.nodes) if each.index < node.index)
         made = (value for each in before for value in each.outputs if value is not None)
         stored = (value for value in self.graph.constants if not self.users.get(value))

@@ -26,7 +26,7 @@ def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
     if known.format.writer != "onnx":
         return
     for value, left in inputs.spare:
-        if left.dtype != "int64" or left.rank != 1 or value in node.inputs:
+        if left.dtype != "int64" or left.rank != 1 or left.ints is None or value in node.inputs:
             continue
         for port, given in enumerate(inputs_of(node, known)):
             if isinstance(given, Tensor) and given.shape is not None and node.inputs[port] is not None:
@@ -42,7 +42,8 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
     if opset >= AXES_ARE_AN_INPUT and entries and all(type(each) is int and -rank <= each <= rank for each in entries):
         yield SQUEEZE
         yield UNSQUEEZE
-    yield RESHAPE
+    if given.value is None:
+        yield RESHAPE
 
 
 def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:

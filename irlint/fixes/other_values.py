@@ -68,7 +68,7 @@ def other_values(
         yield from ((axis, SELDOM) for axis in range(rank) if axis not in (value, value + rank))
     elif isinstance(value, int):
         if value in (0, 1):
-            yield 1 - value, USUAL
+            yield 1 - value, GUESS if name == "transA" and not value else USUAL
         if name in FLAGS:
             return
         whole = () if "heads" in name else shapes

@@ -152,7 +152,8 @@ class Search:
             yield inputs.behind(problem, node)
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED or is_demand(problem):
-            declared = () if is_demand(problem) else declared_otherwise(node, guesses)
+            of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
+            declared = declared_otherwise(node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
         yield self._at_others(nodes, node, guesses)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
