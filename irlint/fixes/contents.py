@@ -309,7 +309,7 @@ def _bounds(
         found = [start + length for length in lengths if start >= 0 or start + length < 0]
         ends = {_reached(each, size): each for each in (LAST_END, *reversed(found))}
         return [each for reached, each in ends.items() if reached != _reached(end, size)]
-    if name == STARTS and start is not None and end is not None:
+    if name == STARTS and start and end is not None:
         found = [(0 if abs(end) >= FAR else end) - length for length in lengths]
         return [each for each in found if each != start and (abs(end) >= FAR or (each < 0) == (end < 0))]
     return []

@@ -115,8 +115,8 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The newest opset of the domain that ONNX Runtime takes, of one that nobody knows."""
-    limit = RUNTIME_OPSETS.get(problem.domain or "")
+    """The newest opset that ONNX Runtime has of a domain other than the standard one, whose opsets come often."""
+    limit = RUNTIME_OPSETS.get(problem.domain) if problem.domain else None
     if limit is not None and problem.is_error and not problem.graph:
         yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)
 

@@ -36,6 +36,17 @@ class Guess:
         return all(edit.swaps for edit in self.edits)
 
     @property
+    def redeclares(self) -> bool:
+        """Whether an input of the model is declared with other axes."""
+        return any(
+            (edit.shape is not None
+            and sorted(map(str, edit.shape)) == sorted(map(str, edit.before or ())))
+            or len(edit.shape or ()) != len(edit.before or ())
+            for edit in self.edits
+            if edit.kind == "declaration"
+        )
+
+    @property
     def changes_node(self) -> bool:
         """Whether a node changes, and not only what the graph stores or is given."""
         return any(edit.kind not in ("constant", "declaration") for edit in self.edits)

@@ -171,7 +171,7 @@ class Search:
             if at >= CANDIDATES or trials.left <= 0:
                 break
             outcome = trials.outcome(guess.edits, problem)
-            if outcome is not None:
+            if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS)
                 worth = len(outcome.fixed) - len(outcome.stale)

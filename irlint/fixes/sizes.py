@@ -107,8 +107,9 @@ def declared_otherwise(node: Node, guesses: Guesses) -> Iterator[Guess]:
         shape = shape_of(value, known) if value is not None and not guesses.makers.is_constant(value) else None
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
+        direct = value in node.inputs
         for other in dict.fromkeys(_otherwise(shape)):
-            yield Guess((guesses.declared(value, other),), SELDOM, count=1, about=value)
+            yield Guess((guesses.declared(value, other),), SELDOM if direct else GUESS, count=int(direct), about=value)
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:

@@ -59,7 +59,7 @@ SUGGESTIONS = """
 (float[1,16,3,3] x) => (float[1,4,6,6] y) { y = DepthToSpace <blocksize = 3> (x) }                    | set `blocksize = 2`
 (float[1,2,4,5] x) => (float[1,2,4,5] y) <float[2] s = {1, 1}> { y = PRelu (x, s) }                  | reshape constant `s` from [2] to [2, 1, 1]
 (float[1,2,2,5] x) => (float[1,2,2,5] y) <float[2] s = {1, 1}> { y = PRelu (x, s) }                  | reshape constant `s` from [2] to [2, 1, 1], or reshape constant `s` from [2] to [2, 1]
-(float[2,3,1,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        | insert a Squeeze with `axes = [2]` before input 0
+(float[2,3,1,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        | declare input `x` as [2, 3, 5]
 (float[2,3,4,5] x) => (float[5,2,3] y) { y = Transpose <perm = [2,0,1]> (x) }                        |
 (float[2,4,1,1] x, float[4,3] w) => (float[2,3] y) <int64[1] a = {3}> { s = Squeeze (x, a) y = MatMul (s, w) } | change [3] to [2, 3] in constant `a`
 (float[2,3] x) => (float[2,3] y) { a = Relu (x) b = Abs (a) t = Exp (b) y = Neg (Relu_output_1) }    | connect `t`, which nothing uses, as input 0, and insert a Relu before input 0
@@ -80,6 +80,20 @@ SUGGESTIONS = """
 (float[2,3] x) => (float[3,3] y) { t = Exp (x) y = Concat <axis = 1> (t, t) }                        |
 (float[2,3] x, float[2,4] z) => (float[2,3] y) { y = Add (x, z) }                                    |
 (float[2,3] x, float[7,8] w) => (float[2,7] y) { y = Gemm (x, w) }                                   |
+(float[2,12] x) => (float[3,2,4] y) <int64[3] t = {2, 3, 4}> { a = Relu (x) y = Transpose <perm = [1,0,2]> (a) } | insert a Reshape with `t` as input 1 before input 0
+(float[2,3] x, float[2,4,3] z) => (float[2,4,3] y, float[2,3] v) <int64[1] a = {1}> { t = Relu (x) v = Neg (t) y = Add (t, z) } | insert an Unsqueeze with `a` as input 1 before input 0
+(float[4,5] x) => (int64[2] y) <int64 i = {0}, int64[1] k = {7}> { s = Shape (x) g = Gather (s, i) y = Concat <axis = 0> (k, g) } | reshape constant `i` from [] to [1]
+(float[4] x, float[1] z) => (float[2] y) { r = ReduceSum <keepdims = 0> (x) t = Neg (r) y = Concat <axis = 0> (z, t) } | insert an Unsqueeze with `axes = [0]` before input 1
+(float[1,32,3,32] x, float[8,3,3,3] w) => (float[1,8,30,30] y) { y = Conv (x, w) }                   | change 32 and 3 to 3 and 32 on axes 1 and 2 of input `x`
+(float[1,1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv (x, w) }                     | declare input `x` as [1, 3, 8, 8]
+(float[3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv (x, w) }                         | declare input `x` as [1, 3, 8, 8]
+(float[2,5] x) => (float[2] y) <int64[1] b = {-1}, int64[1] e = {0}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Squeeze (s, a) } | change 0 to 9223372036854775807 in constant `e`
+(float[2,9] x, float[2,4] z) => (float[2,4] y) <int64[1] b = {3}, int64[1] e = {1}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Add (s, z) } | change 1 to 7 in constant `e`
+(float[1,8,4,4] x, float[4,128] w) => (float[1,4] y) { r = Relu (x) f = Flatten <axis = 2> (r) y = Gemm <transB = 1> (f, w) } | set `axis = 1` in Flatten[1]
+(float[1,8,6,6] x, float[8,8,3,3] u, float[8,8,3,3] v, float[4,288] w) => (float[1,4] y) { a = Conv <pads = [1,1,1,1]> (x, u) b = Conv <pads = [0,0,0,0]> (a, v) f = Flatten (b) y = Gemm <transB = 1> (f, w) } | set `pads = [1, 1, 1, 1]` in Conv[1]
+(float[N,4] x, float[4,3] w) => (float[N,3] y) { r = Relu (x) y = Gemm <transA = 1> (r, w) }           | set `transA = 0`
+(float[1,3,8,8] x, float[9,3,3,3] w) => (float[1,9,6,6] y) { y = Conv <group = 2> (x, w) }           | set `group = 1`
+(float[2,8] x) => (float[2,2,4] y) <int64[3] t = {2, 2, 0}> { y = Reshape (x, t) }                    | change 0 to 4 in constant `t` (entry 2)
 """.strip().splitlines()
 
 
@@ -156,6 +170,7 @@ FIXES = """
 (float[2,3] x, float[3] k) => (float[2,3] y) { v_add = Relu (x) q_mul = Exp (x) y = Add (v_add, q_add) } | |
 (float[2,3] x) => (float[2,3] y, float[2,3] z) { v_add = Relu (x) z = Exp (v_add) y = Add (x, v_ad) } | connect `v_add` as input 1 in Add[2]
 (float[2,2,3,4] x) => (int64[?,?,?,?] y) { y = ArgMax <axis = 5> (x) } | |
+(float[2,3] x) => (float[2,3] y) <int64 t = {0}> { y = Clip (x, t) } | store constant `t` as float32
 """.strip().splitlines()
 
 
@@ -359,6 +374,29 @@ def test_a_missing_node_is_not_replaced_by_what_nothing_uses(graph: str) -> None
         node.input[:] = [names.get(each, each) for each in node.input]
         node.output[:] = [names.get(each, each) for each in node.output]
     assert not any(edit.kind == "input" for edit in irlint.fix(model.SerializeToString(), unsafe=True).edits)
+
+
+#: What a value is called and what its user says, the other value of the graph, and whether that is the same name.
+NAMES = """
+fc.1 fc other True
+t.1 t t.2 False
+_fc_Relu_output_0 /fc/Relu_output_0 other True
+model.fc.weight fc.weight other True
+"""
+
+
+@pytest.mark.parametrize("line", NAMES.strip().splitlines())
+def test_a_name_that_is_written_another_way(line: str) -> None:
+    made, used, other, same = line.split()
+    model = onnx.parser.parse_model(
+        f"{HEAD}g (float[2,3] x) => (float[2,3] y) {{ a = Relu (x) b = Exp (x) y = Add (b, c) }}"
+    )
+    names = {"a": made, "b": other, "c": used}
+    for node in model.graph.node:
+        node.input[:] = [names.get(each, each) for each in node.input]
+        node.output[:] = [names.get(each, each) for each in node.output]
+    texts = [edit.text for edit in irlint.fix(model.SerializeToString(), unsafe=True).edits]
+    assert any(text.startswith(f"connect `{made}`") for text in texts) == (same == "True")
 
 
 def test_a_list_of_one_number_becomes_that_number() -> None:

@@ -22,13 +22,29 @@ BROKEN = """
 (float[2,3] x) => (float[2,3] result) { z = Relu (x) result = Exp (z) } | result = Exp > reslt = Exp | rename `reslt` to `result`
 (int64[2,3] x, float[2,3] z) => (float[2,3] y) { c = Cast <to = 1> (x) y = Mul (c, z) } | c = Cast <to = 1> (x) y = Mul (c, z) > y = Mul (x, z) | insert a Cast with `to = float32` before input 0 in Mul[0]
 (float[2,3,4] x, float[3,2,5] z) => (float[3,4,5] y) { t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) } | t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) > y = MatMul (x, z) |
-(float[2,3] x, float[2,3,4] z) => (float[2,3,4] y) <int64[1] a = {2}> { u = Unsqueeze (x, a) y = Add (u, z) } | u = Unsqueeze (x, a) y = Add (u, z) > y = Add (x, z) | insert an Unsqueeze with `axes = [2]` before input 0 in Add[0], remove the initializer "a"
+(float[2,3] x, float[2,3,4] z) => (float[2,3,4] y) <int64[1] a = {2}> { u = Unsqueeze (x, a) y = Add (u, z) } | u = Unsqueeze (x, a) y = Add (u, z) > y = Add (x, z) | insert an Unsqueeze with `a` as input 1 before input 0 in Add[0]
 (float[2,48,8] x) => (float[2,48,4,2] y) <int64[4] t = {2, 48, 4, -1}> { y = Reshape (x, t) } | 48, 4, -1} > 47, 4, -1} | change 47 to 48 in constant `t` (entry 1)
 (float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { z = Relu (x) y = MatMul (z, w) } | float[4,3] x > float[4,7] x | change 7 to 3 on axis 1 of input `x`
 (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Mul (x, w) } | float[3] w = {1, 2, 3} > float16[3] w = {15360, 16384, 16896} | store constant `w` as float32
 (float[8,4] x, float[2,8] z) => (float[2,4] y) { y = MatMul (z, x) } | (z, x) > (x, z) | swap
 (float[2,3] x) => (float[3] y) { y = ReduceSum <axes = [0], keepdims = 0> (x) } | keepdims = 0 > keepdims = 1 | | 11
 (float[2,3] x) => (float[1,2,3] y) <int64[1] a = {0}> { y = Unsqueeze (x, a) } | | import opset 13 of ai.onnx | 11 13
+(float[2,12] x) => (float[3,2,4] y) <int64[3] t = {2, 3, 4}> { a = Relu (x) r = Reshape (a, t) y = Transpose <perm = [1,0,2]> (r) } | r = Reshape (a, t) y = Transpose <perm = [1,0,2]> (r) > y = Transpose <perm = [1,0,2]> (a) | insert a Reshape with `t` as input 1 before input 0 in Transpose[1]
+(float[4,3,1] x, float[3,5] z) => (float[5,4] u, float[5,4] v) { s = Squeeze <axes = [2]> (x) t = MatMul (s, z) u = Transpose <perm = [1,0]> (t) w = MatMul (s, z) v = Transpose <perm = [1,0]> (w) } | s = Squeeze <axes = [2]> (x) > s = Identity (x) | insert a Flatten with `axis = 1` before input 0 in MatMul[1], insert a Flatten with `axis = 1` before input 0 in MatMul[3] | 11
+(float[N,4] x, float[4,3] w) => (float[N,3] y) { r = Relu (x) y = Gemm (r, w) } | Gemm (r > Gemm <transA = 1> (r | set `transA = 0` in Gemm[1]
+(float[N,S,2,8] q, float[N,2,8,S] k) => (float[N,2,S,S] y) { r = Relu (q) t = Transpose <perm = [0,2,1,3]> (r) y = MatMul (t, k) } | t = Transpose <perm = [0,2,1,3]> (r) > t = Identity (r) | insert a Transpose with `perm = [0, 2, 1, 3]` before input 0 in MatMul[2]
+(float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv (x, w) } | float[1,3,8,8] x > float[1,8,3,8] x | change 8 and 3 to 3 and 8 on axes 1 and 2 of input `x`
+(float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv (x, w) } | float[1,3,8,8] x > float[3,8,8] x | declare input `x` as [1, 3, 8, 8]
+(float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv <pads = [0,0,0,0]> (x, w) } | pads > padding | rename the attribute `padding` to `pads` in Conv[0]
+(float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv <group = 1> (x, w) } | group = 1 > group = 3 | set `group = 1` in Conv[0]
+(float[2,5] x) => (float[2] y) <int64[1] b = {-1}, int64[1] e = {9223372036854775807}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Squeeze (s, a) } | e = {9223372036854775807} > e = {0} | change 0 to 9223372036854775807 in constant `e`
+(float[2,9] x, float[2,4] z) => (float[2,4] y) <int64[1] b = {3}, int64[1] e = {7}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Add (s, z) } | e = {7} > e = {1} | change 1 to 7 in constant `e`
+(float[1,8,4,4] x, float[4,128] w) => (float[1,4] y) { r = Relu (x) f = Flatten <axis = 1> (r) y = Gemm <transB = 1> (f, w) } | axis = 1 > axis = 3 | set `axis = 1` in Flatten[1]
+(float[1,8,6,6] x, float[8,8,3,3] u, float[8,8,3,3] v, float[4,288] w) => (float[1,4] y) { a = Conv <pads = [1,1,1,1]> (x, u) b = Conv <pads = [1,1,1,1]> (a, v) f = Flatten (b) y = Gemm <transB = 1> (f, w) } | [1,1,1,1]> (a > [0,0,0,0]> (a | set `pads = [1, 1, 1, 1]` in Conv[1]
+(float[2,3] x) => (float[2,3] y) { t = Constant <value = int64 {0}> () c = Cast <to = 1> (t) y = Clip (x, c) } | Clip (x, c) > Clip (x, t) | connect `c`, which nothing uses, as input 1 in Clip[2]
+(float[1,8,8,8] x, float[8,8,3,3] w, float[4,32] v) => (float[1,4] y) { p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (x) c = Conv (p, w) f = Flatten (c) y = Gemm <transB = 1> (f, v) } | Conv (p > Conv (x | connect `p`, which nothing uses, as input 0 in Conv[1]
+(float[2,3] x) => (float[2,3] y) { add_output = Relu (x) y = Exp (add_output) } | add_output = Relu > add_outputx = Relu | connect `add_outputx` as input 0 in Exp[1]
+(float[2,8] x) => (float[2,2,4] y) <int64[3] t = {2, 2, 4}> { y = Reshape (x, t) } | {2, 2, 4} > {2, 2, 0} | change 0 to 4 in constant `t` (entry 2)
 (float[batch,6] x) => (float[batch,2,3] y) <int64[3] t = {0, 2, 3}> { y = Reshape (x, t) } | {0, 2, 3} > {4, 2, 3} | change 4 to 0 in constant `t` (entry 0)
 """.strip().splitlines()
 
