@@ -34,15 +34,14 @@ CUSTOM_OPERATOR = Rule(
     "IRL502",
     "custom-operator",
     Severity.NOTE,
-    "irlint has no rule for this operator: its outputs are taken as the file declares them.",
-    why="""A custom operator, or one that irlint does not know yet, says nothing about its outputs. What the file
-        declares for them is used further on; where it declares nothing, what follows cannot be checked.
-
-ONNX Runtime and OpenVINO run such a model with the library that has the operator
-(`SessionOptions.register_custom_ops_library`, `Core.add_extension`), and refuse it without. The file does not say
-which libraries you load, so this is a note, and it does not fail a check. If you load none, `--severity
-custom-operator=error` makes it an error, as does `[severity]` in `irlint.toml`.""",
-    fix="Declare the shapes of its outputs (ONNX `value_info`), so that what follows is checked.",
+    "irlint has no rule for this operator; it uses the declared types and shapes of the outputs.",
+    why="The outputs of a custom operator, or of one that irlint does not know yet, cannot be inferred. irlint uses "
+    "what the file declares for them; without a declaration, what follows cannot be checked. ONNX Runtime and "
+    "OpenVINO run such a model with the library that has the operator "
+    "(`SessionOptions.register_custom_ops_library`, `Core.add_extension`), and refuse it without. The file does "
+    "not say which libraries you load, so this is a note and does not fail a check. If you load none, "
+    "`--severity custom-operator=error` makes it an error, as does `[severity]` in `irlint.toml`.",
+    fix="Declare the shapes of its outputs (ONNX `value_info`) so that what follows is checked.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
 g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,8 +53,8 @@ UNKNOWN_ATTRIBUTE = Rule(
     "unknown-attribute",
     Severity.ERROR,
     "The operator has no attribute of this name at this version.",
-    why="""ONNX Runtime and the ONNX checker refuse an attribute that the operator does not have. OpenVINO ignores it in
-silence, and takes the default for the one that was meant: there it is a warning.""",
+    why="ONNX Runtime and the ONNX checker refuse an attribute that the operator does not have. OpenVINO ignores it "
+    "without a message and uses the default of the intended attribute; there irlint warns.",
     fix="Correct the name, or use the opset version that has the attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
@@ -69,9 +68,9 @@ MISSING_ATTRIBUTE = Rule(
     "IRL504",
     "missing-attribute",
     Severity.ERROR,
-    "An attribute that the operator requires is not there.",
-    why="""ONNX runtimes refuse the node. OpenVINO takes a value of its own where it can, which is seldom the one that
-        was meant: there it is a warning that names the value.""",
+    "A required attribute is missing.",
+    why="ONNX runtimes refuse the node. OpenVINO uses a value of its own if it can, which is seldom the intended "
+    "one; there irlint warns and names the value.",
     fix="Write the attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
@@ -100,7 +99,8 @@ ATTRIBUTE_VALUE = Rule(
     "attribute-value-not-allowed",
     Severity.ERROR,
     "An attribute has a value that the operator does not allow.",
-    why="The operator defines what each value means; a runtime refuses any other, or takes a default in silence.",
+    why="The operator defines what each value means; a runtime refuses any other, or takes a default without a "
+    "message.",
     fix="Use one of the values that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME"> (x, w) }""",
@@ -113,9 +113,9 @@ INPUT_COUNT = Rule(
     "IRL507",
     "input-count-wrong",
     Severity.ERROR,
-    "The node has fewer or more inputs than its operator takes.",
-    why="Runtimes refuse a node that leaves a required input out, or has one too many.",
-    fix="Connect the inputs that the operator names, and no others; leave an optional one out by the empty name.",
+    "The number of inputs is wrong for the operator.",
+    why="Runtimes refuse a node with a missing required input or with extra inputs.",
+    fix="Connect the inputs that the operator names, and no others. Use the empty name for an absent optional input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -128,7 +128,7 @@ OUTPUT_COUNT = Rule(
     "IRL508",
     "output-count-wrong",
     Severity.ERROR,
-    "The node names more or fewer outputs than its operator has.",
+    "The number of outputs is wrong for the operator.",
     why="Runtimes refuse a node with an output that its operator does not have.",
     fix="Name only the outputs that the operator has at this version.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -159,10 +159,9 @@ MISSING_OPSET_IMPORT = Rule(
     "missing-opset-import",
     Severity.ERROR,
     "A node's domain is not among the opsets that the model imports.",
-    why="""Without the version of its domain an operator's meaning is not fixed. The ONNX checker refuses the model;
-        ONNX Runtime takes the newest version of a domain that it knows, which is another one in each of its releases:
-        there it is a
-warning.""",
+    why="Without the version of its domain the meaning of an operator is undefined. The ONNX checker refuses the "
+    "model. ONNX Runtime uses the newest version of the domain that it knows, which differs between its "
+    "releases, and irlint warns.",
     fix="Add the domain and its version to `opset_import`.",
     bad="""<ir_version: 8, opset_import: ["ai.onnx.ml" : 3]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",

@@ -21,8 +21,8 @@ WEIGHTS_MISSING = Rule(
     "IRL701",
     "weights-missing",
     Severity.ERROR,
-    "The file that holds the weights is not there, or cannot be used.",
-    why="A model and its weights travel as separate files; without the second one no runtime can load the first.",
+    "The file with the weights is missing or unusable.",
+    why="A model and its weights are separate files; runtimes cannot load one without the other.",
     fix="Put the weights file beside the model, under the name that the message gives.",
 )
 
@@ -42,8 +42,8 @@ CONSTANT_SIZE = Rule(
     "constant-size-mismatch",
     Severity.ERROR,
     "A constant has more or fewer bytes than its shape and element type need.",
-    why="""Runtimes compare the two when they load the model, and refuse it where they differ. ONNX Runtime does not
-        look at an initializer that nothing uses: there it is a warning.""",
+    why="Runtimes compare the two when they load the model, and refuse it where they differ. ONNX Runtime does not "
+    "look at an initializer that nothing uses; irlint warns in that case.",
     fix="Write the constant again, with a shape and an element type that belong to its data.",
 )
 
@@ -53,7 +53,7 @@ NEGATIVE_SIZE = Rule(
     "constant-dim-negative",
     Severity.ERROR,
     "A constant's shape has a size below 0.",
-    why="A constant's data has one shape, and every size in it is a whole number of at least 0.",
+    why="A constant's data has one shape, and every size in it is an integer of at least 0.",
     fix="Write the sizes that the data has.",
 )
 
@@ -63,10 +63,10 @@ WEIGHTS_LINKED = Rule(
     "weights-linked",
     Severity.WARNING,
     "The file that holds the weights is a link, or is reached through a folder outside of the model's.",
-    why="""onnx.load and the ONNX checker follow no symbolic link, open no file of several hard links, and take no path
-        that leads out of the model's folder: whoever gives away a model could name any file of the machine otherwise.
-        ONNX Runtime follows
-what leads back into the folder, but for tensors in bodies and in attributes of other operators than Constant.""",
+    why="onnx.load and the ONNX checker follow no symbolic links, open no files with several hard links, and accept "
+    "no paths that leave the model's folder: otherwise a model could read any file of the machine. ONNX Runtime "
+    "follows links that stay inside the folder, except for tensors in bodies and in attributes of operators "
+    "other than Constant.",
     fix="Put the file itself beside the model.",
 )
 
@@ -75,10 +75,10 @@ NOT_A_NUMBER = Rule(
     "IRL734",
     "constant-not-a-number",
     Severity.WARNING,
-    "A constant holds what is not a number.",
-    why="""Whatever is computed with it is not a number either: the training diverged, or the file was damaged. Of large
-constants this is known with `--weights` only.""",
-    fix="Export the model again from weights that are sound.",
+    "A constant contains NaN.",
+    why="Every result computed from it is NaN too: the training diverged, or the file is damaged. Large constants "
+    "are checked only with `--weights`.",
+    fix="Export the model again from sound weights.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float[2] w = {nan, 1.0}> { y = Mul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -90,10 +90,10 @@ INFINITE = Rule(
     "IRL735",
     "weights-infinite",
     Severity.NOTE,
-    "A large constant holds infinite numbers.",
-    why="""Masks are infinite on purpose; weights are so where training diverged or a conversion to float16 overflowed.
-        It is known with `--weights` only.""",
-    fix="Look whether it is a mask; else export the model again, with a wider type.",
+    "A large constant contains infinity.",
+    why="Masks contain infinity on purpose; weights do if training diverged or a conversion to float16 overflowed. "
+    "Checked only with `--weights`.",
+    fix="Check whether it is a mask. Otherwise export the model again with a wider type.",
 )
 
 
@@ -183,7 +183,7 @@ def _value_problems(case: Case) -> Iterator[Problem]:
     else:
         nans, infinities = sum([entry != entry for entry in tensor.value or ()]), 0
     for rule, number, what, help in (
-        (NOT_A_NUMBER, nans, "not a number", "export the weights again"),
+        (NOT_A_NUMBER, nans, "NaN", "export the weights again"),
         (INFINITE, infinities, "infinite", INFINITE.advice),
     ):
         if number:

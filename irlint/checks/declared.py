@@ -21,14 +21,14 @@ SHAPE_CONTRADICTED = Rule(
     "IRL601",
     "declared-shape-wrong",
     Severity.ERROR,
-    "The shape that the file declares is not the one that the operators give.",
-    why="""OpenVINO never compares the dims of a layer's ports with what it infers, and ONNX Runtime only warns: a
-        stale shape loads, and misleads every tool and person that reads it until something downstream breaks. A
-        correct writer never writes
-such an IR; in ONNX the declaration is an annotation that runtimes recompute, hence a warning, and an error where ONNX
-Runtime cannot infer a size, takes the declared one, and then refuses a node. What an initializer holds counts,
-whatever is declared of it; an input that declares something else is refused. One name for two sizes is a warning: ONNX
-Runtime reuses buffers of sizes with one name, and fails at run time where these differ.""",
+    "The declared shape differs from the inferred one.",
+    why="OpenVINO never compares the dims of a layer's ports with the inferred shape, and ONNX Runtime only warns. A "
+    "stale shape loads, and misleads tools and people until something downstream breaks. In an IR this is an "
+    "error, since correct writers never write it. In ONNX runtimes recompute the shape, hence a warning; it is "
+    "an error if ONNX Runtime cannot infer a size, uses the declared one, and then refuses a node. The stored "
+    "shape of an initializer overrides its declaration; an input that declares another shape is refused. One "
+    "name for two different sizes is a warning: ONNX Runtime reuses buffers of sizes with the same name, and "
+    "fails at run time if they differ.",
     fix="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",

@@ -14,8 +14,8 @@ NO_KERNEL = Rule(
     "operator-before-onnxruntime",
     Severity.WARNING,
     "The model uses operators in a version that ONNX Runtime has never run.",
-    why="""ONNX Runtime guarantees the opsets from 7 on. Of older ones it knows the operators, and has kernels for some
-        of them: with any other it refuses the model, which the ONNX specification allows.""",
+    why="ONNX Runtime guarantees opsets from 7 on. It knows older operators and has kernels for some of them; it "
+    "refuses a model with any other, which the ONNX specification allows.",
     fix="Convert the model with onnx.version_converter, or export it again for opset 7 or later.",
     bad="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",

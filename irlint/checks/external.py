@@ -17,11 +17,10 @@ SHAPE_CONSTANT_EXTERNAL = Rule(
     "IRL707",
     "shape-constant-external",
     Severity.ERROR,
-    "A constant whose contents decide a shape lies in external data.",
-    why="""What states a shape, axes, pads and the like is read when a model is loaded, by ONNX's inference of shapes,
-        and that reads no files: ONNX Runtime refuses the model with "Cannot parse data from external tensors". Weights
-        and indices may lie
-in a file. onnx.save with `size_threshold=0` writes such models.""",
+    "A constant that determines a shape is stored as external data.",
+    why="ONNX shape inference reads shapes, axes and pads when a model is loaded, but no external files. ONNX "
+    'Runtime refuses the model with "Cannot parse data from external tensors". Weights and indices may be '
+    "external. onnx.save with `size_threshold=0` writes such models.",
     fix="Keep small tensors within the model: onnx.save(model, path, save_as_external_data=True), whose size_threshold "
     "is 1024 bytes.",
 )

@@ -16,8 +16,7 @@ RECURSIVE_FUNCTION = Rule(
     "recursive-function",
     Severity.ERROR,
     "A function calls itself, directly or through others.",
-    why="""A call stands for the nodes of the function, and such a call stands for nodes without end. ONNX Runtime
-        refuses the model, even where nothing calls the function.""",
+    why="Inlining such a function never ends. ONNX Runtime refuses the model, even if nothing calls the function.",
     fix="Write the recurrence with Loop or Scan.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
@@ -33,11 +32,10 @@ FUNCTION_PARAMETERS = Rule(
     "IRL132",
     "function-parameters-invalid",
     Severity.ERROR,
-    "The inputs and outputs of a function are not names of their own.",
-    why="""A function's inputs and outputs become the parameters of an operator: each has a name, and no output has
-        that of another output or of an input. ONNX Runtime refuses the model, even where nothing calls the
-        function.""",
-    fix="Give each output a name of its own; an input that is returned goes through an Identity.",
+    "The inputs and outputs of a function are not unique.",
+    why="The inputs and outputs of a function become the parameters of an operator, so each needs its own name. ONNX "
+    "Runtime refuses the model, even if nothing calls the function.",
+    fix="Give each output its own name. Return an input through an Identity.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -52,9 +50,9 @@ FUNCTION_OPSET = Rule(
     "IRL133",
     "function-opset-differs",
     Severity.WARNING,
-    "A function imports an opset in which its operators are other ones than in that of the model.",
-    why="""The nodes of a function take the place of its calls, and then stand among the nodes of the model. The ONNX
-        checker refuses a function whose operators have another version than in the model; ONNX Runtime runs it.""",
+    "A function imports an opset in which its operators have other versions than in the model.",
+    why="The nodes of a function replace its calls and become nodes of the model. The ONNX checker refuses a "
+    "function whose operators have other versions than in the model; ONNX Runtime runs it.",
     fix="Let the function import the opset of the model, and write its nodes for it.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
@@ -71,8 +69,8 @@ UNDECLARED_REFERENCE = Rule(
     "undeclared-attribute-reference",
     Severity.WARNING,
     "A node of a function refers to an attribute that the function does not have.",
-    why="""No call can give such an attribute: the node goes without it, and takes the operator's default. Runtimes say
-        nothing, unless the operator needs it.""",
+    why="No call can set such an attribute, so the node uses the operator's default. Runtimes report nothing unless "
+    "the operator requires the attribute.",
     fix="Declare the attribute in the function, or correct the name.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half <slope = 0.5> (x) }
@@ -89,8 +87,8 @@ SHADOWED_OPERATOR = Rule(
     "function-shadows-operator",
     Severity.NOTE,
     "A function has the name of an operator of ONNX.",
-    why="ONNX Runtime takes its own operator, and never looks at the function; other tools take the function.",
-    fix="Give the function a domain of its own.",
+    why="ONNX Runtime uses its own operator and ignores the function; other tools use the function.",
+    fix="Move the function to its own domain.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[2] x) => (float[2] y) { y = Relu (x) }
 <domain: "", opset_import: ["" : 21]>

@@ -14,11 +14,10 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
     "IRL604",
     "given-shape-not-as-declared",
     Severity.WARNING,
-    "The shape that --shape or the configuration gives to an input is not one that the file declares.",
-    why="""ONNX Runtime refuses to be fed what the model declares otherwise, and OpenVINO takes it only once the model
-        is reshaped. What is reported of the given shape holds for a model that declares it.""",
-    fix="Give sizes that the declaration allows, or declare the input so that the size may vary (a name, or -1 in an "
-    "IR).",
+    "The shape given by --shape or the configuration contradicts the declared one.",
+    why="ONNX Runtime refuses such an input, and OpenVINO accepts it only after the model is reshaped. Findings "
+    "about the given shape hold for a model that declares it.",
+    fix="Give sizes that the declaration allows, or declare the size as dynamic (a name, or -1 in an IR).",
     role="given",
 )
 

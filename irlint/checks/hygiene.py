@@ -15,10 +15,9 @@ UNUSED_INITIALIZER = Rule(
     "IRL901",
     "unused-initializer",
     Severity.NOTE,
-    "Nothing uses an initializer.",
-    why="Its bytes are stored, shipped and loaded for nothing; sometimes it is a weight that an edit has left "
-    "unconnected.",
-    fix="Remove it, or connect the node that it was meant for.",
+    "An initializer is unused.",
+    why="Its bytes are stored, shipped and loaded without need. Sometimes an edit disconnected it by mistake.",
+    fix="Remove it, or connect the node that should use it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -31,9 +30,9 @@ UNUSED_INPUT = Rule(
     "IRL902",
     "unused-input",
     Severity.NOTE,
-    "Nothing uses an input of the model.",
-    why="Whoever runs the model has to feed it all the same, and it changes nothing.",
-    fix="Remove it from the inputs, or connect the node that it was meant for.",
+    "An input of the model is unused.",
+    why="Callers must still feed it, but it changes nothing.",
+    fix="Remove it from the inputs, or connect the node that should use it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -45,8 +44,8 @@ UNUSED_FUNCTION = Rule(
     "IRL903",
     "unused-function",
     Severity.NOTE,
-    "No node calls a function of the model.",
-    why="It is stored and checked for nothing; what was meant to call it calls something else.",
+    "A function of the model is never called.",
+    why="It is stored and checked without need; the intended call may use another function.",
     fix="Remove the function, or call it by its domain, name and overload.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }
@@ -63,8 +62,8 @@ UNUSED_IMPORT = Rule(
     "IRL904",
     "unused-opset-import",
     Severity.NOTE,
-    "No node is of a domain that the model imports.",
-    why="A runtime that does not know the domain, or not that version of it, may refuse the model for nothing.",
+    "The model imports a domain that no node uses.",
+    why="A runtime that does not know the domain or the version may refuse the model although nothing needs it.",
     fix="Remove the import.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
@@ -78,9 +77,9 @@ UNUSED_NODE = Rule(
     "IRL905",
     "node-without-use",
     Severity.NOTE,
-    "Nodes lead to no output of their graph.",
-    why="Runtimes drop what they make, after they have loaded the weights; often an output of the model was forgotten.",
-    fix="Remove the nodes, or list what they make among the outputs.",
+    "Nodes contribute to no output of their graph.",
+    why="Runtimes drop them after loading their weights. Often an output of the model was forgotten.",
+    fix="Remove the nodes, or list their results among the outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -93,10 +92,9 @@ STRAY_DECLARATION = Rule(
     "IRL906",
     "value-info-without-value",
     Severity.NOTE,
-    "value_info declares a name that nothing makes.",
-    why="It is left over from a value that was renamed or removed, and states nothing about the one that took its "
-    "place.",
-    fix="Remove the entry, or give it the name of the value that it is about.",
+    "value_info declares a name that no value has.",
+    why="It is left over from a value that was renamed or removed.",
+    fix="Remove the entry, or give it the name of the intended value.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[2,3] old> { z = Relu (x) y = Neg (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -238,7 +236,7 @@ def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
     unused = unused_imports(model, every)
     if unused:
         assert model.graph is not None
-        text = f"the model imports {counted(len(unused), 'domain')} that no node is of: {_listed(unused)}"
+        text = f"the model imports {counted(len(unused), 'domain')} that no node uses: {_listed(unused)}"
         yield _problem(UNUSED_IMPORT, text, model.graph, None)
 
 

@@ -18,10 +18,9 @@ INITIALIZER_NOT_INPUT = Rule(
     "initializer-not-an-input",
     Severity.ERROR,
     "A model of IR version 3 or older has an initializer that is no graph input.",
-    why="""Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses one that is
-        not; ONNX Runtime refuses it in a body, and where no node and no output of its own graph uses it. Otherwise it
-        loads the model: there
-it is a warning.""",
+    why="Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses a model that "
+    "breaks this. ONNX Runtime refuses it in a body, and where no node and no output of the graph uses the "
+    "initializer; otherwise it loads the model, and irlint warns.",
     fix="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
     bad="""<ir_version: 3, opset_import: ["" : 8]>
 g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
@@ -37,7 +36,7 @@ INITIALIZER_WITHOUT_NAME = Rule(
     "An initializer has no name.",
     why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main
         graph, and refuses one of a body and a sparse one.""",
-    fix="Remove the initializer, or give it the name by which it is meant to be used.",
+    fix="Remove the initializer, or give it the name that its users refer to.",
     fixable=True,
 )
 

@@ -12,11 +12,10 @@ WEIGHTS_LEFT_OVER = Rule(
     "IRL720",
     "weights-left-over",
     Severity.WARNING,
-    "The .bin file of an IR goes on behind the last constant of the model.",
-    why="""The two files of an IR are written together, and nothing in them shows that they belong together. A .bin
-        file that is longer than all that the .xml reads of it comes from another model, or from another version of
-        this one, and its numbers are
-read as if they were the right ones.""",
+    "The .bin file of an IR is longer than its constants.",
+    why="The two files of an IR are written together, but nothing in them proves it. A .bin file that is longer than "
+    "all that the .xml reads comes from another model, or from another version of this one, and the weights are "
+    "wrong.",
     fix="Copy the .xml and the .bin again, both from the same run of the converter.",
 )
 

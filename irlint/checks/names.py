@@ -18,12 +18,12 @@ DUPLICATE_NAME = Rule(
     "IRL102",
     "duplicate-name",
     Severity.ERROR,
-    "Two values of one graph have one name.",
-    why="""Each name stands for one value (single static assignment); with two, it is unknown which one a node uses.
-The names of a graph stand for its bodies' nodes, too.
-In the main graph ONNX Runtime tolerates two constants of one name, type and shape, and takes the last; and it
-tolerates two inputs of the name of an initializer: there it is a warning.""",
-    fix="Rename one of them, and what uses it.",
+    "Two values of one graph have the same name.",
+    why="Each name stands for one value (single static assignment), so with two it is ambiguous which one a node "
+    "uses. Nodes of bodies see the names of the enclosing graph too. In the main graph ONNX Runtime tolerates "
+    "two constants with the same name, type and shape and takes the last; it also tolerates two inputs with the "
+    "name of an initializer. In both cases irlint warns.",
+    fix="Rename one of them, and update its users.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -37,9 +37,9 @@ WRONG_ORDER = Rule(
     "nodes-not-sorted",
     Severity.WARNING,
     "A node stands before the node whose result it uses.",
-    why="""The ONNX specification wants nodes in topological order. ONNX Runtime sorts them itself; the ONNX checker,
-        and tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX Runtime
-        refuses it as well.""",
+    why="The ONNX specification requires nodes in topological order. ONNX Runtime sorts them itself; the ONNX "
+    "checker, and tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX "
+    "Runtime refuses it as well.",
     fix="Sort the nodes: `onnxruntime`'s optimizer and `onnx-graphsurgeon` write them sorted.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
@@ -70,9 +70,9 @@ OUTER_VALUE_RETURNED = Rule(
     "IRL112",
     "outer-value-returned",
     Severity.ERROR,
-    "A body returns a value of the graph around it.",
-    why="""The outputs of a body have to be made inside it. ONNX Runtime refuses a body that hands out a value of an
-        outer graph as it is.""",
+    "A body returns a value of the enclosing graph.",
+    why="The outputs of a body must be computed inside it. ONNX Runtime refuses a body that returns an outer value "
+    "directly.",
     fix="Put an Identity into the body, and return its output.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, bool c) => (float[2,3] y) {

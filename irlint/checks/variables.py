@@ -35,9 +35,8 @@ VARIABLE_NOT_READ = Rule(
     "variable-not-read",
     Severity.ERROR,
     "An Assign writes a variable that no ReadValue reads.",
-    why="A variable comes into being with the ReadValue of its id. OpenVINO refuses an Assign without one, with "
-    '"map::at" or '
-    '"Can\'t find variable with id"; an Assign of opset 3 has to follow from the ReadValue.',
+    why="A variable is created by the ReadValue with its id. OpenVINO refuses an Assign without one, with "
+    '"map::at" or "Can\'t find variable with id"; an Assign of opset 3 must depend on the ReadValue.',
     fix="Give the Assign and the ReadValue the same `variable_id`.",
     bad=_GOOD.replace(
         'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'

@@ -29,7 +29,7 @@ OPSET_TOO_NEW = Rule(
     "IRL803",
     "opset-too-new",
     Severity.ERROR,
-    "The model imports an opset that no released runtime takes.",
+    "The model imports an opset that no released runtime accepts.",
     why="""ONNX Runtime refuses a model with an opset above its limit, whatever the operators. Where onnx has the opset
         already, and only the newest ONNX Runtime that irlint knows does not, it is a warning.""",
     fix="Convert the model to an older opset with onnx.version_converter, or export it for one.",
@@ -46,9 +46,9 @@ IR_VERSION_TOO_NEW = Rule(
     "IRL805",
     "ir-version-too-new",
     Severity.ERROR,
-    "The model has an IR version that no released runtime takes.",
-    why="""ONNX Runtime refuses a model with an IR version above its limit, and the ONNX checker one above its own.
-        What onnx writes by default is often one ahead of the runtimes: there it is a warning.""",
+    "The model has an IR version that no released runtime accepts.",
+    why="ONNX Runtime refuses a model with an IR version above its limit, and the ONNX checker one above its own. "
+    "What onnx writes by default is often one ahead of the runtimes; irlint warns in that case.",
     fix="Save the model with an older `ir_version`: most models need nothing that came with the newest.",
     bad="""<ir_version: 99, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
@@ -95,8 +95,8 @@ OPSET_BELOW_ONE = Rule(
     "opset-below-one",
     Severity.ERROR,
     "The model or a function imports an opset with a version below 1.",
-    why="""Versions count from 1, and no operator is there before. Runtimes refuse the nodes of such a domain; where
-        nothing of ONNX's or ONNX Runtime's uses it, it is a note.""",
+    why="Versions start at 1; no operator has an earlier version. Runtimes refuse the nodes of such a domain. If "
+    "neither ONNX nor ONNX Runtime defines the domain, it is a note.",
     fix="Import the opset that the nodes are written for.",
     bad="""<ir_version: 8, opset_import: ["" : 0]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",

@@ -131,8 +131,8 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename.
 
     The configuration is irlint.toml, .irlint.toml or [tool.irlint] of pyproject.toml, in the nearest folder up to the
-    repository's root. Of the options here, --select begins anew, --ignore and --extend-select change what is selected,
-    --severity adds to the table `severity`, and --shape to `models`; every other one replaces its key.
+    repository's root. An option replaces the key of the same name, with these exceptions: --ignore and --extend-select
+    change the selection, --severity adds to the table `severity`, and --shape adds to `models`.
     """
     session.check(paths, options)
 
@@ -154,8 +154,8 @@ def _values_like(context: click.Context, parameter: click.Parameter, incomplete:
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape.
 
-    Of --node, --around and --inputs-outputs, what all fit is shown; constants, where there is something else, only with
-    -v.
+    --node, --around and --inputs-outputs combine: a value must match all of them. Constants are shown with -v, or if
+    there are no other values.
     """
     from functools import partial
 
@@ -185,7 +185,7 @@ def _page() -> int | None:
 @click.argument("model", type=click.Path())
 @_with(CONTRACT)
 def contract(model: str, **options: Any) -> None:
-    """Prints which sizes a MODEL takes, and what it returns for them."""
+    """Prints which input sizes a MODEL accepts, and the output shapes that follow from them."""
     tool, assumptions = options["as"], options["assume"]
     if tool is None and assumptions:
         fail("--assume bounds what --as prints, which is not given")
@@ -217,9 +217,9 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 def why(model: str, value: str, **options: Any) -> None:
     """Prints where each size of a VALUE of a MODEL comes from.
 
-    That is what made it, by which arithmetic, what only kept it, and the same of the one size that it was made from.
-    VALUE is the name of a value, or of a node or layer for its first output; in an IR also the id of a layer, or
-    id:port. The end of a name does where only one ends so.
+    Shows the node that computed the size, the arithmetic, and the nodes that passed it on. VALUE is the name of a
+    value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. A unique suffix of a
+    name is enough.
     """
     from functools import partial
 
@@ -237,7 +237,7 @@ def why(model: str, value: str, **options: Any) -> None:
 @click.argument("model", type=click.Path())
 @_with(TARGETS)
 def targets(model: str, **options: Any) -> None:
-    """Prints which releases of which runtimes take a MODEL, and what keeps it from the others."""
+    """Prints which runtime releases load a MODEL, and why the others do not."""
     from irlint.command import questions
 
     questions.targets(model, options["format"])
@@ -255,10 +255,10 @@ def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model
 @click.argument("models", nargs=-1, metavar="OLD NEW", type=click.Path())
 @_with(DIFF)
 def diff(models: tuple[str, ...], **options: Any) -> None:
-    """Compares two models: inputs, outputs, what may be fed, opsets, operators and nodes.
+    """Compares two models: inputs, outputs, accepted sizes, opsets, operators and nodes.
 
-    OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 where
-    whoever uses OLD can use NEW, else 1.
+    OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 if NEW can
+    replace OLD, else 1.
 
     With --textconv it prints one model: git config diff.irlint.textconv "irlint diff --textconv"
     """
@@ -274,18 +274,17 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
 @_with(FIX)
 def fix(paths: tuple[str, ...], **options: Any) -> None:
-    """Fixes models in place, as far as they compute the same afterwards, bit for bit.
+    """Fixes models in place. The fixed model computes the same outputs, bit for bit.
 
-    ONNX: nodes are sorted, node names that occur twice become different ones, and initializers, nodes, imports and
-    entries of value_info that nothing uses are removed. IR: ports inside the graph declare what is inferred, and
-    attributes that only other versions have are removed. Weights are copied, not read. The exit status is that of a
-    check of what is left.
+    ONNX: nodes are sorted, duplicate node names are made unique, and unused initializers, nodes, imports and entries of
+    value_info are removed. IR: ports inside the graph declare the inferred shapes and types, and attributes that only
+    other versions have are removed. Weights are copied, not read. The exit status is that of a check of the fixed
+    model.
 
-    With --unsafe-fixes an error is fixed, too, where only one edit was found that fixes it and brings no other finding:
-    read the changes, which --diff prints without making them.
+    --unsafe-fixes also fixes an error if exactly one edit fixes it without a new finding. Review the edits with --diff.
 
-    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, for which the model is
-    written to standard output.
+    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, which writes the model to
+    standard output.
     """
     from irlint.command import fixing
 
@@ -296,9 +295,9 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
 @click.argument("shapes", nargs=-1, metavar="SHAPE SHAPE...")
 @_with(BROADCAST)
 def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
-    """Prints what each broadcast rule of ONNX and OpenVINO makes of some SHAPEs.
+    """Prints the result of each broadcast rule of ONNX and OpenVINO for the SHAPEs.
 
-    A SHAPE is a list of sizes such as 1,64,56,56: whole numbers, names, or ? for unknown; "" is a scalar.
+    A SHAPE is a list of sizes such as 1,64,56,56: integers, names, or ? for unknown; "" is a scalar.
     """
     from irlint.command.broadcasting import tried
 
@@ -309,10 +308,10 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 @click.argument("journal", metavar="FILE", type=click.Path())
 @_with(SUMMARY)
 def summary(journal: str, **options: Any) -> None:
-    """Prints what a run has found, by rule, by operator and by exporter.
+    """Counts the findings of a run by rule, by operator and by exporter.
 
-    FILE is what `irlint check --format jsonl` or `--resume FILE` has written; of a run that was cut off, what is there
-    counts.
+    FILE was written by `irlint check --format jsonl` or `--resume FILE`. An interrupted run is summarized as far as it
+    got.
     """
     from irlint.command.questions import summary
 
@@ -322,8 +321,7 @@ def summary(journal: str, **options: Any) -> None:
 @commands.command()
 @click.argument("rule", shell_complete=_rules_like)
 def explain(rule: str) -> None:
-    """Prints the page of a RULE, named by its code or its name; the beginning of codes (IRL2) lists the rules that have
-    it."""
+    """Prints the page of a RULE, given by its code or its name. A prefix (IRL2) lists its rules."""
     from irlint.policy.rulebook import every_rule, named, suggestion
 
     rules = every_rule()
@@ -363,7 +361,7 @@ def _columns() -> tuple[int, ...]:
 
 @commands.command()
 def init() -> None:
-    """Writes irlint.toml, with every key explained; an existing one is left alone."""
+    """Writes irlint.toml with every key explained. An existing file is not changed."""
     from irlint.policy.template import FILE, text
 
     if os.path.lexists(FILE):

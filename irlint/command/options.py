@@ -185,9 +185,14 @@ ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 TARGETS = (FORM,)
 
 FIX = (
+    *(
+        replaced(option, help=text)
+        for text, (option,) in (
+            ("Fix only findings of these rules: codes, prefixes of codes, or names.", _as_in_check("--select")),
+            ("Do not fix findings of these rules.", _as_in_check("--ignore")),
+        )
+    ),
     *_as_in_check(
-        "--select",
-        "--ignore",
         "--target",
         "--shape",
         "--exclude",

@@ -1,4 +1,4 @@
-"""What two models differ in: what may be fed and what comes back, opsets, operators and nodes."""
+"""What two models differ in: accepted inputs and returned outputs, opsets, operators and nodes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMED = 8
 def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[Change]:
     """The changes from one model to another; ``digests`` hash what the constants of each hold.
 
-    Of two formats the inputs, outputs and what may be fed are compared; their nodes are only counted.
+    Of two formats the inputs, outputs and accepted sizes are compared; their nodes are only counted.
     """
     sides = [Side(inputs(known), outputs(known), contract_of(known), known.model.symbols) for known in (old, new)]
     changes = interface_changes(*sides)

@@ -26,10 +26,9 @@ ANOTHER_OPSET = Rule(
     "IRL809",
     "nodes-of-another-opset",
     Severity.ERROR,
-    "The nodes are written for another opset than the one that the model imports.",
-    why="""The opset version fixes which inputs and attributes each operator has. Several nodes that are wrong at the
-        imported opset, and all nodes sound at another one, mean that the import is wrong and not the nodes: rewriting
-        these would ruin a sound graph.""",
+    "The nodes are written for another opset than the imported one.",
+    why="The opset version determines the inputs and attributes of each operator. If several nodes are wrong at the "
+    "imported opset and all nodes are valid at another one, the import is wrong, not the nodes.",
     fix="Set the import to the opset that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 11]>
 g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = \

@@ -17,10 +17,10 @@ FAILING_CALL = Rule(
     "IRL136",
     "function-call-fails",
     Severity.ERROR,
-    "A node of a function cannot work with what a call gives to the function.",
-    why="""The nodes of a function stand in the place of each call. What is wrong there may lie in the function or in
-        the call: the finding at the node of the function says what, and this one which call led there.""",
-    fix="Give the call what the function takes, or correct the function.",
+    "A node of a function fails for the inputs of a call.",
+    why="The nodes of a function replace each call. The fault may be in the function or in the call: the finding at "
+    "the node says what is wrong, and this one which call leads to it.",
+    fix="Pass what the function accepts, or correct the function.",
 )
 
 

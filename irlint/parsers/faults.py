@@ -23,7 +23,7 @@ NOT_A_MODEL = Rule(
     "not-a-model",
     Severity.ERROR,
     "The file holds something other than a model.",
-    why="A download that failed leaves a web page, and an archive has to be unpacked first.",
+    why="A download that failed leaves a web page, and an archive must be unpacked first.",
     fix="Fetch or export the model again, and check that the file is what its name says.",
     bad="<html><body>404: not found</body></html>\n",
     good=_SOUND,
@@ -66,10 +66,10 @@ DUPLICATE_ATTRIBUTE = Rule(
     "IRL519",
     "duplicate-attribute",
     Severity.ERROR,
-    "A node of an ONNX model has one attribute more than once.",
-    why="""Nobody knows which of the two is meant. The ONNX checker and ONNX Runtime refuse the model, with "attribute
-appeared multiple times". In a function, outside of bodies, ONNX Runtime takes the last one: there it is a warning.""",
-    fix="Keep the one that is meant.",
+    "A node has the same attribute more than once.",
+    why='It is ambiguous which value applies. The ONNX checker and ONNX Runtime refuse the model with "attribute '
+    'appeared multiple times". In a function, outside bodies, ONNX Runtime uses the last one, and irlint warns.',
+    fix="Keep the intended one.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) { y = Concat <axis = 0, axis = 0> (x, x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -92,9 +92,9 @@ DOMAIN_SPELLED_OUT = Rule(
     "domain-spelled-out",
     Severity.ERROR,
     'A node gives the domain of ONNX\'s own operators as "ai.onnx".',
-    why="""Its name in a model is the empty text. The ONNX checker finds no import for the long name, or no operator;
-        ONNX Runtime refuses such nodes in bodies and functions, where it asks the checker, and takes them in the main
-        graph: there it is a warning.""",
+    why="Its name in a model is the empty text. The ONNX checker finds no import for the long name, or no operator; "
+    "ONNX Runtime refuses such nodes in bodies and functions, where it asks the checker, and takes them in the "
+    "main graph; irlint warns in that case.",
     fix="Leave the domain of the node empty.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = ai.onnx.Relu (x) }""",
@@ -107,10 +107,10 @@ DUPLICATE_FUNCTION = Rule(
     "IRL130",
     "duplicate-function",
     Severity.ERROR,
-    "Two functions of the model, or two attributes of a function, have one name.",
-    why="""A call means the function of its domain, name and overload, and with two of them nobody knows which: ONNX
-        Runtime refuses the model. Of attributes with one name only the ONNX checker takes notice: there it is a
-        warning.""",
+    "Two functions of the model, or two attributes of a function, have the same name.",
+    why="A call identifies a function by domain, name and overload; two such functions make it ambiguous, and ONNX "
+    "Runtime refuses the model. Only the ONNX checker refuses two attributes with the same name, so irlint "
+    "warns.",
     fix="Remove one of them, or give it another name.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
@@ -153,33 +153,30 @@ CHECK_CRASHED = Rule(
     "IRL008",
     "check-crashed",
     Severity.ERROR,
-    "The check of this file broke off: a defect of irlint, or a lack of memory.",
-    why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same.",
-    fix="Report the defect with the message and, if you may, the model. To go on meanwhile, exclude the file.",
+    "The check of this file failed: a defect of irlint, or a lack of memory.",
+    why="Nothing is known about the file, so it must not pass. The other files of the run are still checked.",
+    fix="Report the defect with the message and, if possible, the model. Exclude the file until it is fixed.",
 )
 
 CHECK_TIMED_OUT = Rule(
     "IRL010",
     "check-timed-out",
     Severity.ERROR,
-    "The check of this file took longer than it may.",
-    why="Nothing is known of the file, so it must not pass; the other files of the run are checked all the same. Where "
-    "a file is no "
-    "model of many million nodes, it may have been made to stop whoever reads it.",
-    fix="Give the check more time with --timeout, or exclude the file. A sound "
-    "model that takes long is worth a report.",
+    "The check of this file exceeded its time limit.",
+    why="Nothing is known about the file, so it must not pass. The other files of the run are still checked. If the "
+    "model does not have many millions of nodes, the file may have been made to block its readers.",
+    fix="Raise the limit with --timeout, or exclude the file. Please report a sound model that takes long.",
 )
 
 UNREADABLE_FILE = Rule(
     "IRL009",
     "unreadable-file",
     Severity.ERROR,
-    "There is a model by its name, and it cannot be opened.",
-    why="A link that leads nowhere or to itself, a lack of permission, a pipe, a server that denies a file or fails: "
-    "nothing is known of "
-    "the model, so it must not pass.",
-    fix="Put back what the link leads to, allow reading the file, or exclude it; of a URL, see that the server has it "
-    "and lets you read it.",
+    "The path names a model that cannot be opened.",
+    why="A broken or circular link, missing permission, a pipe, or a server that denies the file: nothing is known "
+    "about the model, so it must not pass.",
+    fix="Restore the target of the link, allow reading the file, or exclude it. For a URL, check that the server has "
+    "the file and lets you read it.",
 )
 
 LONG_NAME = Rule(
@@ -187,9 +184,8 @@ LONG_NAME = Rule(
     "name-too-long",
     Severity.WARNING,
     "A name in the model has more than 65,536 bytes.",
-    why="No exporter writes such names. Every tool that copies, logs or compares them takes as many times their size "
-    "in memory: "
-    "the file may have been made for that.",
+    why="No exporter writes such names. Every tool that copies, logs or compares them needs a multiple of their size "
+    "in memory; the file may have been made for that.",
     fix="Export the model again with shorter names.",
 )
 
@@ -198,9 +194,8 @@ EQUAL_ENTRIES = Rule(
     "too-many-equal-entries",
     Severity.WARNING,
     "A list in the file has more than 1,000 equal entries of at most 16 bytes.",
-    why="No exporter writes such lists, of empty nodes or initializers: the file may have been made to keep its "
-    "readers busy. The first 1,000 "
-    "of the equal entries are checked and reported. What is wrong with them is wrong with the others too.",
+    why="No exporter writes lists of thousands of empty nodes or initializers; the file may have been made to keep "
+    "its readers busy. The first 1,000 equal entries are checked and reported. The others have the same faults.",
     fix="Remove the equal entries, and check where the file is from.",
 )
 

@@ -294,14 +294,14 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
         listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
     notices = [_idle(model.path, where, name) for where, name in listed[:IDLE_SHOWN]]
     if len(listed) > IDLE_SHOWN:
-        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - IDLE_SHOWN} more that hide nothing")
+        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - IDLE_SHOWN} more unused entries")
     return result, notices
 
 
 def _idle(path: str, where: str, name: str) -> str:
     from irlint.policy.rulebook import codes, every_rule, suggestion
 
-    fault = "which hides nothing: it can go" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"
+    fault = "which is unused; remove it" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"
     return f"{path.replace(os.sep, '/')}: {IGNORE} in {where} lists {name}, {fault}"
 
 
@@ -326,4 +326,4 @@ def stale(
             continue
         covered = index in fitting
         if whole or (covered and entry.file and is_literal(entry.file)):
-            yield f"{entry.described()} hides nothing{': it can go' if covered else ': no such file was checked'}"
+            yield f"{entry.described()} is unused{'; remove it' if covered else ': no such file was checked'}"

@@ -9,7 +9,7 @@ IR_VERSION_NOT_IN_RELEASE = Rule(
     "IRL811",
     "ir-version-not-in-release",
     Severity.ERROR,
-    "The target does not take the IR version of the model.",
+    "The target does not accept the IR version of the model.",
     why="""Each release of a runtime reads models up to the IR version that it was built with, and refuses later ones
         whatever they hold. What onnx writes by default is often ahead of the runtimes.""",
     fix="Save the model with the IR version that the message names, or use a later release.",
@@ -19,7 +19,7 @@ OPSET_NOT_IN_RELEASE = Rule(
     "IRL812",
     "opset-not-in-release",
     Severity.ERROR,
-    "The target does not take an opset that the model imports.",
+    "The target does not accept an opset that the model imports.",
     why="Each release of a runtime knows the opsets up to the one that it was built with, and refuses later ones.",
     fix="Write the model at an opset that the release takes, or use a later release.",
 )
@@ -38,8 +38,8 @@ ELEMENT_TYPE_NOT_IN_RELEASE = Rule(
     "IRL814",
     "element-type-not-in-release",
     Severity.ERROR,
-    "The target does not take an element type that the model has there.",
-    why="Kernels are there for some element types only, and a release knows the types of its time.",
+    "The target does not accept an element type of the model.",
+    why="Kernels exist for some element types only, and a release knows only the types of its time.",
     fix="Cast to an element type that the message names, or use the release that it names.",
 )
 
@@ -47,18 +47,18 @@ RESTRICTED_IN_RELEASE = Rule(
     "IRL815",
     "restricted-in-release",
     Severity.ERROR,
-    "The target takes the operator under a condition only, which the model does not keep.",
-    why="Runtimes leave out forms of an operator that are rarely used, and refuse a model that has one.",
-    fix="Keep the condition that the message names.",
+    "The target accepts the operator only under a condition that the model does not meet.",
+    why="Runtimes do not implement rarely used forms of an operator, and refuse a model that uses one.",
+    fix="Meet the condition that the message names.",
 )
 
 TARGET_NOT_KNOWN = Rule(
     "IRL816",
     "target-not-known",
     Severity.WARNING,
-    "Whether the target takes the model is not known.",
-    why="""Custom operators are known to whoever registers them, and of some combinations the tables of measured
-        releases say nothing. What nobody knows must not look like a model that runs.""",
+    "It is not known whether the target loads the model.",
+    why="Only you know which custom operators you register, and the measured tables do not cover every combination. "
+    "An unknown result must not look like a model that runs.",
     fix="Load the model once with the release itself.",
 )
 

@@ -14,8 +14,8 @@ PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
  |   shape 0  [   2,   3,   4,   5 ]
  |   shape 1       [   3,   9 ]
  |                          ^ do not fit
-  refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 lies on input 0 from axis 1
-    on
+  refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 is aligned with input 0 from
+    axis 1 on
   help: only input 1 is stretched, and only from 1: let its axis 1 be 1 or 4, or choose another axis
 """
 

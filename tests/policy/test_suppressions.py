@@ -104,16 +104,16 @@ STALE = "irlint: note: irlint.toml:1: the suppression"
         (
             {"file": "models/bad.onnx", "rule": "IRL3"},
             (".",),
-            f"{STALE} (file models/bad.onnx) hides nothing: it can go\n",
+            f"{STALE} (file models/bad.onnx) is unused; remove it\n",
         ),
         (
             {"file": "models/bad.onnx", "rule": "IRL3"},
             ("models/bad.onnx",),
-            f"{STALE} (file models/bad.onnx) hides nothing: it can go\n",
+            f"{STALE} (file models/bad.onnx) is unused; remove it\n",
         ),
-        ({"file": "gone.onnx"}, (".",), f"{STALE} (file gone.onnx) hides nothing: no such file was checked\n"),
-        ({"node": "nobody"}, (".",), f"{STALE} (node nobody) hides nothing: it can go\n"),
-        ({"rule": "IRL3"}, (".",), f"{STALE} (of every file) hides nothing: it can go\n"),
+        ({"file": "gone.onnx"}, (".",), f"{STALE} (file gone.onnx) is unused: no such file was checked\n"),
+        ({"node": "nobody"}, (".",), f"{STALE} (node nobody) is unused; remove it\n"),
+        ({"rule": "IRL3"}, (".",), f"{STALE} (of every file) is unused; remove it\n"),
         ({"node": "nobody"}, ("models",), ""),
         ({"file": "gone.onnx"}, ("models/bad.onnx",), ""),
         ({"file": "*.onnx", "rule": "IRL3"}, ("models/bad.onnx",), ""),
@@ -190,7 +190,7 @@ def test_a_model_that_names_more_than_it_needs(node: bool, tmp_path: Path) -> No
     result = run("m.onnx", cwd=tmp_path)
     assert result.returncode == 0
     assert result.stderr == (
-        f"irlint: note: m.onnx: irlint.ignore in {where} lists IRL340, which hides nothing: it can go\n"
+        f"irlint: note: m.onnx: irlint.ignore in {where} lists IRL340, which is unused; remove it\n"
         f"irlint: note: m.onnx: irlint.ignore in {where} lists brodcast-mismatch, which is no rule, did you mean "
         "'broadcast-mismatch'?\n"
     )
@@ -205,8 +205,8 @@ def test_many_nodes_that_name_rules_in_vain(tmp_path: Path) -> None:
         prop.key, prop.value = "irlint.ignore", "IRL201"
     onnx.save(model, tmp_path / "m.onnx")
     lines = run("m.onnx", cwd=tmp_path).stderr.splitlines()
-    assert lines[0] == 'irlint: note: m.onnx: irlint.ignore in Conv "c1" lists IRL201, which hides nothing: it can go'
-    assert lines[-1] == f"irlint: note: m.onnx: and {len(model.graph.node) - 5} more that hide nothing"
+    assert lines[0] == 'irlint: note: m.onnx: irlint.ignore in Conv "c1" lists IRL201, which is unused; remove it'
+    assert lines[-1] == f"irlint: note: m.onnx: and {len(model.graph.node) - 5} more unused entries"
 
 
 def test_a_sound_model_that_names_a_rule(tmp_path: Path) -> None:
@@ -215,4 +215,4 @@ def test_a_sound_model_that_names_a_rule(tmp_path: Path) -> None:
     prop.key, prop.value = "irlint.ignore", "IRL201"
     onnx.save(model, tmp_path / "m.onnx")
     result = run("m.onnx", cwd=tmp_path)
-    assert (result.returncode, "lists IRL201, which hides nothing" in result.stderr) == (0, True)
+    assert (result.returncode, "lists IRL201, which is unused" in result.stderr) == (0, True)

@@ -90,7 +90,7 @@ def test_what_is_known_of_a_model_stands_above_its_findings() -> None:
     ]
     _, second = classes(root, "model")
     names = [text_of(each) for each in second.xpath(".//details/summary")]
-    assert names == ["Contract: what may be fed", "Targets: which releases take it", "Values 15"]
+    assert names == ["Contract: accepted inputs", "Targets: which releases load it", "Values 15"]
     contract, targets, values = second.findall(".//details")
     assert "H % 4 in (0, 3)" in cells(contract)
     assert "heads float32[N, 8, (H + 1)//2, (W + 1)//2]" in cells(contract)

@@ -28,10 +28,10 @@ POSITION_OUT_OF_RANGE = Rule(
     "IRL397",
     "sequence-position-out-of-range",
     Severity.ERROR,
-    "A position lies outside of the sequence that it is meant for.",
-    why="""A sequence of n elements has the positions -n to n-1; only SequenceInsert takes n as well, which appends.
-        Runtimes stop at any other.""",
-    fix="Use a position that the sequence has; the message names the range.",
+    "A position is outside its sequence.",
+    why="A sequence of n elements has the positions -n to n-1; only SequenceInsert accepts n as well, which appends. "
+    "Runtimes fail for any other.",
+    fix="Use a position in the range that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { i = Constant <value_int = 1> () s = SequenceConstruct (x) y = SequenceAt (s, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,8 +42,8 @@ SPLIT_MISMATCH = Rule(
     "IRL398",
     "sequence-split-mismatch",
     Severity.ERROR,
-    "The sizes that SplitToSequence is to cut do not add up to the axis, or are none.",
-    why="The pieces have to cover the axis exactly, and none may be negative. Runtimes stop where they do not.",
+    "The sizes of SplitToSequence do not add up to the axis, or are empty.",
+    why="The pieces must cover the axis exactly, and none may be negative. Runtimes fail otherwise.",
     fix="Let the sizes add up to the axis, or give one size for all pieces.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 3]> () y = SplitToSequence <axis = 0> (x, s) \
@@ -57,10 +57,10 @@ OPTIONAL_EMPTY = Rule(
     "IRL399",
     "optional-value-missing",
     Severity.ERROR,
-    "The value of an optional is taken that has none, or an Optional is made of neither a value nor a type.",
-    why="""OptionalGetElement needs a value to be there; runtimes stop where there is none. An Optional without an
-        input has to say in `type` what it could hold.""",
-    fix="Ask with OptionalHasElement and take the value in a branch of an If, or give the Optional a value or a type.",
+    "An empty optional is read, or an Optional has neither a value nor a type.",
+    why="OptionalGetElement needs a value; runtimes fail without one. An Optional without an input must state in "
+    "`type` what it can hold.",
+    fix="Test with OptionalHasElement and read the value in a branch of an If, or give the Optional a value or a type.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { o = Optional <type = float[2]> () y = OptionalGetElement (o) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -351,7 +351,7 @@ def sequence_map(
     for position, value in enumerate(body.outputs):
         if value.type is None:
             raise BODY_TYPES.fault(
-                f"output {position} of `body` ({value.name}) has no type; a SequenceMap wants it declared",
+                f"output {position} of `body` ({value.name}) has no type; a SequenceMap requires it declared",
                 help="declare its element type",
                 attribute="body",
             )

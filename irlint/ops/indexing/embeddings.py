@@ -23,7 +23,7 @@ SPARSE_ROWS_MISMATCH = Rule(
     "IRL351",
     "sparse-rows-mismatch",
     Severity.ERROR,
-    "The values, indices and dense shape of sparse rows do not go together.",
+    "The values, indices and dense shape of sparse rows do not match.",
     why="""A sparse matrix has one [row, column] pair for each value, and a dense shape of two entries; OpenVINO refuses
 anything else.""",
     fix="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
@@ -93,7 +93,7 @@ SEGMENTS_MISMATCH = Rule(
     "IRL352",
     "embedding-segments-mismatch",
     Severity.ERROR,
-    "The indices, segments or weights of an embedding lookup or a segment reduction do not go together.",
+    "The indices, segments or weights of an embedding lookup or a segment reduction do not match.",
     why="""Each index has its own weight, and its own segment where there are segments; weights only go with a sum.
         Segment ids are sorted. OpenVINO refuses anything else.""",
     fix="Give the weights, and the segment ids, the shape of the indices.",

@@ -22,11 +22,10 @@ INDICES_MISMATCH = Rule(
     "gather-indices-mismatch",
     Severity.ERROR,
     "The indices of a gather do not have a shape that fits the data.",
-    why="""Gather's batch axes have to be of one size in data and indices. GatherElements takes indices of the data's
-        rank, no larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, at
-        most as long as the
-data has axes behind its batch axes.""",
-    fix="Reshape the indices as the operator takes them, or correct `axis` and `batch_dims`.",
+    why="Gather's batch axes must be of one size in data and indices. GatherElements takes indices of the data's "
+    "rank, no larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, "
+    "at most as long as the data has axes behind its batch axes.",
+    fix="Reshape the indices as the operator requires, or correct `axis` and `batch_dims`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

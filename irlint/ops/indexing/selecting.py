@@ -28,10 +28,10 @@ TOPK_TOO_LARGE = Rule(
     "IRL349",
     "topk-exceeds-axis",
     Severity.ERROR,
-    "TopK asks for more elements than its axis has.",
-    why="""There are no k largest elements among fewer than k: ONNX Runtime stops with "Axis has less than the
-        requested k elements", and OpenVINO when it compiles the model.""",
-    fix="Ask for at most the size of the axis; for axes of varying size, take k as Min(k, size) from the Shape.",
+    "TopK asks for more elements than the axis has.",
+    why='k cannot exceed the size of the axis. ONNX Runtime fails with "Axis has less than the requested k '
+    'elements", OpenVINO when it compiles the model.',
+    fix="Reduce k to the size of the axis. If the size varies, compute k as Min(k, size) from the Shape.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8] x) => (float[1,10] v, int64[1,10] i) <int64[1] k = {10}> { v, i = TopK (x, k) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -58,7 +58,7 @@ SORTED_SEQUENCE_MISMATCH = Rule(
     "IRL353",
     "sorted-sequence-mismatch",
     Severity.ERROR,
-    "The sorted sequences of a SearchSorted do not go with the values that are looked up in them.",
+    "The sorted sequences of a SearchSorted do not match the values to look up.",
     why="""One list serves all values; otherwise there is one sequence for each row of values, so both have the same
         axes and equal sizes on all but the last. OpenVINO refuses anything else.""",
     fix="Give the sorted sequence one axis, or the sizes of the values on all but the last axis.",

@@ -30,9 +30,9 @@ NOT_DIVISIBLE = Rule(
     "IRL336",
     "axis-not-divisible-into-blocks",
     Severity.ERROR,
-    "The size of an axis is no multiple of the blocks or groups that it is taken apart into.",
-    why="""DepthToSpace needs blocksize * blocksize channels for each of its own, SpaceToDepth heights and widths that
-        are multiples of the block. ONNX Runtime finds that out when it runs, OpenVINO when it loads the model.""",
+    "The size of an axis is not a multiple of the block or group size.",
+    why="DepthToSpace needs a multiple of blocksize * blocksize channels, SpaceToDepth heights and widths that are "
+    "multiples of the block. ONNX Runtime fails at run time, OpenVINO when it loads the model.",
     fix="Pad or crop the axis to a multiple, or use a block that divides it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,9,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",

@@ -36,8 +36,8 @@ CONSTANT_FORM = Rule(
     "constant-without-one-value",
     Severity.ERROR,
     "A Constant node does not have exactly one of its value attributes.",
-    why="""A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime
-        refuses one with none, and of two takes the first that is written: there it is a warning.""",
+    why="A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime "
+    "refuses one with none, and of two takes the first that is written; irlint warns in that case.",
     fix="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
     "value_strings.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

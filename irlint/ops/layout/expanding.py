@@ -73,11 +73,10 @@ BROADCAST_TARGET = Rule(
     "IRL207",
     "broadcast-target-mismatch",
     Severity.ERROR,
-    "A tensor cannot be repeated to the shape that is stated as the target.",
-    why="""An axis can be repeated only if its size is 1; any other has to be that of the target already. `numpy` takes
-        the target as it is, ONNX Expand and `bidirectional` let the data enlarge it too. OpenVINO names only the two
-        numbers, ONNX
-Runtime often stops when it runs.""",
+    "A tensor cannot be broadcast to the target shape.",
+    why="Only an axis of size 1 can be broadcast; any other must already have the size of the target. `numpy` uses "
+    "the target as it is; with ONNX Expand and `bidirectional` the data may enlarge it too. OpenVINO names only "
+    "the two numbers, and ONNX Runtime often fails only at run time.",
     fix="Make each axis of the data 1 or the target's size, aligned on the last axes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[16,2,1] x) => (float[1,16,50,50] y) <int64[4] shape = {1, 16, 50, 50}> { y = Expand (x, shape) }""",
@@ -90,10 +89,10 @@ AXES_MAPPING = Rule(
     "axes-mapping-invalid",
     Severity.ERROR,
     "The axes of a Broadcast with explicit mapping do not say where each axis of the data goes.",
-    why="""`axes_mapping` names one axis of the target for each axis of the data, in rising order. OpenVINO refuses a
-        wrong length, order or range; an axis that is named twice it accepts, and the result then reads memory that
-        nobody wrote.""",
-    fix="Name one axis of the target for each axis of the data, in rising order and each once.",
+    why="`axes_mapping` names one axis of the target for each axis of the data, in ascending order. OpenVINO refuses "
+    "a wrong length, order or range. It accepts an axis that is named twice, and the result then contains "
+    "uninitialized memory.",
+    fix="Name one axis of the target for each axis of the data, in ascending order and each once.",
     bad=_mapping_example(2, 1),
     good=_mapping_example(1, 2),
 )
@@ -103,9 +102,9 @@ BROADCAST_INPUTS = Rule(
     "broadcast-inputs-unfit-for-mode",
     Severity.ERROR,
     "The mode of a Broadcast and its third input contradict each other.",
-    why="""Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and its
-        absence in the explicit one; Broadcast-1 ignores the one and broadcasts by NumPy's rule on the other, both in
-        silence.""",
+    why="Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and a missing "
+    "input in explicit mode. Broadcast-1 ignores the input in other modes, and without it broadcasts by NumPy's "
+    "rule, without a message.",
     fix="Remove the third input, or set mode to explicit.",
     bad=_example("explicit", 16, 1, 1),
     good=_example("numpy", 16, 1, 1),
@@ -304,7 +303,7 @@ def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shap
 def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
     room = len(target) - len(data)
     return PDPD_MISMATCH.fault(
-        f"input 0 is {shape_text(data)} and lies on the target, {shape_text(target)}, from axis {axis} on: "
+        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {axis} on: "
         "both have to end together",
         help=f"write the axis {room}" if room >= 0 else "give the target more axes",
         input=0,

@@ -31,10 +31,9 @@ PAD_EXCEEDS = Rule(
     "IRL337",
     "pad-exceeds-input",
     Severity.ERROR,
-    "The padding repeats more of the data than there is.",
-    why="""`edge` needs an element to repeat, `reflect` one more element than it adds, `symmetric` as many as it adds.
-        OpenVINO refuses the layer; ONNX Runtime stops when it runs, though NumPy would reflect again and again: there
-        it is a warning.""",
+    "The padding is larger than the data allows.",
+    why="`edge` needs one element to repeat, `reflect` one more element than it adds, `symmetric` as many as it "
+    "adds. OpenVINO refuses the layer. ONNX Runtime loads the model and fails at run time, and irlint warns.",
     fix="Pad less, pad twice, or use `constant`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[0,3] x) => (float[1,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mode = "edge"> (x, pads) }""",

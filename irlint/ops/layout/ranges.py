@@ -39,10 +39,9 @@ RANGE_NOT_FINITE = Rule(
     "IRL302",
     "range-not-finite",
     Severity.ERROR,
-    "A Range begins, ends or advances with a number from which no elements can be counted.",
-    why="""The number of elements is the distance divided by the step, rounded up. Where that is infinite or not a
-        number ONNX Runtime stops at the node; OpenVINO refuses a start, a stop or a step that is infinite or not a
-        number when it reads the model.""",
+    "The start, limit or step of a Range is infinite or NaN.",
+    why="The number of elements is the distance divided by the step, rounded up. If that is infinite or NaN, ONNX "
+    "Runtime fails at the node; OpenVINO refuses such a start, stop or step when it reads the model.",
     fix="Use finite numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float[N] y) <float start = {0.0}, float limit = {inf}, float delta = {1.0}> { y = Range (start, limit, \

@@ -32,10 +32,10 @@ ENTRIES_PER_AXIS = Rule(
     "IRL334",
     "entries-per-axis-mismatch",
     Severity.ERROR,
-    "A list that has one number for each axis is of another length.",
-    why="""Repeats, pads, crops and block sizes are listed axis by axis, pads in ONNX as all beginnings and then all
-        ends. Runtimes refuse a list of another length.""",
-    fix="State one number for each axis of the data (ONNX pads: two), 1 or 0 where nothing is to happen.",
+    "A list with one number per axis has the wrong length.",
+    why="Repeats, pads, crops and block sizes have one entry per axis; pads in ONNX list all beginnings, then all "
+    "ends. Runtimes refuse any other length.",
+    fix="State one number for each axis of the data (ONNX pads: two), 1 or 0 where nothing should change.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) <int64[1] repeats = {2}> { y = Tile (x, repeats) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -46,9 +46,8 @@ CROP_EXCEEDS = Rule(
     "IRL335",
     "crop-exceeds-input",
     Severity.ERROR,
-    "More is cut off an axis than it has.",
-    why="Negative pads and crops remove elements; ONNX Runtime stops when it runs, OpenVINO gives up on the size in "
-    "silence.",
+    "A negative pad or a crop removes more elements than the axis has.",
+    why="ONNX Runtime fails at run time; OpenVINO treats the size as unknown, without a message.",
     fix="Cut off at most the size of the axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[N,3] y) <int64[4] pads = {-1, 0, -2, 0}> { y = Pad (x, pads) }""",
@@ -60,7 +59,7 @@ SEQUENCE_LENGTHS = Rule(
     "IRL338",
     "sequence-lengths-mismatch",
     Severity.ERROR,
-    "There is another number of sequence lengths than there are sequences.",
+    "The number of sequence lengths differs from the number of sequences.",
     why="ReverseSequence takes one length for each entry of the batch axis; runtimes refuse any other number.",
     fix="State one length for each entry of the batch axis, or correct `batch_axis`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

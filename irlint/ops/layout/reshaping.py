@@ -21,11 +21,10 @@ RESHAPE_COUNT = Rule(
     "IRL330",
     "reshape-count-mismatch",
     Severity.ERROR,
-    "The target of a Reshape has another number of elements than the data.",
-    why="""Reshape keeps every element, so the product of the sizes has to stay the same; a -1 stands for the quotient,
-        which has to be whole. Runtimes stop at the node, often only when it runs.""",
-    fix="Give a target of the same number of elements, or put -1 in the place of "
-    "the size that follows from the others.",
+    "The number of elements of a Reshape's target differs from that of the data.",
+    why="Reshape keeps every element, so the product of the sizes must not change. A -1 stands for the quotient, "
+    "which must be an integer. Runtimes fail at the node, often only at run time.",
+    fix="Give a target with the same number of elements, or put -1 in place of the size that follows from the others.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,11 +35,10 @@ RESHAPE_TARGET = Rule(
     "IRL331",
     "reshape-target-invalid",
     Severity.ERROR,
-    "The target of a Reshape has an entry without a meaning.",
-    why="""One entry may be -1 and follows from the others; a 0 stands for the data's size on the same axis (ONNX
-        without `allowzero`, OpenVINO with `special_zero`), so there has to be such an axis; less than -1 means
-        nothing.""",
-    fix="Leave one -1 at most, and 0 only where the data has an axis to copy.",
+    "The target of a Reshape has an invalid entry.",
+    why="One entry may be -1; it follows from the others. A 0 copies the size of the data on the same axis (ONNX "
+    "without `allowzero`, OpenVINO with `special_zero`), so that axis must exist. Values below -1 are invalid.",
+    fix="Use at most one -1, and 0 only for an axis that the data has.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

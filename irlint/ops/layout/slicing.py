@@ -39,8 +39,8 @@ SLICE_LENGTHS_DIFFER = Rule(
     "slice-lengths-differ",
     Severity.ERROR,
     "The starts, ends, axes and steps of a slice are not of one length, one entry for each axis sliced.",
-    why="""Entry i of each list belongs to the i-th sliced axis: they have to be of one length, and no longer than the
-        data has axes. Runtimes refuse anything else.""",
+    why="Entry i of each list belongs to the i-th sliced axis: they must be of one length, and no longer than the "
+    "data has axes. Runtimes refuse anything else.",
     fix="Give the same number of starts, ends, axes and steps.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,8] x) => (float[2,4] y)

@@ -26,7 +26,7 @@ SPLIT_SUM = Rule(
     "split-sizes-mismatch",
     Severity.ERROR,
     "The sizes of the parts do not add up to the size of the axis that is split.",
-    why="Every element has to land in one part; runtimes refuse sizes that leave some over, or ask for more than there "
+    why="Every element must land in one part; runtimes refuse sizes that leave some over, or ask for more than there "
     "are.",
     fix="Give sizes that add up to the size of the axis (OpenVINO: one of them may be -1, for what is left).",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,8 +54,8 @@ SPLIT_COUNT = Rule(
     "IRL343",
     "split-count-mismatch",
     Severity.ERROR,
-    "The node has another number of outputs than it has parts.",
-    why="Each part is one output; runtimes refuse a node that names more or fewer.",
+    "The number of outputs differs from the number of parts.",
+    why="Each part is one output. Runtimes refuse a node with more or fewer outputs.",
     fix="State one size for each output, or name one output for each part.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",

@@ -22,9 +22,9 @@ SQUEEZE_SIZE = Rule(
     "IRL332",
     "squeeze-size-not-one",
     Severity.ERROR,
-    "An axis that is to be removed has a size other than 1.",
-    why="""Squeeze removes axes of size 1. ONNX runtimes refuse any other; OpenVINO leaves the axis as it is in
-        silence, and what follows sees one axis too many: there it is a warning.""",
+    "An axis to be removed has a size other than 1.",
+    why="Squeeze removes axes of size 1. ONNX runtimes refuse any other. OpenVINO keeps the axis without a message, "
+    "so the result has one axis too many; there irlint warns.",
     fix="Name only axes of size 1, or take one element of the axis with Gather or Slice first.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",

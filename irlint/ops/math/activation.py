@@ -24,8 +24,8 @@ RANGE_EMPTY = Rule(
     "IRL328",
     "clip-range-empty",
     Severity.ERROR,
-    "The lower limit lies above the upper one.",
-    why="No number lies in the range: ONNX Runtime (Clip below opset 11) and OpenVINO (Clamp) refuse the model.",
+    "The lower limit is greater than the upper limit.",
+    why="The range is empty. ONNX Runtime (Clip below opset 11) and OpenVINO (Clamp) refuse the model.",
     fix="Swap the limits.",
     bad="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x) => (float[2,3] y) { y = Clip <min = 6.0, max = 0.0> (x) }""",

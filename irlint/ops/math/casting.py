@@ -57,8 +57,8 @@ LOST_IN_CAST = Rule(
     "constant-lost-in-cast",
     Severity.WARNING,
     "A constant is converted to a type that cannot hold it.",
-    why="""A number past the range of a floating-point type becomes infinite; one past the range of whole numbers
-        becomes another number, a different one on each runtime.""",
+    why="A number past the range of a floating-point type becomes infinite; one past the range of integers becomes "
+    "another number, a different one on each runtime.",
     fix="Convert to a wider type, or correct the constant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float16[1] y) { c = Constant <value = float[1] {100000.0}> ()

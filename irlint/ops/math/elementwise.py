@@ -207,9 +207,9 @@ DIVISION_BY_ZERO = Rule(
     "IRL706",
     "integer-division-by-zero",
     Severity.ERROR,
-    "Whole numbers are divided by a constant that has a 0 in it.",
-    why="""Whole numbers have no infinity: the quotient and the remainder do not exist. ONNX Runtime refuses a Div or
-        Mod whose divisor is such a constant when it loads the model, and stops at one that it works out.""",
+    "Integers are divided by a constant that contains 0.",
+    why="Integers have no infinity, so quotient and remainder are undefined. ONNX Runtime refuses a Div or Mod with "
+    "such a constant divisor when it loads the model, and fails at one that it computes.",
     fix="Correct the divisor, or divide floating-point numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
@@ -223,8 +223,8 @@ FLOAT_DIVISION_BY_ZERO = Rule(
     "IRL732",
     "division-by-zero",
     Severity.WARNING,
-    "Floating-point numbers are divided by a constant that has a 0 in it.",
-    why="The quotient is infinite, or not a number where 0 is divided; what follows is computed with these.",
+    "Floating-point numbers are divided by a constant that contains 0.",
+    why="The quotient is infinite, or NaN for 0 / 0, and so are the results computed from it.",
     fix="Correct the divisor.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }""",
@@ -245,7 +245,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
         warn(
             FLOAT_DIVISION_BY_ZERO.fault(
                 f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'holds a'} 0: the quotient is "
-                "infinite or not a number",
+                "infinite or NaN",
                 help="correct the divisor",
                 input=1,
             )
@@ -373,11 +373,12 @@ AXIS_MISMATCH = Rule(
     "IRL206",
     "legacy-broadcast-mismatch",
     Severity.ERROR,
-    "Before opset 7 the second input has to be a single element or a continuous part of the first.",
-    why="""Up to opset 6 an elementwise operator broadcasts only with `broadcast=1`, only its second input, and lays it
-        along the first one's axes from `axis` on (both end together where `axis` is not given). No size 1 is stretched
-        inside it.""",
-    fix="Set `axis` to the axis on which the second input begins, or convert the model to opset 7 or later.",
+    "Before opset 7 the second input must be a single element or match consecutive axes of the first input.",
+    why="Up to opset 6 an elementwise operator broadcasts only with `broadcast=1`, and only its second input. That "
+    "input is aligned with the axes of the first one from `axis` on, or with its last axes if `axis` is not "
+    "given. A size of 1 inside it is not broadcast.",
+    fix="Set `axis` to the axis of the first input that the first axis of the second input matches, or convert the "
+    "model to opset 7 or later.",
     bad="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>
 g (float[2,3,4,5] x, float[3,5] b) => (float[2,3,4,5] y) { y = Add <broadcast = 1, axis = 1> (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>
@@ -415,7 +416,7 @@ def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: in
 def _part_fault(a: Shape, b: Shape, start: int, *, clashes: list[tuple[int, int]]) -> Fault:
     wide, own = clashes[0]
     return AXIS_MISMATCH.fault(
-        f"input 1 is {shape_text(b)} and lies on input 0, {shape_text(a)}, from axis {start} on: "
+        f"input 1 is {shape_text(b)} and is aligned with input 0, {shape_text(a)}, from axis {start} on: "
         f"axis {wide} is {a[wide]} against {b[own]}",
         help="set `axis` to the axis of input 0 on which input 1 begins",
         input=1,

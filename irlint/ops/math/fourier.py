@@ -195,8 +195,8 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
     if 2 not in layer.varying:
         return None
     return not_compiled(
-        "input 2 (signal_size) depends on the model's inputs, and the CPU plugin wants a constant where all sizes of "
-        f"input 0 are known, {shape_text(data.shape)}",
+        "input 2 (signal_size) depends on the model's inputs, and the CPU plugin requires a constant where all sizes "
+        f"of input 0 are known, {shape_text(data.shape)}",
         help="let input 2 be a constant",
         input=2,
     )

@@ -36,7 +36,7 @@ OPERAND_SHAPE = Rule(
     "IRL321",
     "matmul-operand-shape",
     Severity.ERROR,
-    "An operand of a matrix product, or what belongs to it, has a shape that it cannot have.",
+    "An operand of a matrix product, or one of its parameters, has an invalid shape.",
     why="""Gemm takes matrices of two axes, MatMul no scalars; scales, zero points and biases have one element, or one
         for each row or column that they belong to; packed weights have the size that the attributes say.""",
     fix="Reshape the operand as the message says; for more than two axes use MatMul instead of Gemm.",

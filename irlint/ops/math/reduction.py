@@ -23,9 +23,9 @@ ARG_OF_NOTHING = Rule(
     "IRL355",
     "arg-of-empty-axis",
     Severity.ERROR,
-    "The place of the largest or smallest element is asked for on an axis that has none.",
-    why="""An axis of size 0 has no element, and so no place of one; runtimes stop there. Beside a dynamic axis it is a
-        warning: where that one is 0 too, they run.""",
+    "ArgMax or ArgMin over an empty axis.",
+    why="An axis of size 0 has no largest or smallest element, so runtimes fail. If another axis is dynamic, irlint "
+    "warns: the node runs where that size is 0 too.",
     fix="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,0] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
@@ -237,7 +237,7 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     return not_compiled(
         f"input 1 (axes) is empty and keep_dims is false: the specification gives on input 0 with its {x.rank} axes, "
         "and the "
-        "CPU plugin wants fewer",
+        "CPU plugin requires fewer",
         help="write keep_dims as true, or remove the layer, which reduces nothing",
         input=1,
     )

@@ -41,7 +41,7 @@ FEATURES_MISMATCH = Rule(
     "IRL517",
     "feature-count-mismatch",
     Severity.ERROR,
-    "The model in a node's attributes was trained on another number of features than its input has.",
+    "The node's model was trained on another number of features than its input has.",
     why="""Coefficients, support vectors, scales and tree nodes speak of features by their place on the last axis.
         Runtimes refuse an input with more features than coefficients, or one that lacks a feature that a tree asks
         for.""",

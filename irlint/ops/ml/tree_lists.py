@@ -25,10 +25,10 @@ TREE_MALFORMED = Rule(
     "IRL518",
     "tree-malformed",
     Severity.ERROR,
-    "A tree ensemble names a node, a mode, a class or a target that it does not have.",
-    why="""The nodes of all trees stand in lists: a branch names the nodes that follow it, a leaf the class or target
-        that it votes for. ONNX Runtime refuses the model where one of them is not there.""",
-    fix="Export the ensemble again; the message names the entry that leads nowhere.",
+    "A tree ensemble refers to a node, mode, class or target that does not exist.",
+    why="The nodes of all trees are stored in lists: a branch refers to its successors, a leaf to the class or "
+    "target that it votes for. ONNX Runtime refuses the model if one of them does not exist.",
+    fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <n_targets = 1, nodes_treeids = [0, 0, 0],
 nodes_nodeids = [0, 1, 2], nodes_featureids = [0, 0, 0], nodes_values = [0.5, 0.0, 0.0],

@@ -21,9 +21,8 @@ HEADS_MISMATCH = Rule(
     "attention-heads-mismatch",
     Severity.ERROR,
     "The numbers of heads do not divide the hidden sizes, or each other, or are missing.",
-    why="""With three axes the heads stand side by side in the last one, so the number of heads has to be known and to
-        divide it; with grouped queries the key's number of heads divides that of the query. Runtimes refuse the
-        node.""",
+    why="With three axes the heads share the last axis, so the number of heads must be known and divide it. With "
+    "grouped queries the number of key heads must divide the number of query heads. Runtimes refuse the node.",
     fix="Write the numbers of heads, and check that head size times heads is the hidden size.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, \
@@ -51,9 +50,9 @@ MASK_MISMATCH = Rule(
     "IRL382",
     "attention-mask-mismatch",
     Severity.ERROR,
-    "The mask or bias of an attention cannot be stretched onto its scores.",
-    why="""The scores are [batch, heads, query length, key length]; the mask is broadcast onto them, so each of its
-        sizes is 1 or the same. Runtimes refuse the node.""",
+    "The mask or bias of an attention cannot be broadcast to its scores.",
+    why="The scores are [batch, heads, query length, key length]; the mask is broadcast to them, so each of its "
+    "sizes is 1 or the same. Runtimes refuse the node.",
     fix="Give the mask the two lengths as its last axes.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, \
@@ -68,8 +67,8 @@ CACHE_MISMATCH = Rule(
     "attention-cache-mismatch",
     Severity.ERROR,
     "The past keys and values of an attention do not fit its inputs, or one is given without the other.",
-    why="""Past and present are [batch, heads, length, head size] with the heads of the key and the value. One without
-        the other makes no attention; runtimes refuse the node.""",
+    why="Past and present are [batch, heads, length, head size] with the heads of the key and the value. Runtimes "
+    "refuse a node with only one of them.",
     fix="Connect both, with the batch, the heads and the head size of key and value.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, \

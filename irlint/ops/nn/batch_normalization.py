@@ -39,10 +39,10 @@ VARIANCE_NEGATIVE = Rule(
     "IRL731",
     "variance-negative",
     Severity.WARNING,
-    "A variance is negative, or not a number.",
-    why="""The root of variance and epsilon is what the values are divided by: of a negative sum there is none, and the
-        channel is not a number from there on. Runtimes compute it all the same.""",
-    fix="Export the statistics again: a variance is at least 0.",
+    "A variance is negative or NaN.",
+    why="The values are divided by the square root of variance plus epsilon. A negative sum has no square root, and "
+    "the channel becomes NaN. Runtimes compute it without a message.",
+    fix="Export the statistics again. A variance is at least 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, -0.5}>
 { y = BatchNormalization (x, s, b, m, v) }""",
@@ -57,7 +57,7 @@ def _judge_variance(var: Tensor, epsilon: float) -> None:
     span = extent(var)
     if span is None or not (span.nans or (span.least is not None and span.least + max(epsilon, 0) < 0)):
         return
-    found = "what is not a number" if span.nans else f"{span.least:g}"
+    found = "NaN" if span.nans else f"{span.least:g}"
     warn(
         VARIANCE_NEGATIVE.fault(
             f"input 4 (var) holds {found}, and epsilon is {epsilon:g}: the root of their sum does not exist",

@@ -35,7 +35,7 @@ GROUPS_MISMATCH = Rule(
     "normalization-groups-mismatch",
     Severity.ERROR,
     "The channels cannot be divided into that many groups.",
-    why="Each group has the same number of channels, so their number has to be a multiple of the number of groups.",
+    why="Each group has the same number of channels, so their number must be a multiple of the number of groups.",
     fix="Use a number of groups that divides the number of channels.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, \
@@ -181,7 +181,7 @@ def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str)
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
     fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}: the specification wants an element for each channel, ONNX "
+        f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, ONNX "
         "Runtime uses the one "
         "for all of them",
         help=f"give input {index} the shape {shape_text((channels,))}",

@@ -38,7 +38,7 @@ def rotary_embedding(
     if not rotary_embedding_dim and head is not None and divisible(head, 2) is False:
         warn(
             HEADS_MISMATCH.fault(
-                f"the head size is {head}, which is odd: the specification wants two halves to rotate",
+                f"the head size is {head}, which is odd: the specification requires two halves to rotate",
                 help="give the heads an even size",
                 input=0,
                 severity=Severity.WARNING,

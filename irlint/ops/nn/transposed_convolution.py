@@ -182,7 +182,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
         if size is None or span is None:
             continue
         full = transposed_size(size, span, stride, added=stride - 1)
-        if not reaches(full, wanted, f"`output_shape` wants {wanted} on axis {window.first + position}"):
+        if not reaches(full, wanted, f"`output_shape` requires {wanted} on axis {window.first + position}"):
             warn(
                 OUTPUT_SHAPE_UNREACHABLE.fault(
                     f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is "

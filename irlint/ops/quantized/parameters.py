@@ -20,11 +20,11 @@ SCALE_UNUSABLE = Rule(
     "IRL730",
     "quantization-scale-unusable",
     Severity.WARNING,
-    "A quantization scale is 0, negative, infinite or not a number.",
-    why="""What is quantized is divided by its scale, and multiplied by it when it is read back: of a scale of 0
-        nothing is left, a negative one turns the signs, the others spread to everything. Runtimes compute it all the
-        same.""",
-    fix="Export the model again from data that the scale was measured on; a scale is above 0.",
+    "A quantization scale is 0, negative, infinite or NaN.",
+    why="Values are divided by their scale when they are quantized, and multiplied by it when they are read back. A "
+    "scale of 0 erases them, a negative one flips the signs, infinity and NaN spread to every result. Runtimes "
+    "compute it without a message.",
+    fix="Export the model again from data that the scale was measured on. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,9 +36,9 @@ ZERO_POINT_LEFT_OUT = Rule(
     "IRL373",
     "quantization-zero-point-left-out",
     Severity.ERROR,
-    "A zero point is left out by the empty name where ONNX Runtime wants one.",
-    why="""The schema of the operator calls the zero point optional, and ONNX Runtime looks for its type all the same:
-        it refuses the model when it loads it. Only at the end of the inputs may one be missing.""",
+    "A zero point is left out by the empty name, but ONNX Runtime requires it.",
+    why="The schema declares the zero point optional, but ONNX Runtime reads its type and refuses the model when it "
+    "loads it. Only a trailing zero point may be absent.",
     fix="Write a zero point of 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
@@ -194,7 +194,7 @@ def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
         return
     wrong = ""
     if span.nans:
-        wrong = "is not a number"
+        wrong = "is NaN"
     elif span.infinities:
         wrong = "is infinite"
     elif span.least is not None and span.least <= 0:

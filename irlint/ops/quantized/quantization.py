@@ -21,7 +21,7 @@ SCALE_MISMATCH = Rule(
     "IRL370",
     "quantization-scale-mismatch",
     Severity.ERROR,
-    "A quantization scale has a shape that is neither per tensor, nor per axis, nor per block.",
+    "The shape of a quantization scale is neither per tensor, nor per axis, nor per block.",
     why="""A scale is a single number for the whole tensor; a list with one entry for each index of `axis`; or, with
 `block_size` B, a tensor like the input whose size on `axis` is the input's divided by B and rounded up. ONNX Runtime
 stops at any other shape when it reaches the node.""",
@@ -37,7 +37,7 @@ ZERO_POINT_MISMATCH = Rule(
     "quantization-zero-point-mismatch",
     Severity.ERROR,
     "A zero point does not have the shape of its scale.",
-    why="Each scale has its zero point: ONNX Runtime stops at the node where their shapes differ.",
+    why="Each scale needs one zero point. ONNX Runtime fails at the node if their shapes differ.",
     fix="Give the zero point the shape of the scale.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
@@ -51,8 +51,8 @@ ZERO_POINT_IDLE = Rule(
     "quantization-zero-point-not-zero",
     Severity.WARNING,
     "A zero point of int32 or of a small floating-point type is not 0.",
-    why="""Such types are read back without a zero point: the specification wants 0 there, and runtimes differ in
-        whether they subtract another number.""",
+    why="These types are dequantized without a zero point: the specification requires 0, and runtimes differ in "
+    "whether they subtract another number.",
     fix="Write 0, or leave the zero point out.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {3}> { y = DequantizeLinear (x, s, z) }""",
@@ -299,7 +299,7 @@ def _judge_idle_zero_point(zero: Tensor | None) -> None:
         warn(
             ZERO_POINT_IDLE.fault(
                 f"input 2 is {zero.dtype} and holds "
-                f"{span.most or span.least if not span.nans else 'what is not a number'}: "
+                f"{span.most or span.least if not span.nans else 'NaN'}: "
                 "of this type the zero point has to be 0",
                 help="write 0, or leave the input out",
                 input=2,

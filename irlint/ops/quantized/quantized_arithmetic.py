@@ -35,8 +35,8 @@ INPUTS_NOT_TRIPLES = Rule(
     "quantized-inputs-not-triples",
     Severity.ERROR,
     "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
-    why="After the scale and zero point of the result, each tensor is followed by its own; runtimes refuse another "
-    "count.",
+    why="The scale and zero point of the result come first; then each tensor is followed by its own. Runtimes refuse "
+    "any other count.",
     fix="List each input as tensor, scale, zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)

@@ -18,9 +18,9 @@ ATTRIBUTE_OUT_OF_RANGE = Rule(
     "IRL510",
     "attribute-out-of-range",
     Severity.ERROR,
-    "An attribute's number lies outside of the range that the operator defines.",
-    why="""The operator has no meaning for the number: runtimes refuse the model, divide by zero, or compute something
-        that nobody asked for. Where a runtime goes on with a value of its own, it is a warning.""",
+    "An attribute is outside the range that the operator defines.",
+    why="The operator is undefined for the number: runtimes refuse the model, divide by zero, or compute an "
+    "unintended result. Where a runtime continues with a value of its own, irlint warns.",
     fix="Use a value in the range that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x) }""",
@@ -32,11 +32,11 @@ LISTS_INCONSISTENT = Rule(
     "IRL513",
     "attribute-lists-inconsistent",
     Severity.ERROR,
-    "Attributes that describe one table between them do not fit together.",
-    why="""Trees, vocabularies and encodings stand in several lists, an entry of each for one node, word or key; of some
-lists exactly one may be given. Runtimes refuse lists that do not fit when they create the session, often without saying
-which.""",
-    fix="Give the lists that the message names equally many entries, or exactly one of those that exclude each other.",
+    "Attributes that together describe one table are inconsistent.",
+    why="Trees, vocabularies and encodings are stored in several lists, with one entry per node, word or key; of "
+    "some lists exactly one may be given. Runtimes refuse inconsistent lists when they create the session, often "
+    "without naming them.",
+    fix="Give the named lists the same length, or exactly one of those that exclude each other.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>
 g (int64[4] x) => (int64[4] y)
 { y = ai.onnx.ml.LabelEncoder <keys_int64s = [1, 2, 3], values_int64s = [10, 20]> (x) }""",

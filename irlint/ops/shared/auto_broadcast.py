@@ -22,11 +22,12 @@ PDPD_MISMATCH = Rule(
     "IRL204",
     "pdpd-broadcast-mismatch",
     Severity.ERROR,
-    "With pdpd broadcasting, the second input is no continuous part of the first from the axis on.",
-    why="""PaddlePaddle's rule stretches only the second input, and lays it along the first one's axes from `axis` on;
-        an axis of -1 means that both end together. Elsewhere the layer is refused with "Argument shapes are
-        inconsistent.".""",
-    fix="Choose the axis on which the second input begins, and write it as `auto_broadcast.auto_broadcast_axis`.",
+    "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
+    why="PaddlePaddle's rule broadcasts only the second input and aligns it with the axes of the first one from "
+    '`axis` on. An axis of -1 aligns the last axes. OpenVINO refuses other shapes with "Argument shapes are '
+    'inconsistent.".',
+    fix="Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that the first axis of the second "
+    "input matches.",
     bad="""<?xml version="1.0"?>
 <net name="g" version="11"><layers>
 <layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output>\
@@ -63,14 +64,13 @@ PDPD_READING = Rule(
     "IRL205",
     "pdpd-axis-ambiguous",
     Severity.WARNING,
-    "The specification and the OpenVINO library read this pdpd broadcast in different ways.",
-    why="""The specification names the attribute `axis`, takes -1 where it is absent, and ignores trailing 1s of the
-        second input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on
-        Broadcast-1,
-`mode.mode.axis` on Broadcast-3), takes 0 where that is absent, and lets no trailing 1 reach past the first input's last
-axis. Other readers follow the specification: the file means two things.""",
-    fix="""Write the axis under the name that the library reads, and give the second input a shape that needs no
-        trailing 1s past the first one's end.""",
+    "The specification and the OpenVINO library interpret this pdpd broadcast differently.",
+    why="The specification names the attribute `axis`, uses -1 if it is absent, and ignores trailing 1s of the "
+    "second input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
+    "Broadcast-1, `mode.mode.axis` on Broadcast-3), uses 0 if it is absent, and refuses trailing 1s past the "
+    "last axis of the first input. Other readers follow the specification, so the result depends on the reader.",
+    fix="Write the axis under the name that the library reads, and give the second input a shape without trailing 1s "
+    "past the last axis of the first input.",
     bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
     .replace("2,3,4,5", "3,4,4,5")
     .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
@@ -156,7 +156,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         wide, own = clashes[0]
         raise PDPD_MISMATCH.fault(
             clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
-            + f"; input 1 lies on input 0 from axis {start} on",
+            + f"; input 1 is aligned with input 0 from axis {start} on",
             help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,

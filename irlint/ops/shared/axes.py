@@ -14,9 +14,9 @@ AXIS_OUT_OF_RANGE = Rule(
     "IRL300",
     "axis-out-of-range",
     Severity.ERROR,
-    "An axis does not exist in the tensor that it is meant for.",
-    why="A tensor of rank r has the axes 0 to r-1, counted from the end as -1 to -r. Runtimes refuse any other.",
-    fix="Use an axis that the tensor has; the message names the range.",
+    "An axis is out of range for its tensor.",
+    why="A tensor of rank r has the axes 0 to r-1, or -r to -1 counted from the end. Runtimes refuse any other axis.",
+    fix="Use an axis in the range that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[2,6] y) { y = Concat <axis = 2> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

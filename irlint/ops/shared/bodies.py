@@ -29,11 +29,11 @@ BODY_ARITY = Rule(
     "IRL390",
     "body-arity-wrong",
     Severity.ERROR,
-    "A body has more or fewer inputs or outputs than its node gives to it or takes from it.",
-    why="""The inputs and outputs of a body are tied to those of its node by their order. Runtimes refuse a node whose
-        body has one too many or one too few.""",
-    fix="""Give the body the inputs and outputs that the message counts. A branch of If has no inputs: it uses the
-        values of the graph around it by name.""",
+    "A body has the wrong number of inputs or outputs.",
+    why="The inputs and outputs of a body correspond to those of its node by position. Runtimes refuse a node whose "
+    "body has more or fewer.",
+    fix="Give the body the inputs and outputs that the message counts. A branch of If has no inputs: it uses values "
+    "of the enclosing graph by name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t (float[2,3] i) => (float[2,3] a) { a = Relu (i) }, else_branch = e () => (float[2,3] b) \
@@ -52,10 +52,9 @@ BODY_TYPES = Rule(
     "body-types-differ",
     Severity.ERROR,
     "A body's input or output has another type than the node, or the other branch, gives it.",
-    why="""What a node gives to its body, and what both branches of an If return, has to be of one element type: a
-        value cannot be of two. The condition of a Loop, and every input of a Scan's body, has to be declared in the
-        shape that it gets,
-too. Runtimes refuse the model when they load it.""",
+    why="What a node gives to its body, and what both branches of an If return, must be of one element type: a value "
+    "cannot be of two. The condition of a Loop, and every input of a Scan's body, must be declared in the shape "
+    "that it gets, too. Runtimes refuse the model when they load it.",
     fix="Cast the value in the body or in one of the branches, or correct what the body declares.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[2,3] x) => (float[2,3] y) {
@@ -75,10 +74,10 @@ SCAN_LENGTH = Rule(
     "scan-length-mismatch",
     Severity.ERROR,
     "The values that a node scans together, or that it stacks, have different lengths.",
-    why="""One iteration takes one slice of every scanned input, so all of them have to be equally long on the axis
-        that is scanned: runtimes refuse the model. What the iterations of a Loop add to one scan output has to be of
-        one shape: it fails when it runs.""",
-    fix="Make the lengths equal, or name the axis that is meant in `scan_input_axes`.",
+    why="One iteration takes one slice of every scanned input, so all of them must be equally long on the axis that "
+    "is scanned: runtimes refuse the model. What the iterations of a Loop add to one scan output must be of one "
+    "shape: it fails when it runs.",
+    fix="Make the lengths equal, or name the intended axis in `scan_input_axes`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[3,2] xs, float[4,2] ys, float[2] s) => (float[2] t) {
   t = Scan <num_scan_inputs = 2, body = b (float[2] i, float[2] x, float[2] y) => (float[2] o) { o = Sum (i, x, y) }> \
@@ -96,8 +95,8 @@ CONTROL_INPUT = Rule(
     "control-input-invalid",
     Severity.ERROR,
     "The condition or the trip count of a node with bodies is not a single value of its type.",
-    why="""A condition is one boolean and a trip count one whole number. Runtimes refuse several of them, or look only
-        at the first one.""",
+    why="A condition is one boolean and a trip count one integer. Runtimes refuse several of them, or look only at "
+    "the first one.",
     fix="Reduce the value to a single element of that type (ReduceMin, Squeeze, Gather, Cast).",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool[2] c, float[2,3] x) => (float[2,3] y) {
@@ -111,11 +110,10 @@ CARRIED_TYPE = Rule(
     "IRL393",
     "carried-value-changes",
     Severity.ERROR,
-    "A value that a loop carries on leaves the body in another type, or another fixed shape, than it came in.",
-    why="""What one iteration leaves behind is what the next one begins with: its element type has to stay the same,
-        and in Scan its shape as well. Runtimes refuse the model. OpenVINO loads an IR whose back edge leaves another
-        shape behind, and
-fails in the second iteration.""",
+    "A loop-carried value leaves the body with another element type, or another fixed shape.",
+    why="The result of one iteration is the input of the next. Its element type must not change, and in Scan its "
+    "shape neither. Runtimes refuse the model. OpenVINO loads an IR whose back edge carries another shape, and "
+    "fails in the second iteration.",
     fix="Cast or reshape the value at the end of the body, or before the loop.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[3,2] xs, float[2] s) => (float[2] t) {

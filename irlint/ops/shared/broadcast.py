@@ -17,9 +17,9 @@ BROADCAST_MISMATCH = Rule(
     "broadcast-mismatch",
     Severity.ERROR,
     "The inputs of an elementwise operator have sizes on one axis that differ, and neither is 1.",
-    why="""Shapes are aligned on their last axes; two sizes on one axis have to be equal, or one of them 1. Where they
-are neither, no runtime can compute the node: ONNX Runtime stops with "Incompatible dimensions", OpenVINO with
-"Argument shapes are inconsistent.", both without the sizes.""",
+    why="Shapes are aligned on their last axes; two sizes on one axis must be equal, or one of them 1. Where they "
+    'are neither, no runtime can compute the node: ONNX Runtime stops with "Incompatible dimensions", OpenVINO '
+    'with "Argument shapes are inconsistent.", both without the sizes.',
     fix="""Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) so that each input's axes stand under the
 axes that they belong to: a bias of 64 channels is [64, 1, 1] against [N, 64, H, W].""",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -33,10 +33,10 @@ UNIDIRECTIONAL_MISMATCH = Rule(
     "IRL202",
     "unidirectional-broadcast-mismatch",
     Severity.ERROR,
-    "An input that may only be stretched onto another one does not fit it.",
-    why="""The operator broadcasts one way: the result has the shape of the first input, so the other one may not have
-        more axes, and each of its sizes has to be 1 or that of the axis that it stands under.""",
-    fix="Give the input a shape that is stretched onto the other by NumPy's rule, with no axis larger than it.",
+    "An input cannot be broadcast to the shape of another input.",
+    why="The operator broadcasts one way: the result has the shape of the first input, so the other one may not have "
+    "more axes, and each of its sizes must be 1 or that of the axis that it stands under.",
+    fix="Give the input a shape that broadcasts to the other one by NumPy's rule, with no axis larger than it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,9 +47,9 @@ SHAPES_DIFFER = Rule(
     "IRL203",
     "shapes-differ",
     Severity.ERROR,
-    "Inputs that have to be of one shape are not.",
-    why="""Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean below
-        8, in ONNX) nothing is implied: every size has to be the same.""",
+    "Inputs that must be of one shape are not.",
+    why='Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean '
+    "below 8, in ONNX) nothing is implied: every size must be the same.",
     fix='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
     bad="""<ir_version: 3, opset_import: ["" : 7]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",

@@ -12,8 +12,8 @@ ELEMENT_TYPE_REFUSED = Rule(
     "IRL401",
     "element-type-not-allowed",
     Severity.ERROR,
-    "An input has an element type that the operator does not take.",
-    why="Each operator takes certain element types at each version; runtimes refuse the model when they load it.",
+    "The operator does not accept the element type of an input.",
+    why="Each version of an operator accepts certain element types; runtimes refuse the model when they load it.",
     fix="Insert a Cast (ONNX) or Convert (OpenVINO) before the node, or use the operator for that type.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x) => (int32[2,3] y) { y = Sigmoid (x) }""",
@@ -26,9 +26,9 @@ ELEMENT_TYPES_DIFFER = Rule(
     "IRL402",
     "element-types-differ",
     Severity.ERROR,
-    "Inputs that have to be of one element type are not.",
-    why="""Neither format converts element types on its own: inputs that share a type variable have to be of one type,
-        and runtimes refuse the model when they load it.""",
+    "Inputs that must have the same element type differ.",
+    why="Neither format converts element types implicitly: inputs that share a type variable must have the same "
+    "type. Runtimes refuse the model when they load it.",
     fix="Insert a Cast (ONNX) or Convert (OpenVINO) before one of the inputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float16[3] b) => (float[2,3] y) { y = Add (x, b) }""",

@@ -13,7 +13,7 @@ INPUT_RANK_REFUSED = Rule(
     "IRL339",
     "input-rank-refused",
     Severity.ERROR,
-    "An input has a number of axes that the operator does not take.",
+    "An input has a number of axes that the operator does not accept.",
     why="""Some operators take only tensors of certain ranks: images of four axes, lists of one, single numbers of none.
 Runtimes refuse any other when they load the model.""",
     fix="Give the input the number of axes that the message names, with Reshape, Squeeze or Unsqueeze.",

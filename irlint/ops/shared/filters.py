@@ -33,7 +33,7 @@ CHANNELS_MISMATCH = Rule(
     "IRL310",
     "conv-channels-mismatch",
     Severity.ERROR,
-    "The input's channels are not those that the weights are made for.",
+    "The number of input channels does not match the weights.",
     why="""The weights of a convolution take a fixed number of input channels: axis 1 of W times `group` in ONNX, axis
         1 of the filters in OpenVINO (axes 0 and 2 of grouped ones), axis 0 of a transposed convolution's weights. ONNX
         Runtime refuses
@@ -51,8 +51,8 @@ GROUPS_MISMATCH = Rule(
     "conv-groups-mismatch",
     Severity.ERROR,
     "The channels cannot be divided into the groups of the convolution.",
-    why="""Each group takes an equal part of the input channels and gives an equal part of the output channels, so
-        `group` has to be at least 1 and to divide both. Runtimes refuse the node otherwise; some divide by zero.""",
+    why="Each group takes an equal part of the input channels and gives an equal part of the output channels, so "
+    "`group` must be at least 1 and divide both. Runtimes refuse the node otherwise; some divide by zero.",
     fix="Set `group` to a number that divides the input and output channels; 1 for a plain convolution.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,8,8] x, float[7,3,3,3] w) => (float[1,7,6,6] y) { y = Conv <group = 2> (x, w) }""",

@@ -82,10 +82,10 @@ HIDDEN_SIZE = Rule(
     "IRL378",
     "recurrent-hidden-size-unclear",
     Severity.WARNING,
-    "`hidden_size` is missing, or is another number than the weights say.",
-    why="""The ONNX specification makes `hidden_size` optional, ONNX Runtime refuses a node without it. OpenVINO reads
-        the size from the weights whatever the attribute says; other readers of the file follow the attribute.""",
-    fix="Write the last size of R as `hidden_size`.",
+    "`hidden_size` is missing or disagrees with the weights.",
+    why="The ONNX specification makes `hidden_size` optional; ONNX Runtime refuses a node without it. OpenVINO reads "
+    "the size from the weights and ignores the attribute; other readers of the file follow the attribute.",
+    fix="Set `hidden_size` to the last size of R.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM (x, w, r) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -13,11 +13,11 @@ INDEX_OUT_OF_RANGE = Rule(
     "IRL346",
     "index-out-of-range",
     Severity.ERROR,
-    "An index that is known points outside the axis that it indexes.",
-    why="""An axis of size n has the positions 0 to n-1, and where the operator counts from the end, -n to -1. An index
-        is known where it is a constant, or follows from sizes, as the Range of a sequence's length does. ONNX Runtime
-        stops with
-"indices element out of data bounds"; OpenVINO's Gather and GatherND return zeros in silence, which is a warning.""",
+    "A known index is outside its axis.",
+    why="An axis of size n has the indices 0 to n-1, and -n to -1 if the operator counts from the end. An index is "
+    "known if it is a constant or follows from sizes, such as the Range of a sequence's length. ONNX Runtime "
+    'fails with "indices element out of data bounds". OpenVINO\'s Gather and GatherND return zeros without a '
+    "message, so irlint warns.",
     fix="Correct the index, or the size of the axis: often a table has fewer rows than the ids that are looked up.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, indices) }""",

@@ -12,7 +12,7 @@ RANK_MISMATCH = Rule(
     "IRL314",
     "window-rank-mismatch",
     Severity.ERROR,
-    "The input, the weights and the window's attributes are not of one number of spatial axes.",
+    "The input, the weights and the window's attributes differ in their number of spatial axes.",
     why="""A convolution or pooling over n spatial axes takes an input of n + 2 axes, weights of as many, and n entries
         in `strides`, `dilations` and the kernel (ONNX `pads`: 2n, first all beginnings, then all ends). Runtimes
         refuse anything else
@@ -28,11 +28,10 @@ OPERAND_MISMATCH = Rule(
     "IRL315",
     "window-operand-mismatch",
     Severity.ERROR,
-    "A further input of a convolution or pooling has a shape or contents that do not fit its other inputs.",
-    why="""Scales and zero points are a single element or one for each output channel; offsets, masks and indices have
-        a place for each window; a shape that is given as an input has one entry for each axis. Runtimes refuse any
-        other, most of them only
-when they come to the node.""",
+    "An additional input of a convolution or pooling does not fit the other inputs.",
+    why="Scales and zero points are a single element or one per output channel; offsets, masks and indices have an "
+    "entry for each window; a shape given as an input has one entry per axis. Runtimes refuse anything else, "
+    "most of them only at the node.",
     fix="Give the input the shape that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,1,2,2] x, int64[1,1,2,3] i) => (float[1,1,4,4] y) {

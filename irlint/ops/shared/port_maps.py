@@ -156,7 +156,7 @@ def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
     missing = [index for index in range(first, count) if index not in mapped]
     if missing:
         raise PORT_MAP_BROKEN.fault(
-            f"input {missing[0]} has no entry in the port map, and OpenVINO wants one for every input",
+            f"input {missing[0]} has no entry in the port map, and OpenVINO requires one for every input",
             help=f'add an <input> with external_port_id="{missing[0]}"',
             input=missing[0],
         )

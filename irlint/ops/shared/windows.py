@@ -26,12 +26,11 @@ WINDOW_EXCEEDS_INPUT = Rule(
     "window-exceeds-input",
     Severity.ERROR,
     "The window does not fit into the padded input even once.",
-    why="""The output would have no element, or less than none, on that axis. OpenVINO refuses the model when it loads
-        it; ONNX Runtime refuses a convolution when it comes to the node, while its pooling goes on with an empty
-        output, or with a
-window that reaches past the end: there it is a warning.""",
-    fix="""Use a smaller kernel or dilation, pad more, or feed a larger input. Where the sizes became that small on the
-        way, the model is made for larger inputs.""",
+    why="The output would have no element, or a negative number, on that axis. OpenVINO refuses the model when it "
+    "loads it. ONNX Runtime refuses a convolution at the node; its pooling continues with an empty output, or "
+    "with a window that reaches past the end, and irlint warns.",
+    fix="Use a smaller kernel or dilation, pad more, or feed a larger input. If an inner size became that small, the "
+    "model expects larger inputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,1,1] y) { y = Conv (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,10 +41,10 @@ AUTO_PAD_CONFLICT = Rule(
     "IRL317",
     "auto-pad-conflict",
     Severity.ERROR,
-    "`auto_pad` and `pads` are both given, and mean different paddings.",
-    why="""ONNX forbids the two together. ONNX Runtime refuses such a convolution when it loads it; in a pooling it
-        follows `auto_pad` where the ONNX shape inference follows `pads`: there it is a warning.""",
-    fix="Keep one of them: `pads`, or `auto_pad` where the padding has to depend on the input's size.",
+    "`auto_pad` and `pads` are both given and contradict each other.",
+    why="ONNX forbids using both. ONNX Runtime refuses such a convolution when it loads the model. In a pooling "
+    "operator it follows `auto_pad` while ONNX shape inference follows `pads`, and irlint warns.",
+    fix="Keep one of them: `pads`, or `auto_pad` if the padding must depend on the size of the input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
   y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (x, w)

@@ -23,9 +23,9 @@ OVERLAP_OUT_OF_RANGE = Rule(
     "IRL716",
     "overlap-out-of-range",
     Severity.ERROR,
-    "A threshold of the overlap of boxes is no share.",
-    why="""Two boxes have a share of their area in common, from 0 to 1. The specification allows no other threshold,
-        and ONNX Runtime stops where it runs the node.""",
+    "An overlap threshold is not between 0 and 1.",
+    why="The overlap of two boxes is a ratio from 0 to 1. The specification allows no other threshold, and ONNX "
+    "Runtime fails at run time.",
     fix="Use a threshold from 0 to 1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {50}> { y = NonMaxSuppression (b, s, \
@@ -40,11 +40,10 @@ BOXES_MISMATCH = Rule(
     "IRL385",
     "boxes-scores-mismatch",
     Severity.ERROR,
-    "Boxes and their scores are not of one number of images and boxes.",
-    why="""Non-maximum suppression takes boxes [images, boxes, 4] (5 for rotated ones) and scores [images, classes,
-        boxes]: each box has one score for every class. Runtimes refuse anything else. The scores of most detectors
-        come as [images, boxes,
-classes], and have to be transposed.""",
+    "Boxes and scores disagree on the number of images or boxes.",
+    why="Non-maximum suppression takes boxes [images, boxes, 4] (5 for rotated ones) and scores [images, classes, "
+    "boxes]: each box has one score for every class. Runtimes refuse anything else. The scores of most detectors "
+    "come as [images, boxes, classes], and must be transposed.",
     fix="Transpose the scores to [images, classes, boxes], and give each box 4 coordinates.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8400,4] boxes, float[1,8400,80] scores) => (int64[n,3] y) <int64[1] most = {20}>
@@ -187,7 +186,7 @@ def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
         if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
             return None
         return not_compiled(
-            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin wants to know its {count}",
+            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin must know its {count}",
             help=f"write {count} for the last axis of the boxes",
             input=0,
         )

@@ -57,7 +57,7 @@ PRIORS_MISMATCH = Rule(
     "IRL388",
     "prior-boxes-mismatch",
     Severity.ERROR,
-    "Prior boxes, their attributes, and what is predicted for them do not count the same boxes.",
+    "Prior boxes, their attributes and their predictions disagree on the number of boxes.",
     why="""DetectionOutput takes 4 offsets and one score per class for each prior box: [N, priors * 4], [N, priors *
         classes] and priors [1 or N, 2, priors * 4] (one row with variance_encoded_in_target, 5 numbers each where they
         are not normalized).

@@ -55,11 +55,10 @@ CHANNELS_MISMATCH = Rule(
     "IRL387",
     "region-channels-mismatch",
     Severity.ERROR,
-    "A feature map has another number of channels than the attributes divide it into.",
-    why="""PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x *
-        spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes +
-        1) channels for each anchor;
-there OpenVINO does not check, and reads beyond the map: it is a warning.""",
+    "The number of channels of a feature map does not match the attributes.",
+    why="PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x * "
+    "spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes "
+    "+ 1) channels for each anchor; there OpenVINO does not check, and reads beyond the map; irlint warns.",
     fix="Correct the attributes, or connect the feature map that they describe.",
     bad=_YOLO.replace("CHANNELS", "250"),
     good=_YOLO.replace("CHANNELS", "255"),

@@ -25,9 +25,9 @@ RESIZE_COUNT_MISMATCH = Rule(
     "IRL365",
     "resize-count-mismatch",
     Severity.ERROR,
-    "The scales or sizes of a resize are not one for each axis that it resizes.",
-    why="""Without `axes` a resize needs a scale or a size for every axis of the data, batch and channels included; with
-`axes`, one for each of them. Runtimes refuse another number when they load the model.""",
+    "The number of scales or sizes differs from the number of resized axes.",
+    why="Without `axes`, a resize needs a scale or a size for every axis of the data, batch and channels included; "
+    "with `axes`, one for each of them. Runtimes refuse any other number when they load the model.",
     fix="Write 1 as the scale of an axis that keeps its size, or name the axes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[2] scales = {2, 2}> { y = Resize (x, "", scales) }""",
@@ -53,8 +53,8 @@ RESIZE_TARGET_UNCLEAR = Rule(
     "resize-target-unclear",
     Severity.ERROR,
     "A Resize has both scales and sizes, or neither.",
-    why="""Exactly one of them states how large the result is; runtimes refuse both and none. An empty list counts as
-        left out. A `keep_aspect_ratio_policy` other than "stretch" goes with sizes only.""",
+    why="Exactly one of them must state the size of the result; runtimes refuse both and none. An empty list counts "
+    'as absent. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.',
     fix="Leave one of the two out, by the empty name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",

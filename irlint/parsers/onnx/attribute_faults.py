@@ -16,10 +16,9 @@ ATTRIBUTE_TYPE = Rule(
     "attribute-type-mismatch",
     Severity.ERROR,
     "The type that an attribute states is not that of its value.",
-    why="""onnx.proto has a field for each type of value, and the type says which of them to read: it has to be stated,
-        and no other field may be filled. The ONNX checker refuses the model, and with it ONNX Runtime; of a Constant,
-        ONNX Runtime reads the
-field of the stated type and passes over the others.""",
+    why="onnx.proto has a field for each type of value, and the type says which of them to read: it must be stated, "
+    "and no other field may be filled. The ONNX checker refuses the model, and with it ONNX Runtime; of a "
+    "Constant, ONNX Runtime reads the field of the stated type and ignores the others.",
     fix="Write the attribute with onnx.helper.make_attribute, which states the type that belongs to the value.",
 )
 
@@ -27,11 +26,10 @@ ATTRIBUTE_REFERENCE = Rule(
     "IRL521",
     "attribute-reference-misplaced",
     Severity.WARNING,
-    "An attribute refers to one of a function where there is no function, or has a value beside the reference.",
-    why="""Within a function an attribute may stand for one of those that the call gives; onnx.proto forbids that
-        elsewhere, and it forbids a value beside a reference. ONNX Runtime passes over the reference in the main graph,
-        where an attribute
-without a value is 0 or empty, and refuses a value beside a reference in a body.""",
+    "An attribute refers to a function's attribute outside a function, or has both a value and a reference.",
+    why="Inside a function an attribute may refer to an attribute of the call. onnx.proto forbids this elsewhere, "
+    "and it forbids a value beside a reference. ONNX Runtime ignores the reference in the main graph, where an "
+    "attribute without a value is 0 or empty, and refuses a value beside a reference in a body.",
     fix="Write the value instead of the reference, or move the node into the function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { y = Elu <alpha: float = @slope> (x) }""",
@@ -44,8 +42,8 @@ ATTRIBUTE_WITHOUT_NAME = Rule(
     "attribute-without-name",
     Severity.ERROR,
     "An attribute has no name.",
-    why="""Nobody knows which attribute of the operator is meant. The ONNX checker and ONNX Runtime refuse the model;
-        of a Constant, ONNX Runtime reads the value all the same.""",
+    why="The attribute cannot be identified. The ONNX checker and ONNX Runtime refuse the model; of a Constant, ONNX "
+    "Runtime reads the value all the same.",
     fix="Write the attribute's name, or remove it.",
 )
 

@@ -17,8 +17,8 @@ NAMELESS_GRAPH = Rule(
     "graph-without-name",
     Severity.ERROR,
     "A graph or a body has no name.",
-    why="""Every graph has a name. ONNX Runtime has the ONNX checker look at bodies, which refuses one without; the
-        main graph it takes as it is: there it is a warning.""",
+    why="Every graph must have a name. ONNX Runtime checks bodies with the ONNX checker, which refuses a body "
+    "without one. It loads a main graph without a name, and irlint warns.",
     fix="Give the graph a name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 "" (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
@@ -33,10 +33,9 @@ NAMELESS_VALUE = Rule(
     "value-without-name",
     Severity.ERROR,
     "An input or an output of a graph has no name.",
-    why="""The empty name stands for nothing: an output that has it returns nothing, and ONNX Runtime refuses the
-        model, and a body that has an input without one. An input of the main graph whose name is empty it passes over,
-        one that lacks the field it refuses:
-the first is a warning.""",
+    why='The empty name means "no value": an output with that name returns nothing. ONNX Runtime refuses the '
+    "model, and a body that has an input without a name. It ignores an input of the main graph whose name is "
+    "empty (a warning) and refuses one that lacks the field.",
     fix="Name it, or remove it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] "") { y = Relu (x) }""",
@@ -50,9 +49,9 @@ NEGATIVE_SIZE = Rule(
     "negative-size-declared",
     Severity.WARNING,
     "A declared type has a size below 0.",
-    why="""A size is a whole number of at least 0, or a name. Runtimes take a negative one for an open size; strict
-        shape inference refuses it.""",
-    fix="Leave the size open, or name it by `dim_param`.",
+    why="A size is an integer of at least 0, or a name. Runtimes treat a negative size as dynamic; strict shape "
+    "inference refuses it.",
+    fix="Leave the size empty to make it dynamic, or name it by `dim_param`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[-1,3] x) => (float[N,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

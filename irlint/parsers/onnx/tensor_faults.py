@@ -23,10 +23,10 @@ TENSOR_TYPE = Rule(
     "IRL708",
     "constant-type-undefined",
     Severity.ERROR,
-    "A tensor does not say of which type its elements are.",
-    why="""TensorProto.data_type has to be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor
-        that states none, 0 or another number, whether or not something uses the tensor.""",
-    fix="State the type of the elements in data_type: onnx.numpy_helper.from_array does.",
+    "A tensor has no valid element type.",
+    why="TensorProto.data_type must be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor "
+    "that states none, 0 or another number, even if nothing uses the tensor.",
+    fix="Set data_type to the type of the elements, as onnx.numpy_helper.from_array does.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
 
@@ -34,11 +34,10 @@ STORED_TWICE = Rule(
     "IRL709",
     "constant-stored-twice",
     Severity.WARNING,
-    "The elements of a tensor stand in more than one place.",
-    why="""onnx.proto wants exactly one of raw_data, the typed fields and external data: nobody knows which of two is
-        meant. The ONNX checker refuses the model. ONNX Runtime takes one of them without a word; it refuses the model
-        too where the
-tensor stands in a body, or in an attribute of another operator than Constant.""",
+    "The elements of a tensor are stored in more than one place.",
+    why="onnx.proto requires exactly one of raw_data, the typed fields and external data. The ONNX checker refuses "
+    "the model. ONNX Runtime uses one of them without a message; it refuses the model if the tensor is in a "
+    "body, or in an attribute of an operator other than Constant.",
     fix="Keep the place that holds the elements, and clear the others.",
 )
 
@@ -79,10 +78,10 @@ CODE_OUT_OF_RANGE = Rule(
     "IRL717",
     "constant-code-out-of-range",
     Severity.ERROR,
-    "A number in int32_data has more bits than the floating-point type whose bits it is to be.",
-    why="""Elements of 8 and 16 bits stand in int32_data as whole numbers: float16, bfloat16 and the types of 8 bits by
-        their bits. ONNX Runtime refuses the model for a number that is negative or takes more bits ("data overflow"),
-        where something uses the tensor.""",
+    "A number in int32_data does not fit the bits of its element type.",
+    why="int32_data holds elements of 8 and 16 bits as integers; float16, bfloat16 and the 8-bit floating-point "
+    "types are stored as their bit patterns. If something uses the tensor, ONNX Runtime refuses a number that is "
+    'negative or has more bits ("data overflow").',
     fix="Write the bits of each element, or the elements as raw_data: onnx.numpy_helper.from_array does.",
 )
 
@@ -210,12 +209,12 @@ def sparse_faults(
         text = "the indices of the sparse tensor lie in a file, where the ONNX checker does not read them"
         return (*faults, _sparse_fault(text, Severity.WARNING))
     if index.tensor.dtype != "int64":
-        text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format wants int64"
+        text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
         faults.append(_sparse_fault(text, Severity.WARNING))
     unsized = None
     if not dims or 0 in dims:
         text = (
-            f"the dims of the sparse tensor are {list(dims)}; the format wants one axis or more, and sizes of at "
+            f"the dims of the sparse tensor are {list(dims)}; the format requires one axis or more, and sizes of at "
             "least 1"
         )
         unsized = _sparse_fault(text, Severity.WARNING)
@@ -241,7 +240,7 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
             f"{_MOST_BYTES}"
         )
     if len(shape) != 1:
-        return f"the values of the sparse tensor have the shape {list(shape)}; the format wants one axis"
+        return f"the values of the sparse tensor have the shape {list(shape)}; the format requires one axis"
     if values.tensor.dtype == "string":
         return "the values of the sparse tensor are strings, of which ONNX Runtime makes no dense tensor"
     return "the sparse tensor has no indices" if index is None else _indices_text(values, index, len(dims))
@@ -255,7 +254,7 @@ def _indices_text(values: Constant, index: Constant, rank: int) -> str:
     if text := _elements_text("values", values) or _elements_text("indices", index):
         return text
     if index.tensor.dtype not in ("int64", "int32", "int16", "int8"):
-        return f"the indices of the sparse tensor are {index.tensor.dtype}; the format wants int64"
+        return f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
     if shape != ([count] if len(shape) < 2 else [count, rank]):
         return (
             f"the indices of the sparse tensor have the shape {shape}; for "

@@ -62,7 +62,7 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
 def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -> str:
     """What to do about ``layers`` of one id; ``missing`` are the ids that edges name and no layer has."""
     if len(missing) != 1:
-        return "give one of the two another id, and change the edges that mean it"
+        return "give one of the two another id, and change the edges that refer to it"
     fitting = (
         [one for one, other in (layers, layers[::-1]) if _fit(one, other, missing[0], wiring)]
         if len(layers) == 2

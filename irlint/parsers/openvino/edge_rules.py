@@ -35,8 +35,8 @@ DANGLING_EDGE = Rule(
     "dangling-edge",
     Severity.ERROR,
     "An edge leads from or to a layer or a port that does not exist.",
-    why="OpenVINO refuses such a model with a text that names neither the edge nor the port. "
-    "Only an edge to a layer that does not exist is passed over in silence.",
+    why="OpenVINO refuses such a model with a text that names neither the edge nor the port. Only an edge to a layer "
+    "that does not exist is ignored without a message.",
     fix="Give the edge the ids of the layers and of the ports that it is to join.",
     bad=_GOOD.replace('to-layer="1" to-port="1"', 'to-layer="1" to-port="4"'),
     good=_GOOD,
@@ -48,9 +48,9 @@ DUPLICATE_LAYER_ID = Rule(
     "duplicate-layer-id",
     Severity.ERROR,
     "Two layers of a graph have the same id.",
-    why="Edges name layers by their id: with two of them it is open which one is meant. "
-    "OpenVINO takes the last one and drops the others without a word.",
-    fix="Give each layer an id of its own, and the edges the id of the layer that is meant.",
+    why="Edges refer to layers by their id, so two layers with the same id make them ambiguous. OpenVINO uses the "
+    "last one and drops the others without a message.",
+    fix="Give each layer its own id, and correct the edges that refer to it.",
     bad=_GOOD.replace(
         '    <layer id="2"',
         """    <layer id="1" name="product" type="Multiply" version="opset1">
@@ -72,7 +72,7 @@ DUPLICATE_EDGE = Rule(
     Severity.ERROR,
     "Two edges lead into one input port.",
     why="An input port takes one value. OpenVINO counts the edges as inputs and refuses the layer.",
-    fix="Remove the edge that is too many, or lead it to the port that it is meant for.",
+    fix="Remove the extra edge, or connect it to the right port.",
     bad=_GOOD.replace(_SECOND_EDGE, _SECOND_EDGE * 2),
     good=_GOOD,
     role="wiring",
@@ -83,8 +83,8 @@ UNCONNECTED_PORT = Rule(
     "unconnected-port",
     Severity.ERROR,
     "No edge leads into an input port.",
-    why="The layer waits for a value that nothing gives. OpenVINO refuses the model.",
-    fix="Add the edge, or remove the port where the input is optional.",
+    why="The layer lacks a value. OpenVINO refuses the model.",
+    fix="Add the edge, or remove the port if the input is optional.",
     bad=_GOOD.replace(_SECOND_EDGE, ""),
     good=_GOOD,
     role="wiring",

@@ -61,8 +61,8 @@ INVALID_PORT = Rule(
     "invalid-port",
     Severity.ERROR,
     "A port has a dim, a precision or an id that cannot be read.",
-    why="A dim is a whole number, or -1 for a size that is not known; only the shape of a Parameter "
-    "has intervals. OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
+    why="A dim is an integer, or -1 for a size that is not known; only the shape of a Parameter has intervals. "
+    "OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
     fix="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
     bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
     good=_GOOD,

@@ -24,9 +24,9 @@ RESULT_MISSING = Rule(
     "IRL121",
     "result-missing",
     Severity.WARNING,
-    "The model has no Result, or a layer is only nearly one: OpenVINO drops what it was to give.",
-    why="OpenVINO creates the layers that a Result or an Assign needs, and takes the name of the type to the letter. "
-    "Without one the model loads, has no outputs and computes nothing.",
+    "The model has no Result, or a layer's type is only similar to Result, so OpenVINO drops its output.",
+    why="OpenVINO creates the layers that a Result or an Assign needs, and compares the type exactly. Without a "
+    "Result the model loads, has no outputs and computes nothing.",
     fix="Write the type as `Result`, or write the IR again with openvino.save_model.",
     bad=GOOD.replace('type="Result"', 'type="result"'),
     good=GOOD,

@@ -24,8 +24,8 @@ def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
         return "", 0
     values = file.facts["values"][:room]
     parts = [
-        folded("Contract: what may be fed", _contract(file.facts["contract"]), kind="fact"),
-        folded("Targets: which releases take it", _targets(file.facts["targets"]), kind="fact"),
+        folded("Contract: accepted inputs", _contract(file.facts["contract"]), kind="fact"),
+        folded("Targets: which releases load it", _targets(file.facts["targets"]), kind="fact"),
         folded("Values", _values(file, values, number), kind="fact", count=len(values)),
     ]
     return f'<div class="known">{"".join(parts)}</div>\n', len(values)
