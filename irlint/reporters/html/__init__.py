@@ -27,8 +27,8 @@ FEW = 12
 
 
 def rendered(report: Report) -> str:
-    """The findings by model, each with its picture, and by rule; the inputs that a model accepts, which releases load it, and its
-    values."""
+    """The findings by model, each with its picture, and by rule; the inputs that a model accepts, the releases that load
+    it, and its values."""
     cards = _cards(report.findings)
     style, script = _part("style.css"), _part("script.js")
     policy = (
