@@ -13,7 +13,7 @@ from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, live
+from irlint.model.order import graphs, live, producers
 from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops.shared.compiling import Layer, Surroundings, not_compiled, whole_sizes
 from irlint.ops.signatures import REQUIRED
@@ -92,10 +92,8 @@ def _not_compiled(
             looked.append(sources.around(node))
         return looked[0]
 
-    call, types = known.calls[node], known.types.get
-    inputs = tuple([None if value is None else types(value) for value in node.inputs])
-    outputs = tuple([None if value is None else types(value) for value in node.outputs])
-    fault = compiles(Layer(inputs, outputs, _arguments(call), surroundings))
+    inputs, outputs = tuple(known.types_of(node.inputs)), tuple(known.types_of(node.outputs))
+    fault = compiles(Layer(inputs, outputs, _arguments(known.calls[node]), surroundings))
     if fault is None and not looked:
         kind.asked = False
     elif fault is None:
@@ -105,7 +103,7 @@ def _not_compiled(
 
 def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
     """The inputs whose element types the plugin refuses where they are no constants, with these types."""
-    call, types = known.calls[node], [known.types.get(value) if value else None for value in node.inputs]
+    call, types = known.calls[node], known.types_of(node.inputs)
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(types) if isinstance(each, Tensor)]
     sized = all(each is None or whole_sizes(each) is not None for each in types)
     return [(index, dtype) for index, dtype in typed if is_refused(call.op, call.version, index, dtype, sized=sized)]
@@ -202,7 +200,7 @@ def _may_lack_rank(known: Known, node: Node) -> bool:
 
 def _without_rank(known: Known, node: Node, sources: Sources) -> Fault | None:
     """The fault of a result whose rank depends on the values of the model's inputs."""
-    given = [None if value is None else known.types.get(value) for value in node.inputs]
+    given = known.types_of(node.inputs)
     direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
     late = []
     for index, each in enumerate(given[1:], 1):
@@ -242,7 +240,7 @@ class Sources:
 
     @cached_property
     def producers(self) -> dict[Value, Node]:
-        return {value: node for node in self.graph.nodes for value in node.outputs if value is not None}
+        return producers(self.graph)
 
     @cached_property
     def users(self) -> Counter[Value | None]:
@@ -288,19 +286,18 @@ class Sources:
         return found
 
     def _gives_shape_only(self, node: Node) -> bool:
-        call = self.known.calls.get(node)
-        return call is not None and call.operator is not None and call.operator.of_shape
+        operator = self.known.operator(node)
+        return operator is not None and operator.of_shape
 
     def _is_kept(self, node: Node) -> bool:
-        call = self.known.calls.get(node)
-        return call is not None and call.operator is not None and call.operator.kept
+        operator = self.known.operator(node)
+        return operator is not None and operator.kept
 
     def kind(self, node: Node, call: Call) -> _Kind:
         """What layers with the call and types of this one have in common."""
-        types = self.known.types.get
+        types = self.known.types_of
         # Calls and types are kept by what is known: their identity stands for them.
-        inputs = [id(None if value is None else types(value)) for value in node.inputs]
-        key = (id(call), *inputs, None, *[id(None if value is None else types(value)) for value in node.outputs])
+        key = (id(call), *map(id, types(node.inputs)), None, *map(id, types(node.outputs)))
         found = self.kinds.get(key)
         if found is None:
             asked = call.operator is not None and call.operator.compiles is not None

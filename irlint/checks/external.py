@@ -91,7 +91,7 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
     """Whether the rule of the node says other shapes where it does not see the contents, as the operands are or where
     none of their sizes is known."""
-    inputs = [None if value is None else known.types.get(value) for value in node.inputs]
+    inputs = known.types_of(node.inputs)
     tensor = constant.tensor
     empty = tensor.shape == (0,)
     if tensor.value is None and not empty:
@@ -129,7 +129,7 @@ def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> boo
     unread = call.operator.unread if call.operator is not None else {}
     if index < len(names) and names[index] in unread:
         when = unread[names[index]]
-        inputs = [None if value is None else known.types.get(value) for value in node.inputs]
+        inputs = known.types_of(node.inputs)
         if when is None or when(inputs, call.attributes or {}):
             return False
     if node.domain or call.schema is None or index >= len(call.schema.inputs):

@@ -8,7 +8,7 @@ from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor, shape_text, size_text
+from irlint.model.tensor import Tensor, shape_text, size_text, tensor_shape
 
 GIVEN_SHAPE_CONTRADICTED = Rule(
     "IRL604",
@@ -52,7 +52,7 @@ def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | Non
     """The shape that the file declares for an input, which ``node`` stands for where inputs are nodes."""
     answer = asked_again(known, node, ()) if node is not None else None
     declared = answer.outputs[0] if answer is not None and answer.outputs else value.type
-    return declared.shape if isinstance(declared, Tensor) else None
+    return tensor_shape(declared)
 
 
 def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:

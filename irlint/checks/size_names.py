@@ -11,7 +11,7 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand, Known
 from irlint.inference.unknowns import names_in
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, tensor_shape
 from irlint.records import NOTHING, record, replaced
 
 #: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
@@ -135,7 +135,7 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
 def _called(place: Place, known: Known) -> str:
     """The name that the file gives to the size at a place."""
     for declaration in place.value.declared:
-        shape = declaration.type.shape if isinstance(declaration.type, Tensor) else None
+        shape = tensor_shape(declaration.type)
         if shape is not None and place.axis < len(shape) and isinstance(shape[place.axis], Expr):
             name = str(shape[place.axis])
             return known.symbols.get(name, name)

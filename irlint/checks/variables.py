@@ -12,7 +12,7 @@ from irlint.findings.wording import are, counted
 from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Graph, Node, Place, Problem, Value
-from irlint.model.order import live, ordered
+from irlint.model.order import live, ordered, producers
 from irlint.model.tensor import Tensor, Type
 
 _GOOD = """<?xml version="1.0"?>
@@ -154,7 +154,7 @@ class _Sources:
     """Which nodes make the values of a graph, and how many may still be looked at."""
 
     def __init__(self, graph: Graph) -> None:
-        self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        self.producers = producers(graph)
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
@@ -270,7 +270,7 @@ def _needed(known: Known, graph: Graph) -> set[Value]:
 
     What bodies do with a value is not followed.
     """
-    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    makers = producers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
     found: set[Value] = set()
     while waiting:
@@ -278,7 +278,7 @@ def _needed(known: Known, graph: Graph) -> set[Value]:
         if value is None or value in found or _is_folded(known.types.get(value)):
             continue
         found.add(value)
-        node = producers.get(value)
+        node = makers.get(value)
         if node is not None and not node.bodies:
             waiting += node.inputs[:1] if node.op == "ConvertLike" else node.inputs
     return found

@@ -182,7 +182,7 @@ class _Asked:
         call, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
         if any(fault.severity is Severity.ERROR for fault in faults):
             return False
-        types = [None if value is None else self.known.types.get(value) for value in node.inputs]
+        types = self.known.types_of(node.inputs)
         answer = asked_again(self.known, node, types, call)
         return answer is not None and answer.outputs is not None
 
