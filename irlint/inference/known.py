@@ -63,9 +63,14 @@ class Known:
         """The types of all values: equal nodes have one."""
         return list({id(known): known for known in self.types.values()}.values())
 
-    def types_of(self, values: Iterable[Value | None]) -> list[Type | None]:
-        """The types of values, None for one that is left out or not known."""
-        return [None if value is None else self.types.get(value) for value in values]
+    def types_of(
+        self, values: Iterable[Value | None], instead: Mapping[Value, Type | None] = NOTHING
+    ) -> list[Type | None]:
+        """The types of values, None for one that is left out or not known; of some the types that stand ``instead``."""
+        types = self.types
+        if not instead:
+            return [None if value is None else types.get(value) for value in values]
+        return [None if value is None else instead[value] if value in instead else types.get(value) for value in values]
 
     def operator(self, node: Node) -> Operator | None:
         """The operator that a node calls, None where it calls none that is known."""

@@ -16,7 +16,7 @@ from irlint.binding.calls import (
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import outputs_for
 from irlint.model import Function, Graph, Model, Node, Problem
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.records import replaced
@@ -183,8 +183,7 @@ class _Asked:
         if any(fault.severity is Severity.ERROR for fault in faults):
             return False
         types = self.known.types_of(node.inputs)
-        answer = asked_again(self.known, node, types, call)
-        return answer is not None and answer.outputs is not None
+        return outputs_for(self.known, node, types, call) is not None
 
 
 def _refers(node: Node) -> bool:
