@@ -24,9 +24,9 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
     other = _of_size(size, constant.tensor, declarations)
     if other is not None:
-        name, text = "shape", _sizes(other.shape)
-        if other.dtype != dtype:
-            name, text = "element_type", renamed_type(other.dtype or "")
+        name, text = "element_type", renamed_type(other.dtype or "")
+        if other.dtype == dtype:
+            name, text = "shape", _sizes(other.shape)
         stated = f"{other.dtype}{shape_text(other.shape)}"
         return f'write {name}="{text}": the ports declare {stated}, which needs exactly {counted(size, "byte")}'
     needed = _bytes_of(dtype, shape)

@@ -39,8 +39,7 @@ class Guess:
     def redeclares(self) -> bool:
         """Whether an input of the model is declared with other axes."""
         return any(
-            (edit.shape is not None
-            and sorted(map(str, edit.shape)) == sorted(map(str, edit.before or ())))
+            (edit.shape is not None and sorted(map(str, edit.shape)) == sorted(map(str, edit.before or ())))
             or len(edit.shape or ()) != len(edit.before or ())
             for edit in self.edits
             if edit.kind == "declaration"

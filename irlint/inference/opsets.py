@@ -129,23 +129,35 @@ def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str)
     imported = known.model.opsets.get(domain, function.opsets.get(domain) if function is not None else None)
     if imported is None or not 0 < imported <= latest_opset(domain):
         return None
-    candidates = sorted({since for node in wrong for since in official_versions(node.op, domain)})
-    later = [since for since in candidates if since > imported]
-    earlier = [since - 1 for since in reversed(candidates) if 1 < since <= imported]
     asked = _Asked(known)
-    best: tuple[int, dict[Node, Problem]] = (imported, {})
-    for opset in (*later, *earlier):
-        healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
-        if len(healed) > len(best[1]):
-            best = opset, healed
-    opset, healed = best
+    opset, healed = _most_healed(_other_opsets(wrong, domain, imported), wrong, asked)
     if len(healed) < max(_FEWEST, _MOST * len(wrong)):
         return None
-    others = [node for node in _nodes(known.model, domain, function) if node not in wrong]
-    if not all(asked.sound(node, opset) or not asked.sound(node, imported) for node in others):
+    others = (node for node in _nodes(known.model, domain, function) if node not in wrong)
+    if any(asked.breaks(node, imported, opset) for node in others):
         return None
     types = {node: problem for node, problem in _of_types(known, domain) if asked.heals(node, problem, opset)}
     return _problem((domain, imported, opset), {**types, **healed}, healed, function=function)
+
+
+def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int]:
+    """The opsets at which operators of nodes begin to be others than at the imported one: later ones, then earlier
+    ones."""
+    begins = sorted({since for node in nodes for since in official_versions(node.op, domain)})
+    earlier = [since - 1 for since in reversed(begins) if 1 < since <= imported]
+    return [since for since in begins if since > imported] + earlier
+
+
+def _most_healed(
+    opsets: Iterable[int], wrong: Mapping[Node, Problem], asked: _Asked
+) -> tuple[int, Mapping[Node, Problem]]:
+    """The first opset at which most nodes are sound, with these."""
+    best: tuple[int, Mapping[Node, Problem]] = (0, {})
+    for opset in opsets:
+        healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
+        if len(healed) > len(best[1]):
+            best = opset, healed
+    return best
 
 
 def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
@@ -172,6 +184,10 @@ class _Asked:
         open_rules = (MISSING_ATTRIBUTE,) if _refers(node) else ()
         errors = (each for each in faults if each.severity is Severity.ERROR and each.rule not in open_rules)
         return next(errors, None)
+
+    def breaks(self, node: Node, imported: int, opset: int) -> bool:
+        """Whether a node is sound at the opset that is imported, and not at another one."""
+        return not self.sound(node, opset) and self.sound(node, imported)
 
     def heals(self, node: Node, problem: Problem, opset: int) -> bool:
         """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""
