@@ -117,7 +117,7 @@ def _output_name(known: Known, ask: Asked, node: Node, port: int) -> str | None:
     """The name that OpenVINO adds for an output of a layer, None where that is not known."""
     if not node.name or node.op == known.format.input_node:
         return node.name
-    answer = ask(node, [None if value is None else known.types.get(value) for value in node.inputs], None)
+    answer = ask(node, known.types_of(node.inputs), None)
     if answer is None or answer.outputs is None:
         return None
     return node.name if len(answer.outputs) == 1 else f"{node.name}.{port}"

@@ -4,7 +4,7 @@ unknown."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 
 from irlint.binding.calls import Call
@@ -13,8 +13,8 @@ from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs, live
-from irlint.model.tensor import INTEGERS, Tensor
+from irlint.model.order import graphs, live, producers
+from irlint.model.tensor import INTEGERS, Tensor, Type, tensor_shape
 from irlint.ops.shared.compiling import Layer, Surroundings, not_compiled, whole_sizes
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
@@ -61,28 +61,34 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
         return None
     if not sources.is_needed(node):
         return None
-    if call.operator.compiles is not None and kind.asked:
-        fault = _not_compiled(known, node, call.operator.compiles, kind, sources)
-        if fault is not None:
-            return fault
+    return (
+        _of_the_operation(known, node, kind, sources)
+        or _of_element_types(node, call, kind, sources)
+        or _of_the_rank(known, node, kind, sources)
+    )
+
+
+def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> Fault | None:
+    """The fault of the first input of an element type for which the plugin does not have the operation."""
     for index, dtype in kind.refused:
         value = node.inputs[index]
         if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
+            moves_data = call.operator is not None and call.operator.moves_data
             return not_compiled(
                 f"input {index} is {dtype}, and the CPU plugin has no {call.op} of this type",
                 help=f"convert input {index} to a type that it has, such as f32",
                 input=index,
-                forbidden=dtype == "dynamic" or (dtype in ("bool", "string") and not call.operator.moves_data),
+                forbidden=dtype == "dynamic" or (dtype in ("bool", "string") and not moves_data),
             )
-    late = sources.has_late and any(sources.is_late(value) for value in node.inputs[1:])
-    return _without_rank(known, node, sources) if late or kind.lacks_rank else None
+    return None
 
 
-def _not_compiled(
-    known: Known, node: Node, compiles: Callable[[Layer], Fault | None], kind: _Kind, sources: Sources
-) -> Fault | None:
+def _of_the_operation(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
     """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is
     around them."""
+    operator = known.operator(node)
+    if operator is None or operator.compiles is None or not kind.asked:
+        return None
     looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
     if kind.silent.intersection(looked):
         return None
@@ -92,10 +98,8 @@ def _not_compiled(
             looked.append(sources.around(node))
         return looked[0]
 
-    call, types = known.calls[node], known.types.get
-    inputs = tuple([None if value is None else types(value) for value in node.inputs])
-    outputs = tuple([None if value is None else types(value) for value in node.outputs])
-    fault = compiles(Layer(inputs, outputs, _arguments(call), surroundings))
+    inputs, outputs = tuple(known.types_of(node.inputs)), tuple(known.types_of(node.outputs))
+    fault = operator.compiles(Layer(inputs, outputs, _arguments(known.calls[node]), surroundings))
     if fault is None and not looked:
         kind.asked = False
     elif fault is None:
@@ -105,7 +109,7 @@ def _not_compiled(
 
 def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
     """The inputs whose element types the plugin refuses where they are no constants, with these types."""
-    call, types = known.calls[node], [known.types.get(value) if value else None for value in node.inputs]
+    call, types = known.calls[node], known.types_of(node.inputs)
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(types) if isinstance(each, Tensor)]
     sized = all(each is None or whole_sizes(each) is not None for each in types)
     return [(index, dtype) for index, dtype in typed if is_refused(call.op, call.version, index, dtype, sized=sized)]
@@ -131,20 +135,18 @@ def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
     """Lists of no elements, of which OpenVINO has not even a place where the file of the weights is empty."""
-    unstored = {
-        value: stored.file
-        for value, constant in graph.constants.items()
-        if (stored := constant.stored) is not None and (stored.size, stored.offset, stored.available) == (0, 0, 0)
-    }
+    stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
+    unstored = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
     if not unstored:
         return
-    alive = live(graph, known.format.keeps_alive)
+    alive, constants = live(graph, known.format.keeps_alive), {None, *graph.constants}
     for node in graph.nodes:
-        call = known.calls.get(node)
-        lists = call.operator.lists if call is not None and call.operator is not None else ()
-        for index in lists if node in alive else ():
+        operator = known.operator(node)
+        if operator is None or node not in alive:
+            continue
+        for index in operator.lists:
             value = node.inputs[index] if index < len(node.inputs) else None
-            if value not in unstored or all(each is None or each in graph.constants for each in node.inputs[:index]):
+            if value not in unstored or constants.issuperset(node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
                 f"input {index} is a constant of no elements, and {unstored[value]} has no bytes: OpenVINO asks where "
@@ -191,32 +193,25 @@ def _may_lack_rank(known: Known, node: Node) -> bool:
     """Whether whole numbers that come with the input, or no dims at all, may leave the rank of a result open."""
     if not node.inputs or node.op == known.format.output_node:
         return False
-    types = [known.types.get(value) for value in node.inputs if value is not None]
-    if not all(isinstance(each, Tensor) and each.shape is not None for each in types):
+    types = known.types_of(value for value in node.inputs if value is not None)
+    if None in map(tensor_shape, types):
         return False
-    made = [known.types.get(value) for value in node.outputs if value is not None]
-    if any(isinstance(each, Tensor) and each.shape is None for each in made):
+    if any(map(_lacks_rank, known.types_of(node.outputs))):
         return True
     return any(isinstance(each, Tensor) and each.dtype in INTEGERS and each.value is None for each in types)
 
 
-def _without_rank(known: Known, node: Node, sources: Sources) -> Fault | None:
+def _lacks_rank(type: Type | None) -> bool:
+    return isinstance(type, Tensor) and type.shape is None
+
+
+def _of_the_rank(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
     """The fault of a result whose rank depends on the values of the model's inputs."""
-    given = [None if value is None else known.types.get(value) for value in node.inputs]
-    direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
-    late = []
-    for index, each in enumerate(given[1:], 1):
-        if index in direct:
-            continue
-        if isinstance(each, Tensor) and sources.is_late(node.inputs[index]):
-            given[index] = Tensor(each.dtype, each.shape)
-            late.append(index)
-        elif not isinstance(each, Tensor) or each.value is None:
-            return None
-    answer = asked_again(known, node, given) if direct or late else None
-    if answer is None or answer.outputs is None or answer.faults:
+    late = sources.late_inputs(node)
+    if not (late or kind.lacks_rank):
         return None
-    if not any(isinstance(each, Tensor) and each.shape is None for each in answer.outputs):
+    direct = [index for index, value in enumerate(node.inputs) if value in sources.inputs]
+    if not (late or direct) or not _lacks_rank_without(late, direct, node, known):
         return None
     last = (late or direct)[-1]
     whose = "is worked out when the model runs" if late else "is an input of the model"
@@ -225,6 +220,21 @@ def _without_rank(known: Known, node: Node, sources: Sources) -> Fault | None:
         help=f"let input {last} be a constant, or write its size where that fixes the rank",
         input=last,
     )
+
+
+def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: Node, known: Known) -> bool:
+    """Whether a result has no rank where the ``late`` inputs hold what nobody knows, as the ``direct`` ones do, and all
+    others what is known."""
+    given = known.types_of(node.inputs)
+    for index, each in enumerate(given[1:], 1):
+        if index in direct:
+            continue
+        if isinstance(each, Tensor) and index in late:
+            given[index] = Tensor(each.dtype, each.shape)
+        elif not isinstance(each, Tensor) or each.value is None:
+            return False
+    answer = asked_again(known, node, given)
+    return answer is not None and not answer.faults and any(map(_lacks_rank, answer.outputs or ()))
 
 
 # --- where values come from -------------------------------------------------------------------------------------------
@@ -242,7 +252,7 @@ class Sources:
 
     @cached_property
     def producers(self) -> dict[Value, Node]:
-        return {value: node for node in self.graph.nodes for value in node.outputs if value is not None}
+        return producers(self.graph)
 
     @cached_property
     def users(self) -> Counter[Value | None]:
@@ -288,19 +298,18 @@ class Sources:
         return found
 
     def _gives_shape_only(self, node: Node) -> bool:
-        call = self.known.calls.get(node)
-        return call is not None and call.operator is not None and call.operator.of_shape
+        operator = self.known.operator(node)
+        return operator is not None and operator.of_shape
 
     def _is_kept(self, node: Node) -> bool:
-        call = self.known.calls.get(node)
-        return call is not None and call.operator is not None and call.operator.kept
+        operator = self.known.operator(node)
+        return operator is not None and operator.kept
 
     def kind(self, node: Node, call: Call) -> _Kind:
         """What layers with the call and types of this one have in common."""
-        types = self.known.types.get
+        types = self.known.types_of
         # Calls and types are kept by what is known: their identity stands for them.
-        inputs = [id(None if value is None else types(value)) for value in node.inputs]
-        key = (id(call), *inputs, None, *[id(None if value is None else types(value)) for value in node.outputs])
+        key = (id(call), *map(id, types(node.inputs)), None, *map(id, types(node.outputs)))
         found = self.kinds.get(key)
         if found is None:
             asked = call.operator is not None and call.operator.compiles is not None
@@ -338,6 +347,12 @@ class Sources:
     def is_late(self, value: Value | None) -> bool:
         """Whether a value follows from constants alone, and OpenVINO works it out only when the model runs."""
         return value is not None and self._origin(value)[2]
+
+    def late_inputs(self, node: Node) -> list[int]:
+        """The inputs of a layer behind its first whose values are late."""
+        if not self.has_late:
+            return []
+        return [index for index, value in enumerate(node.inputs) if index and self.is_late(value)]
 
     def _in_order(self, graph: Graph) -> dict[Value, tuple[bool, bool, bool]]:
         """The origins of what each layer makes where those of what it takes are known, as they are in a document that

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 
@@ -21,19 +22,15 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     bytes, its port and the ports that it leads to; "" where those do not decide it."""
     declarations = _declared_by(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
-    dtypes = dict.fromkeys((dtype, *(each.dtype for each in declarations)))
-    shapes = dict.fromkeys((shape, *(each.shape for each in declarations)))
-    for other in [(dtype, each) for each in shapes] + [(each, shape) for each in dtypes]:
-        needed = _bytes_of(*other)
-        votes = sum(each.dtype in (None, other[0]) and each.shape == other[1] for each in declarations)
-        if needed == size and votes * 2 > len(declarations):
-            name, text = (
-                ("element_type", renamed_type(other[0] or "")) if other[0] != dtype else ("shape", _sizes(other[1]))
-            )
-            stated = f"{other[0]}{shape_text(other[1])}"
-            return f'write {name}="{text}": the ports declare {stated}, which needs exactly {counted(size, "byte")}'
+    other = _of_size(size, constant.tensor, declarations)
+    if other is not None:
+        name, text = "element_type", renamed_type(other.dtype or "")
+        if other.dtype == dtype:
+            name, text = "shape", _sizes(other.shape)
+        stated = f"{other.dtype}{shape_text(other.shape)}"
+        return f'write {name}="{text}": the ports declare {stated}, which needs exactly {counted(size, "byte")}'
     needed = _bytes_of(dtype, shape)
-    agreed = declarations and all(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
+    agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and _is_free(constant, needed, known):
         return (
             f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes behind these '
@@ -41,6 +38,22 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
             "no other constant"
         )
     return ""
+
+
+def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
+    """The type that most ports declare, where it needs ``size`` bytes and has the element type or the shape that is
+    stated."""
+    shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
+    dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
+    for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
+        if _bytes_of(dtype, shape) == size and _votes(declarations, dtype, shape) * 2 > len(declarations):
+            return Tensor(dtype, shape)
+    return None
+
+
+def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | None) -> int:
+    """How many declarations agree with an element type and a shape."""
+    return sum(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
 
 
 def _declared_by(node: Node, known: Known) -> list[Tensor]:

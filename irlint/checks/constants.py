@@ -120,6 +120,11 @@ class Case:
         assert self.constant.stored is not None
         return self.constant.stored
 
+    @property
+    def made(self) -> tuple[Value, ...]:
+        """The outputs of the node that holds it."""
+        return () if self.node is None else tuple(value for value in self.node.outputs if value is not None)
+
     def problem(self, fault: Fault, disputes: tuple[Value, ...] = ()) -> Problem:
         """A problem of it."""
         return Problem(fault, self.graph.path, self.node, self.name, self.constant.place, disputes=disputes)
@@ -341,9 +346,9 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
     """What is wrong with the shape of a constant, or with the number of bytes that are stored."""
     constant = case.constant
     stored, needed, shape = constant.stored, _needed(constant), constant.tensor.shape
-    negative = [axis for axis, dim in enumerate(shape or ()) if isinstance(dim, int) and dim < 0]
-    if negative and shape is not None and not constant.parts:
-        text = f"axis {negative[0]} is {shape[negative[0]]}"
+    negative = _negative(shape) if not constant.parts else None
+    if negative is not None:
+        text = f"axis {negative[0]} is {negative[1]}"
         yield case.problem(NEGATIVE_SIZE.fault(text, help="write the size that the data has"))
         return
     if stored is None or stored.size is None or needed is None:
@@ -352,8 +357,13 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
     if more_is_fine and needed <= stored.size < _in_blocks(constant, needed):
         yield case.problem(_block_fault(constant, stored.size, _in_blocks(constant, needed)))
     if stored.size < needed or (stored.size > needed and not more_is_fine):
-        made = () if case.node is None else tuple(value for value in case.node.outputs if value is not None)
-        yield case.problem(_size_fault(case, stored.size, needed, known), disputes=made)
+        yield case.problem(_size_fault(case, stored.size, needed, known), disputes=case.made)
+
+
+def _negative(shape: Shape | None) -> tuple[int, int] | None:
+    """The first axis with a size below 0, and the size."""
+    sizes = [(axis, dim) for axis, dim in enumerate(shape or ()) if isinstance(dim, int)]
+    return next((each for each in sizes if each[1] < 0), None)
 
 
 def _block_fault(constant: Constant, size: int, needed: int) -> Fault:

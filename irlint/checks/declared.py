@@ -7,7 +7,7 @@ from collections.abc import Iterator, Set
 from irlint.dims import Expr, Shape, elements
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import outputs_for
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.order import graphs
@@ -208,11 +208,8 @@ class _Comparison:
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
             return None
-        inputs = [
-            None if value is None else value.type if value in roots else known.types.get(value) for value in node.inputs
-        ]
-        answer = asked_again(known, node, inputs)
-        outputs = answer.outputs if answer is not None else None
+        stated = {value: value.type for value in node.inputs if value is not None and value in roots}
+        outputs = outputs_for(known, node, known.types_of(node.inputs, stated))
         if outputs is None or port >= len(outputs):
             return None
         return None if _contradiction(outputs[port], declaration, known, self.terms, port=port) else root

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from irlint.binding.calls import Call
 from irlint.checks.initializers import replaceable
 from irlint.dims import symbol, symbols
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import outputs_for
 from irlint.model import Constant, Graph, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
@@ -90,7 +91,7 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
     """Whether the rule of the node says other shapes where it does not see the contents, as the operands are or where
     none of their sizes is known."""
-    inputs = [None if value is None else known.types.get(value) for value in node.inputs]
+    inputs = known.types_of(node.inputs)
     tensor = constant.tensor
     empty = tensor.shape == (0,)
     if tensor.value is None and not empty:
@@ -105,10 +106,8 @@ def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
 
 
 def _shapes(known: Known, node: Node, inputs: Sequence[Type | None], index: int, tensor: Tensor) -> object:
-    answer = asked_again(known, node, [*inputs[:index], tensor, *inputs[index + 1 :]])
-    if answer is None or answer.outputs is None:
-        return None
-    return [each.shape if isinstance(each, Tensor) else each for each in answer.outputs]
+    outputs = outputs_for(known, node, [*inputs[:index], tensor, *inputs[index + 1 :]])
+    return None if outputs is None else [each.shape if isinstance(each, Tensor) else each for each in outputs]
 
 
 def _opened(known: Type | None, position: int) -> Type | None:
@@ -122,17 +121,21 @@ def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> boo
     """Whether ONNX's own inference reads an input where it decides a shape: of several of one type, as the start and
     the limit of a Range, all or none."""
     call = known.calls.get(node)
-    if call is None:
+    if call is None or _is_unread(known, node, call, index):
         return False
-    names = call.signature.inputs if call.signature is not None else ()
-    unread = call.operator.unread if call.operator is not None else {}
-    if index < len(names) and names[index] in unread:
-        when = unread[names[index]]
-        inputs = [None if value is None else known.types.get(value) for value in node.inputs]
-        if when is None or when(inputs, call.attributes or {}):
-            return False
     if node.domain or call.schema is None or index >= len(call.schema.inputs):
         return True
     variables = [formal.variable for formal in call.schema.inputs]
     alike = [value for value, variable in zip(node.inputs, variables) if variable == variables[index]]
     return all(value is None or value in constants for value in alike)
+
+
+def _is_unread(known: Known, node: Node, call: Call, index: int) -> bool:
+    """Whether the operator states that ONNX's inference does not read an input."""
+    if call.operator is None or call.signature is None or index >= len(call.signature.inputs):
+        return False
+    name, unread = call.signature.inputs[index], call.operator.unread
+    if name not in unread:
+        return False
+    when = unread[name]
+    return when is None or when(known.types_of(node.inputs), call.attributes or {})

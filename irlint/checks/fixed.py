@@ -9,7 +9,7 @@ from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.fixed import Fixed, fixed_sizes
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Relation
 from irlint.findings.wording import listed
 from irlint.inference.known import Demand, Known
@@ -284,28 +284,33 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if not names or not names <= places.keys():
         return []
+    fault = _no_sizes(demands, [name for name in places if name in names], places, known)
+    nodes = {each.node for each in demands}
+    root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
     last = demands[-1]
-    ordered = [name for name in places if name in names]
+    return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
+
+
+def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[str, Place], known: Known) -> Fault:
+    """The fault of demands that no sizes of these ``names`` fulfill together, at the node of the last one."""
+    last = demands[-1]
     before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
     others = listed(before) if before else ""
     named = listed(list(dict.fromkeys(f"{each.node.op} {each.node.label!r}" for each in demands)))
-    shared = _shared(ordered, known)
-    sizes, work = ("size", "works") if len(ordered) == 1 else ("sizes", "work")
-    message = f"no {sizes} of {_called(ordered, places)} {work}: this node needs {_text(last)}"
-    fault = NO_SIZES_FIT.fault(
+    shared = _shared(names, known)
+    sizes, work = ("size", "works") if len(names) == 1 else ("sizes", "work")
+    message = f"no {sizes} of {_called(names, places)} {work}: this node needs {_text(last)}"
+    return NO_SIZES_FIT.fault(
         f"{message}, and {others}" if others else message,
         help=f"correct the one that needs what is not intended: {named}"
         if others
         else "correct this node, or what leads here",
-        marks=_marks(last, ordered, known),
+        marks=_marks(last, names, known),
         aligned="left",
         remark="no sizes work",
         notes=(*(_needed(each, here=each is last) for each in demands), *shared),
         severity=Severity.WARNING if shared else None,
     )
-    nodes = {each.node for each in demands}
-    root = next((each for each in known.problems if each.is_error and each.by_rule and each.node in nodes), None)
-    return [Problem(fault, last.graph, last.node, place=last.node.place, because=root)]
 
 
 def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:

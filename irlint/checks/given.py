@@ -6,9 +6,9 @@ from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import outputs_for
 from irlint.model import Node, Problem, Value
-from irlint.model.tensor import Tensor, shape_text, size_text
+from irlint.model.tensor import Tensor, shape_text, size_text, tensor_shape
 
 GIVEN_SHAPE_CONTRADICTED = Rule(
     "IRL604",
@@ -49,9 +49,8 @@ def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
 
 def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | None:
     """The shape that the file declares for an input, which ``node`` stands for where inputs are nodes."""
-    answer = asked_again(known, node, ()) if node is not None else None
-    declared = answer.outputs[0] if answer is not None and answer.outputs else value.type
-    return declared.shape if isinstance(declared, Tensor) else None
+    outputs = outputs_for(known, node, ()) if node is not None else None
+    return tensor_shape(outputs[0] if outputs else value.type)
 
 
 def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:

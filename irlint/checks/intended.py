@@ -95,10 +95,7 @@ def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bo
     """Whether nothing speaks against the candidate in the place of the value at its user."""
     if user is None or value not in user.inputs:
         return True
-    inputs = [
-        known.types.get(candidate if each is value else each) if each is not None else None for each in user.inputs
-    ]
-    answer = asked_again(known, user, inputs)
+    answer = asked_again(known, user, known.types_of(user.inputs, {value: known.types.get(candidate)}))
     return answer is None or answer.outputs is not None or not answer.faults
 
 
@@ -111,6 +108,13 @@ def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
     for one in types if len(types) == 1 else ():
         if one is not None and _is_taken(one, users, known):
             return f" ({type_text(one)}, as {similar[0].name!r} is)"
+    row = _row_of_users(users, known)
+    return f" ({type_text(row)} fits where it is used)" if row is not None else ""
+
+
+def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | None:
+    """The only type of a last axis among the other inputs of the users of a value, where they take it, and a scalar of
+    its element type, too."""
     others = (each for user, used in users for each in user.inputs if each is not None and each is not used)
     rows = {
         Tensor(each.dtype, each.shape[-1:])
@@ -119,8 +123,8 @@ def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
     }
     for one in rows if len(rows) == 1 else ():
         if _is_taken(one, users, known) and _is_taken(Tensor(one.dtype, ()), users, known):
-            return f" ({type_text(one)} fits where it is used)"
-    return ""
+            return one
+    return None
 
 
 def _without_contents(known: Type | None) -> Tensor | None:
@@ -146,8 +150,7 @@ def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]
 def _is_taken(known_type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
     """Whether all nodes that use a value take a type for it."""
     for user, used in users:
-        inputs = [known_type if each is used else known.types.get(each) if each else None for each in user.inputs]
-        answer = asked_again(known, user, inputs)
+        answer = asked_again(known, user, known.types_of(user.inputs, {used: known_type}))
         if answer is None or answer.outputs is None or answer.faults:
             return False
     return bool(users)

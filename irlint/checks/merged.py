@@ -10,7 +10,7 @@ from irlint.inference.loading import refused_at_load
 from irlint.inference.questions import asked_again
 from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.model.tensor import Tensor, Type, shape_text, tensor_shape
 from irlint.records import record
 
 
@@ -46,11 +46,11 @@ def refusals(known: Known) -> dict[Value, Refusal]:
 
 def _taken(value: Value, inferred: Type | None) -> Tensor | None:
     """The type with the declared numbers in the place of inferred expressions; None where there is none of these."""
-    shape = inferred.shape if isinstance(inferred, Tensor) else None
+    shape = tensor_shape(inferred)
     if shape is None or not any(isinstance(dim, Expr) for dim in shape):
         return None
     for declaration in value.declared:
-        declared = declaration.type.shape if isinstance(declaration.type, Tensor) else None
+        declared = tensor_shape(declaration.type)
         if declared is None or len(declared) != len(shape):
             continue
         dims = tuple(b if isinstance(a, Expr) and isinstance(b, int) else a for a, b in zip(shape, declared))

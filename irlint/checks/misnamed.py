@@ -32,17 +32,14 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
     if similar:
         return f"{similar} is there, give it that name if it is the same"
     size = _needed(stored)
-    own = os.path.basename(path)
-    stems = [os.path.splitext(each)[0] for each, _ in names if each != own and each.endswith(SUFFIXES)]
-    models = tuple(f"{stem}{mark}" for stem in stems for mark in "._")
-    fitting = [each for each, held in names if size and held == size and each != own and not each.startswith(models)]
-    if not size or len(fitting) != 1:
+    fitting = _only_of_size(size, names, os.path.basename(path)) if size else ""
+    if not fitting:
         return ""
-    inside = os.path.relpath(os.path.join(folder, fitting[0]), os.path.dirname(path) or os.curdir)
+    inside = os.path.relpath(os.path.join(folder, fitting), os.path.dirname(path) or os.curdir)
     if inside.replace(os.sep, "/") in taken or facts_beside(path, inside) != (size, None, None):
         return ""
     return (
-        f"{fitting[0]} is there and has just the {counted(size, 'byte')} that are needed, give it that name if it is "
+        f"{fitting} is there and has just the {counted(size, 'byte')} that are needed, give it that name if it is "
         "the same"
     )
 
@@ -70,6 +67,15 @@ def _files(folder: str, own: str) -> Iterator[tuple[str, int | None]]:
         return
     if len(found) <= MOST_FILES:
         yield from sorted(files, key=itemgetter(0))
+
+
+def _only_of_size(size: int, names: Sequence[tuple[str, int | None]], own: str) -> str:
+    """The only file of ``size`` bytes that is neither the model ``own`` nor named like another model; "" where there
+    are none or several."""
+    stems = [os.path.splitext(each)[0] for each, _ in names if each != own and each.endswith(SUFFIXES)]
+    models = tuple(f"{stem}{mark}" for stem in stems for mark in "._")
+    fitting = [each for each, held in names if held == size and each != own and not each.startswith(models)]
+    return fitting[0] if len(fitting) == 1 else ""
 
 
 def _letters(name: str) -> str:

@@ -10,8 +10,8 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Relation
 from irlint.inference.known import Demand, Known
 from irlint.inference.unknowns import names_in
-from irlint.model import Graph, Node, Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model import Declaration, Graph, Node, Problem, Value
+from irlint.model.tensor import Tensor, tensor_shape
 from irlint.records import NOTHING, record, replaced
 
 #: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
@@ -61,13 +61,19 @@ def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
         if value in replaced or not isinstance(given, Tensor) or given.shape is None:
             continue
         for declaration in value.declared:
-            declared = declaration.type
-            if not isinstance(declared, Tensor) or declared.shape is None or len(declared.shape) != len(given.shape):
-                continue
-            for axis, (dim, size) in enumerate(zip(declared.shape, given.shape)):
-                if isinstance(dim, Expr) and str(dim) in symbols(dim) and size is not None:
-                    found.setdefault(str(dim), []).append(Place(value, axis, size, node))
+            for axis, name in _named_axes(declaration, len(given.shape)):
+                size = given.shape[axis]
+                if size is not None:
+                    found.setdefault(name, []).append(Place(value, axis, size, node))
     return found
+
+
+def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]]:
+    """The axes that are declared by a name, with it, where as many axes are declared."""
+    shape = tensor_shape(declaration.type)
+    if shape is not None and len(shape) == rank:
+        sizes = ((axis, dim) for axis, dim in enumerate(shape) if isinstance(dim, Expr))
+        yield from ((axis, str(dim)) for axis, dim in sizes if str(dim) in symbols(dim))
 
 
 def _behind(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
@@ -135,7 +141,7 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
 def _called(place: Place, known: Known) -> str:
     """The name that the file gives to the size at a place."""
     for declaration in place.value.declared:
-        shape = declaration.type.shape if isinstance(declaration.type, Tensor) else None
+        shape = tensor_shape(declaration.type)
         if shape is not None and place.axis < len(shape) and isinstance(shape[place.axis], Expr):
             name = str(shape[place.axis])
             return known.symbols.get(name, name)

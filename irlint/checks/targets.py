@@ -61,9 +61,9 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
             count = f" ({counted(nodes, 'node')})" if nodes > 1 else ""
             text = f"{each.label}: {reason.objection.text}{count}"
             fault = reason.objection.rule.fault(text, help=reason.objection.help, severity=severity)
-            node = reason.use.node if reason.use is not None else None
-            graph = reason.use.graph if reason.use is not None else ""
-            yield Problem(fault, graph, node, place=node.place if node is not None else None, target=each.label)
+            problem = Problem(fault, target=each.label)
+            use = reason.use
+            yield problem if use is None else replaced(problem, graph=use.graph, node=use.node, place=use.node.place)
 
 
 def _assumed(asked: Target) -> Problem:

@@ -8,7 +8,7 @@ from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Known
 from irlint.model import Declaration, Graph, Problem, Value
-from irlint.model.order import graphs
+from irlint.model.order import graphs, producers
 from irlint.model.tensor import BITS, Map, Optional, Sequence, SparseTensor, Tensor, Type, disagree
 from irlint.ops.shared.type_variables import kind_text, types_text
 from irlint.parsers.faults import TYPE_MISSING
@@ -151,7 +151,7 @@ def _flawed(graph: Graph) -> Iterator[Problem]:
     flaws = {value: [each for each in value.declared if each.flaw] for value in every}
     if not any(flaws.values()):
         return
-    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    makers = producers(graph)
     given = {*graph.inputs, *graph.constants}
     for value, flawed in flaws.items():
         if not flawed:

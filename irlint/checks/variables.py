@@ -3,17 +3,17 @@ needs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from irlint.dims import MaybeDim, bounds
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import are, counted
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import outputs_for
 from irlint.model import Graph, Node, Place, Problem, Value
-from irlint.model.order import live, ordered
-from irlint.model.tensor import Tensor, Type
+from irlint.model.order import live, ordered, producers
+from irlint.model.tensor import Tensor, Type, tensor_shape
 
 _GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
@@ -119,28 +119,35 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
-    alive = live(graph, keeps_alive)
-    readers = [node for node in graph.nodes if node.op == "ReadValue" and node in alive]
-    ids = dict.fromkeys(sorted({id for node in readers if (id := _variable(node)) is not None}))
-    read = _quoted(ids)
+    ids = _read_ids(graph, keeps_alive)
     sources = _Sources(graph)
     for node in writers:
         id = _variable(node)
         if id in ids and (node.version not in _OLD or sources.lead(node, id)):
             continue
-        reason = (
-            f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {read}"
-            if ids
-            else "no layer reads a variable"
-        )
-        if id in ids:
-            reason = f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
+        reason = _why_unread(id, ids)
         fault = VARIABLE_NOT_READ.fault(
             f'the variable "{id}" is written and never read: {reason}',
             help="give this layer and its ReadValue the same `variable_id`",
             attribute="variable_id",
         )
         yield Problem(fault, graph.path, node, place=node.located(node.attributes["variable_id"].place))
+
+
+def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
+    """The ids of the variables that layers read which lead to a result, sorted."""
+    alive = live(graph, keeps_alive)
+    read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
+    return dict.fromkeys(sorted(id for id in read if id is not None))
+
+
+def _why_unread(id: str | None, ids: Collection[str]) -> str:
+    """Why nothing reads what is written to a variable, where layers read those with the ``ids``."""
+    if id in ids:
+        return f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
+    if not ids:
+        return "no layer reads a variable"
+    return f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {_quoted(ids)}"
 
 
 def _quoted(ids: Collection[str]) -> str:
@@ -153,7 +160,7 @@ class _Sources:
     """Which nodes make the values of a graph, and how many may still be looked at."""
 
     def __init__(self, graph: Graph) -> None:
-        self.producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        self.producers = producers(graph)
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
@@ -182,36 +189,49 @@ def _variable(node: Node) -> str | None:
 
 def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
     """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
-    readers = {node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None}
+    readers = set(_readers(graph))
     if len(readers) < 2:
         return
-    from irlint.ops.flow.state import VARIABLE_MISMATCH
-
     roots: dict[Value, Node] = {}
     for node in ordered(graph).nodes:
         root = next((roots[value] for value in node.inputs if value in roots), None)
         if root is None and node not in readers:
             continue
         given = [_without_shape(known, value, roots) for value in node.inputs]
-        answer = asked_again(known, node, given)
-        if answer is None or answer.outputs is None:
+        outputs = outputs_for(known, node, given)
+        if outputs is None:
             continue
-        made = [
-            each for each, type in zip(node.outputs, answer.outputs) if isinstance(type, Tensor) and type.shape is None
-        ]
-        roots.update((value, root or node) for value in made if value is not None)
-        if root is None or node not in readers or made:
-            continue
-        stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
-        fault = VARIABLE_MISMATCH.fault(
-            f"the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "
-            f'"{stated.value}": '
-            "OpenVINO refuses a shape that is not known to cover its initial value",
-            help="write `variable_shape` here too",
-            attribute="variable_shape",
-        )
-        place = root.place if attribute is None else root.located(attribute.place)
-        yield Problem(fault, graph.path, root, place=place)
+        made = _open_values(node, outputs)
+        roots.update(dict.fromkeys(made, root or node))
+        if root is not None and node in readers and not made:
+            yield _open_problem(root, node, graph)
+
+
+def _readers(graph: Graph) -> list[Node]:
+    """The ReadValues of a graph that give a value."""
+    return [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
+
+
+def _open_values(node: Node, types: Iterable[Type | None]) -> list[Value]:
+    """What a node gives without a rank where its outputs are of these types."""
+    open_ones = (value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None)
+    return [value for value in open_ones if value is not None]
+
+
+def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
+    """The problem of a variable whose rank is open, where that of another one with a stated shape follows from it."""
+    from irlint.ops.flow.state import VARIABLE_MISMATCH
+
+    stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
+    fault = VARIABLE_MISMATCH.fault(
+        f"the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "
+        f'"{stated.value}": '
+        "OpenVINO refuses a shape that is not known to cover its initial value",
+        help="write `variable_shape` here too",
+        attribute="variable_shape",
+    )
+    place = root.place if attribute is None else root.located(attribute.place)
+    return Problem(fault, graph.path, root, place=place)
 
 
 def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node]) -> Type | None:
@@ -269,7 +289,7 @@ def _needed(known: Known, graph: Graph) -> set[Value]:
 
     What bodies do with a value is not followed.
     """
-    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    makers = producers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
     found: set[Value] = set()
     while waiting:
@@ -277,7 +297,7 @@ def _needed(known: Known, graph: Graph) -> set[Value]:
         if value is None or value in found or _is_folded(known.types.get(value)):
             continue
         found.add(value)
-        node = producers.get(value)
+        node = makers.get(value)
         if node is not None and not node.bodies:
             waiting += node.inputs[:1] if node.op == "ConvertLike" else node.inputs
     return found
@@ -298,11 +318,11 @@ def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
     others."""
     alive = live(graph, known.format.keeps_alive)
     found: list[tuple[Node, str]] = []
-    for node in graph.nodes:
-        if node.op != "ReadValue" or node.inputs or node not in alive or not node.outputs or node.outputs[0] is None:
+    for node in _readers(graph):
+        if node.inputs or node not in alive:
             continue
-        type = known.types.get(node.outputs[0])
-        shape = type.shape if isinstance(type, Tensor) and type.shape is not None else ()
+        (type,) = known.types_of(node.outputs[:1])
+        shape = tensor_shape(type) or ()
         stated = node.attributes.get("variable_shape")
         text = f'`variable_shape` is "{"" if stated is None else stated.value}" and there is no initial value'
         least = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
@@ -317,14 +337,19 @@ def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
         elif len(shape) > 1 and not isinstance(shape[0], int):
             found.append((node, text))
     if found:
-        node, text = found[0]
-        others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
-        fault = STATE_WITHOUT_SIZE.fault(
-            f"{text}: the batch, axis 0, begins with 0{others}",
-            help="give this layer an initial value whose batch is that of the input",
-            attribute="variable_shape",
-        )
-        yield Problem(fault, graph.path, node, place=node.place)
+        yield _empty_batches(found, graph)
+
+
+def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
+    """One problem for all variables that begin with an empty batch, each with what is stated of it."""
+    node, text = found[0]
+    others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
+    fault = STATE_WITHOUT_SIZE.fault(
+        f"{text}: the batch, axis 0, begins with 0{others}",
+        help="give this layer an initial value whose batch is that of the input",
+        attribute="variable_shape",
+    )
+    return Problem(fault, graph.path, node, place=node.place)
 
 
 def _least(dim: MaybeDim) -> int:

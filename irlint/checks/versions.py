@@ -134,14 +134,20 @@ def problems(known: Known) -> list[Problem]:
         others = of_another_opset(known)
         another = next((each for each in others if each.domain == ""), None)
         found += others
+    return [*found, *(Problem(fault, because=another) for fault in _without_kernel(model))]
+
+
+def _without_kernel(model: Model) -> list[Fault]:
+    """The operators that the runtime has no kernel for, or none any more, at the opset that the model imports."""
+    found: list[Fault] = []
     if model.imports and min(_default_opsets(model), default=LAST_EARLY_OPSET + 1) <= LAST_EARLY_OPSET:
         from irlint.checks.early_opsets import without_kernel
 
-        found += [Problem(fault, because=another) for fault in without_kernel(model, RUNTIME)]
+        found += without_kernel(model, RUNTIME)
     if max(_default_opsets(model), default=0) >= FIRST_AHEAD:
         from irlint.checks.early_opsets import kernel_ended
 
-        found += [Problem(fault, because=another) for fault in kernel_ended(model, RUNTIME)]
+        found += kernel_ended(model, RUNTIME)
     return found
 
 

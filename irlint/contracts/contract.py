@@ -27,7 +27,7 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand, Known
 from irlint.inference.unknowns import names_in
 from irlint.model import Node
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import Type, tensor_shape
 from irlint.records import NOTHING, record
 
 #: So often equalities are put into the other demands.
@@ -143,7 +143,7 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
     found: dict[str, Bounds] = {}
     for each in given:
         names = sorted(names_in([each]))
-        shape = each.shape if isinstance(each, Tensor) else None
+        shape = tensor_shape(each)
         atoms = {atom.name: atom for dim in shape or () if dim is not None for atom in atoms_of(dim) if not atom.parts}
         for name in names:
             atom = atoms.get(name)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from irlint.inference.known import Known
 from irlint.model import Node, Value
+from irlint.model.order import producers
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record
 
@@ -52,7 +53,7 @@ def outputs(known: Known) -> tuple[End, ...]:
     types = known.format.lax_outputs
     if known.format.output_node is None:
         return tuple(End(value.name, (value.name,), value, _fed(value, known, types)) for value in graph.outputs)
-    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    makers = producers(graph)
     found = []
     for node in graph.nodes:
         if node.op == known.format.output_node and node.inputs and node.inputs[0] is not None:

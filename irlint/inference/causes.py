@@ -17,6 +17,26 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
 
     A root is as bad as the worst that follows from it; what follows from a size that is fixed is no worse than that.
     """
+    roots: Mapping[int, int] = _roots(_causes(problems, known))
+    if known.format.ports_declare and roots:
+        from irlint.inference.edited_inputs import at_the_break
+
+        problems, roots = at_the_break(problems, roots, known)
+    worst = _worst(problems, roots)
+    explained = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
+    following: dict[int, list[Problem]] = {}
+    for at, root in roots.items():
+        following.setdefault(root, []).append(problems[at])
+    for at, others in following.items():
+        explained[at] = _with_proof(explained[at], others, known.format)
+    return [
+        replaced(each, fault=_of_severity(each.fault, worst[at]), because=explained[roots[at]]) if at in roots else each
+        for at, each in enumerate(explained)
+    ]
+
+
+def _causes(problems: Sequence[Problem], known: Known) -> dict[int, int]:
+    """What each problem follows from directly, without those that stand for themselves; both by their places."""
     facts = Consequences(problems, known)
     places = {id(problem): at for at, problem in enumerate(problems)}
     causes: dict[int, int] = {}
@@ -24,30 +44,19 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
         cause = problem.because or facts.cause(problem)
         if cause is not None and cause is not problem:
             causes[at] = places[id(cause)]
-    roots: Mapping[int, int] = _roots(causes)
-    if known.format.ports_declare and roots:
-        from irlint.inference.edited_inputs import at_the_break
+    return causes
 
-        problems, roots = at_the_break(problems, roots, known)
+
+def _worst(problems: Sequence[Problem], roots: Mapping[int, int]) -> dict[int, Severity]:
+    """The severity of each problem: of a root that of the worst that follows from it, and of what follows from a fixed
+    size none that is worse than that."""
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
         if problems[root].sizes and not problems[at].is_error:
             worst[at] = min(worst[at], worst[root], key=_rank)
         else:
             worst[root] = max(worst[root], problems[at].fault.severity, key=_rank)
-    explained = [problem if at in roots else _as_bad_as(problem, worst[at]) for at, problem in enumerate(problems)]
-    following: dict[int, list[Problem]] = {}
-    for at, root in roots.items():
-        following.setdefault(root, []).append(problems[at])
-    for at in following:
-        if explained[at].fault.rule.family == DECLARED and (
-            known.format.declared_shapes_hold or explained[at].node is None
-        ):
-            explained[at] = _with_proof(explained[at], following[at], known.format)
-    return [
-        replaced(each, fault=_of_severity(each.fault, worst[at]), because=explained[roots[at]]) if at in roots else each
-        for at, each in enumerate(explained)
-    ]
+    return worst
 
 
 def _rank(severity: Severity) -> int:
@@ -81,8 +90,12 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
 
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
     """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
+    if problem.fault.rule.family != DECLARED or problem.fault.role != "declaration":
+        return problem
+    if problem.node is not None and not form.declared_shapes_hold:
+        return problem
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
-    if error is None or error.node is None or problem.fault.role != "declaration":
+    if error is None or error.node is None:
         return problem
     if problem.node is None:
         help = f"store it as it is declared, which {error.node.op} {error.node.label!r} takes"

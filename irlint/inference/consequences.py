@@ -16,10 +16,10 @@ from irlint.binding.calls import (
 from irlint.dims import symbol
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import asked_again, outputs_for
 from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs, ordered
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import Tensor, Type, tensor_shape
 
 #: Families of rules (`findings.faults.FAMILIES`).
 STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
@@ -79,36 +79,48 @@ class Consequences:
 
     def _note(self, problem: Problem) -> None:
         fault, node, graph = problem.fault, problem.node, problem.graph
-        if node is not None and problem.by_rule:
-            self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
-        if _is_wiring(problem) and problem.is_error:
-            self.unwired.setdefault(graph, problem)
-        if fault.rule is INPUT_COUNT and problem.is_error and node is not None and None in node.inputs:
-            self.starved.setdefault(graph, problem)
-        if problem.by_rule and problem.is_error and fault.rule.family == TYPES and node is not None:
-            for value in dict.fromkeys(value for value in node.inputs if value is not None):
-                self.refused.setdefault(value, []).append(problem)
-        if fault.loses and problem.is_error:
-            body = dict(node.bodies).get(fault.attribute or "") if node is not None else None
-            self.losing.setdefault(graph if body is None else body.path, []).append(problem)
         if fault.role == "undefined":
             self.undefined[graph] = self.undefined.get(graph, 0) + 1
+        for name, _ in problem.sizes:
+            self.fixed.setdefault(name, problem)
         domain = node.domain if fault.rule is MISSING_OPSET_IMPORT and node is not None else problem.domain
         if domain is not None:
             self.imports.setdefault((_importer(graph), domain), (problem, frozenset(problem.disputes)))
-        for name, _ in problem.sizes:
-            self.fixed.setdefault(name, problem)
         if problem.is_error:
-            for value in problem.disputes:
-                self.doubts.setdefault(value, problem)
-        if fault.rule.family == DECLARED and problem.value is not None and node is not None:
+            self._note_error(problem)
+        if node is not None:
+            self._note_at_the_node(problem, node)
+
+    def _note_error(self, problem: Problem) -> None:
+        """Notes what an error breaks in the wiring of its graph, which values it loses there, and which it disputes."""
+        fault, node, graph = problem.fault, problem.node, problem.graph
+        if _is_wiring(problem):
+            self.unwired.setdefault(graph, problem)
+        if fault.loses:
+            body = dict(node.bodies).get(fault.attribute or "") if node is not None else None
+            self.losing.setdefault(graph if body is None else body.path, []).append(problem)
+        for value in problem.disputes:
+            self.doubts.setdefault(value, problem)
+
+    def _note_at_the_node(self, problem: Problem, node: Node) -> None:
+        """Notes what a problem says of the inputs, attributes and outputs of its node."""
+        fault = problem.fault
+        if problem.by_rule:
+            self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
+        if fault.rule is INPUT_COUNT and problem.is_error and None in node.inputs:
+            self.starved.setdefault(problem.graph, problem)
+        if problem.by_rule and problem.is_error and fault.rule.family == TYPES:
+            for value in dict.fromkeys(value for value in node.inputs if value is not None):
+                self.refused.setdefault(value, []).append(problem)
+        if fault.rule.family == DECLARED:
             for each in node.outputs:
-                if (
-                    each is not None
-                    and each.name == problem.value
-                    and _has_other_axes(self.known.types.get(each), each)
-                ):
+                if each is not None and each.name == problem.value and self._has_other_axes(each):
                     self.ranks.setdefault(each, problem)
+
+    def _has_other_axes(self, value: Value) -> bool:
+        """Whether a value is declared with another number of axes than its node gives."""
+        found, declared = tensor_shape(self.known.types.get(value)), tensor_shape(value.type)
+        return found is not None and declared is not None and len(found) != len(declared)
 
     def cause(self, problem: Problem) -> Problem | None:
         """What a problem follows from, None where it stands for itself."""
@@ -183,6 +195,12 @@ class Consequences:
         if fault.rule.family == DECLARED:
             stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
             return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
+        return self._before_the_rule(problem, node, others)
+
+    def _before_the_rule(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
+        """What else is wrong at the node or in its bodies, where that makes the rule of its operator find the
+        problem."""
+        fault = problem.fault
         if not problem.by_rule:
             return None
         if fault.attribute is not None:
@@ -231,12 +249,8 @@ class Consequences:
             return None
         for each in (each for value in node.outputs if value is not None for each in self.refused.get(value, ())):
             assert each.node is not None
-            inputs = [
-                None if value is None else value.type if value in node.outputs else self.known.types.get(value)
-                for value in each.node.inputs
-            ]
-            answer = asked_again(self.known, each.node, inputs)
-            if answer is not None and answer.outputs is not None:
+            declared = {value: value.type for value in node.outputs if value is not None}
+            if outputs_for(self.known, each.node, self.known.types_of(each.node.inputs, declared)) is not None:
                 return each
         return None
 
@@ -269,19 +283,26 @@ class Consequences:
         """What took an input away, or put its type in doubt."""
         if not problem.by_rule and problem.fault.rule.family != DECLARED:
             return None
-        known_twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
-        if known_twice is not None:
-            return known_twice
-        if problem.fault.rule.family == TYPES and problem.fault.input is not None:
-            from irlint.inference.shared_values import first_refused
+        twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
+        lacks_input = problem.by_rule and None in node.inputs
+        return (
+            twice
+            or self._of_a_refused_type(problem)
+            or (self.unwired.get(problem.graph) if lacks_input else None)
+            or self._of_other_axes(problem, node)
+            or self._of_a_doubt(problem, node)
+        )
 
-            if (first := first_refused(problem, self.refused, self.known)) is not None:
-                return first
-        if problem.by_rule and None in node.inputs and problem.graph in self.unwired:
-            return self.unwired[problem.graph]
-        axes = self._of_other_axes(problem, node)
-        if axes is not None:
-            return axes
+    def _of_a_refused_type(self, problem: Problem) -> Problem | None:
+        """The first problem about the type of the constant that this one is about, too."""
+        if problem.fault.rule.family != TYPES or problem.fault.input is None:
+            return None
+        from irlint.inference.shared_values import first_refused
+
+        return first_refused(problem, self.refused, self.known)
+
+    def _of_a_doubt(self, problem: Problem, node: Node) -> Problem | None:
+        """What puts the type of an input in doubt, where the problem goes away with another type."""
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
         if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
@@ -295,13 +316,9 @@ class Consequences:
         goes away."""
         if not problem.by_rule or not problem.is_error:
             return None
-        for value in dict.fromkeys(value for value in node.inputs if value in self.ranks):
-            inputs = [
-                None if each is None else each.type if each is value else self.known.types.get(each)
-                for each in node.inputs
-            ]
-            answer = asked_again(self.known, node, inputs)
-            if value is not None and answer is not None and answer.outputs is not None and not answer.faults:
+        for value in dict.fromkeys(value for value in node.inputs if value is not None and value in self.ranks):
+            answer = asked_again(self.known, node, self.known.types_of(node.inputs, {value: value.type}))
+            if answer is not None and answer.outputs is not None and not answer.faults:
                 return self.ranks[value]
         return None
 
@@ -309,13 +326,9 @@ class Consequences:
         """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared,
         where that is the truth, and else with sizes that nobody knows."""
         hold, types = self.known.format.declared_shapes_hold, self.known.types
-        inputs: list[Type | None] = []
-        for value in node.inputs:
-            if value is None or value not in self.doubts:
-                inputs.append(None if value is None else types.get(value))
-            else:
-                inputs.append(value.type if hold else _of_open_sizes(types.get(value)))
-        answer = asked_again(self.known, node, inputs)
+        doubted = [value for value in node.inputs if value is not None and value in self.doubts]
+        others = {value: value.type if hold else _of_open_sizes(types.get(value)) for value in doubted}
+        answer = asked_again(self.known, node, self.known.types_of(node.inputs, others))
         if answer is None:
             return False
         if problem.by_rule:
@@ -325,13 +338,6 @@ class Consequences:
             value is not None and value.name == problem.value and not contradicts(found, value)
             for value, found in pairs
         )
-
-
-def _has_other_axes(found: Type | None, value: Value) -> bool:
-    declared = value.type
-    if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
-        return False
-    return found.rank is not None and declared.rank is not None and found.rank != declared.rank
 
 
 def _of_open_sizes(known: Type | None) -> Type | None:
@@ -359,17 +365,15 @@ def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None
     """What makes an attribute unknown or missing: a layer that cannot be read, an attribute that is misspelled, or a
     layer that has the inputs of another operation."""
     fault = problem.fault
-    damage = next((each for each in others if _is_wiring(each)), None)
+    damage = next(filter(_is_wiring, others), None)
     if damage is not None:
         return damage
     unknown = [each for each in others if each.fault.rule is UNKNOWN_ATTRIBUTE]
     if fault.rule is MISSING_ATTRIBUTE:
-        misspelled = next((each for each in unknown if each.fault.role == "attribute"), None)
-        if misspelled is not None:
-            return misspelled
-        surplus = next((each for each in others if _has_too_many_inputs(each)), None)
-        if surplus is not None:
-            return surplus
+        misspelled = (each for each in unknown if each.fault.role == "attribute")
+        cause = next(misspelled, None) or next(filter(_has_too_many_inputs, others), None)
+        if cause is not None:
+            return cause
     foreign = [problem, *unknown] if fault.rule is UNKNOWN_ATTRIBUTE else unknown
     if problem.is_error or not any(each.fault.role != "attribute" for each in foreign):
         return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from irlint.dims import MaybeDim, symbols
 from irlint.inference.known import Known
 from irlint.model import Node, Problem
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, tensor_shape
 
 
 def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Known) -> Problem | None:
@@ -21,7 +21,7 @@ def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Kn
         if value is None or not isinstance(found, Tensor):
             continue
         for declaration in value.declared:
-            declared = declaration.type.shape if isinstance(declaration.type, Tensor) else None
+            declared = tensor_shape(declaration.type)
             for given, size in zip(found.shape or (), declared or ()):
                 name = f"{size}"
                 if name in fixed and given != size and _is_of(given, name, fixed[name]):

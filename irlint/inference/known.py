@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Set
+from collections.abc import Iterable, Mapping, MutableMapping, Set
 
 from irlint.binding.calls import Call
 from irlint.dims import Dim
@@ -11,6 +11,7 @@ from irlint.model import Graph, Model, Node, Problem, Value
 from irlint.model.formats import Format
 from irlint.model.order import Order, ordered
 from irlint.model.tensor import Type
+from irlint.ops import Operator
 from irlint.records import NOTHING, record
 
 #: The default source of shapes.
@@ -61,6 +62,20 @@ class Known:
     def kinds(self) -> list[Type | None]:
         """The types of all values: equal nodes have one."""
         return list({id(known): known for known in self.types.values()}.values())
+
+    def types_of(
+        self, values: Iterable[Value | None], instead: Mapping[Value, Type | None] = NOTHING
+    ) -> list[Type | None]:
+        """The types of values, None for one that is left out or not known; of some the types that stand ``instead``."""
+        types = self.types
+        if not instead:
+            return [None if value is None else types.get(value) for value in values]
+        return [None if value is None else instead[value] if value in instead else types.get(value) for value in values]
+
+    def operator(self, node: Node) -> Operator | None:
+        """The operator that a node calls, None where it calls none that is known."""
+        call = self.calls.get(node)
+        return None if call is None else call.operator
 
     @property
     def format(self) -> Format:

@@ -16,7 +16,7 @@ from irlint.binding.calls import (
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted, shortened
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import outputs_for
 from irlint.model import Function, Graph, Model, Node, Problem
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.records import replaced
@@ -128,23 +128,35 @@ def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str)
     imported = known.model.opsets.get(domain, function.opsets.get(domain) if function is not None else None)
     if imported is None or not 0 < imported <= latest_opset(domain):
         return None
-    candidates = sorted({since for node in wrong for since in official_versions(node.op, domain)})
-    later = [since for since in candidates if since > imported]
-    earlier = [since - 1 for since in reversed(candidates) if 1 < since <= imported]
     asked = _Asked(known)
-    best: tuple[int, dict[Node, Problem]] = (imported, {})
-    for opset in (*later, *earlier):
-        healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
-        if len(healed) > len(best[1]):
-            best = opset, healed
-    opset, healed = best
+    opset, healed = _most_healed(_other_opsets(wrong, domain, imported), wrong, asked)
     if len(healed) < max(_FEWEST, _MOST * len(wrong)):
         return None
-    others = [node for node in _nodes(known.model, domain, function) if node not in wrong]
-    if not all(asked.sound(node, opset) or not asked.sound(node, imported) for node in others):
+    others = (node for node in _nodes(known.model, domain, function) if node not in wrong)
+    if any(asked.breaks(node, imported, opset) for node in others):
         return None
     types = {node: problem for node, problem in _of_types(known, domain) if asked.heals(node, problem, opset)}
     return _problem((domain, imported, opset), {**types, **healed}, healed, function=function)
+
+
+def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int]:
+    """The opsets at which operators of nodes begin to be others than at the imported one: later ones, then earlier
+    ones."""
+    begins = sorted({since for node in nodes for since in official_versions(node.op, domain)})
+    earlier = [since - 1 for since in reversed(begins) if 1 < since <= imported]
+    return [since for since in begins if since > imported] + earlier
+
+
+def _most_healed(
+    opsets: Iterable[int], wrong: Mapping[Node, Problem], asked: _Asked
+) -> tuple[int, Mapping[Node, Problem]]:
+    """The first opset at which most nodes are sound, with these."""
+    best: tuple[int, Mapping[Node, Problem]] = (0, {})
+    for opset in opsets:
+        healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
+        if len(healed) > len(best[1]):
+            best = opset, healed
+    return best
 
 
 def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
@@ -172,6 +184,10 @@ class _Asked:
         errors = (each for each in faults if each.severity is Severity.ERROR and each.rule not in open_rules)
         return next(errors, None)
 
+    def breaks(self, node: Node, imported: int, opset: int) -> bool:
+        """Whether a node is sound at the opset that is imported, and not at another one."""
+        return not self.sound(node, opset) and self.sound(node, imported)
+
     def heals(self, node: Node, problem: Problem, opset: int) -> bool:
         """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""
         if not problem.is_error and opset < min(official_versions(node.op, node.domain), default=0):
@@ -181,9 +197,8 @@ class _Asked:
         call, faults = self.binder.bound(replaced(node, version=opset), {}, within_function=False)
         if any(fault.severity is Severity.ERROR for fault in faults):
             return False
-        types = [None if value is None else self.known.types.get(value) for value in node.inputs]
-        answer = asked_again(self.known, node, types, call)
-        return answer is not None and answer.outputs is not None
+        types = self.known.types_of(node.inputs)
+        return outputs_for(self.known, node, types, call) is not None
 
 
 def _refers(node: Node) -> bool:

@@ -14,7 +14,7 @@ from irlint.inference.known import Known
 from irlint.inference.questions import asked_again
 from irlint.model import Constant, Graph, Node, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import UNKNOWN, Tensor, Type
+from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape
 from irlint.records import record
 
 #: A size is followed back through at most so many operators, and where nothing else is asked through so many.
@@ -113,9 +113,9 @@ class Makers:
         """
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
-        shape = _shape(self._type(node.outputs[output.port]))
+        shape = tensor_shape(self._type(node.outputs[output.port]))
         if shape is not None and not output.in_contents:
-            ends = [len(_shape(each) or ()) + output.index - len(shape) for each in types]
+            ends = [len(tensor_shape(each) or ()) + output.index - len(shape) for each in types]
             yield tuple(at for at, each in sizes if at.index == ends[at.port] and same(each, dim) is not False)
             yield tuple(at for at, each in sizes if at.index == output.index and same(each, dim) is not False)
         equal = tuple(position for position, each in sizes if same(each, dim))
@@ -249,7 +249,7 @@ def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
 def _axes(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
     """The sizes in the shapes of inputs."""
     for port, known in enumerate(types):
-        for axis, dim in enumerate(_shape(known) or ()):
+        for axis, dim in enumerate(tensor_shape(known) or ()):
             yield Position(port, axis), dim
 
 
@@ -267,10 +267,6 @@ def _size(known: Type | None, position: Position) -> MaybeDim:
         return None
     sizes = (known.ints if position.in_contents else known.shape) or ()
     return sizes[position.index] if position.index < len(sizes) else None
-
-
-def _shape(known: Type | None) -> Shape | None:
-    return known.shape if isinstance(known, Tensor) else None
 
 
 def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Trail | None:
@@ -427,7 +423,7 @@ def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -
 
 def shape_of(value: Value | None, known: Known) -> Shape | None:
     """The shape that was worked out, None where not even its rank is known."""
-    return _shape(known.types.get(value)) if value is not None else None
+    return tensor_shape(known.types.get(value)) if value is not None else None
 
 
 def inputs_of(node: Node, known: Known) -> list[Type | None]:

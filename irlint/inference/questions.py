@@ -20,6 +20,14 @@ def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: C
     return questions(known)(node, inputs, call)
 
 
+def outputs_for(
+    known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None
+) -> tuple[Type | None, ...] | None:
+    """The outputs of ``asked_again``; None where the node cannot be asked, or has none for these inputs."""
+    answer = asked_again(known, node, inputs, call)
+    return None if answer is None else answer.outputs
+
+
 def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
     """``asked_again`` for many questions about one model."""
     walk, frame = Walk(known.model, {}, known), Frame()

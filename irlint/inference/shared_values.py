@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
-from irlint.inference.questions import asked_again
+from irlint.inference.questions import asked_again, outputs_for
 from irlint.inference.unknowns import filled
 from irlint.model import Node, Problem, Value
 from irlint.model.order import graphs
@@ -92,27 +92,33 @@ def _declared_behind(
         node = problem.node
         if node is None or problem.fault.rule.family != DECLARED:
             continue
-        port = next(
-            (at for at, each in enumerate(node.outputs) if each is not None and each.name == problem.value), None
-        )
+        port = _declared_port(problem, node)
+        if port is None:
+            continue
         cause = heads.get(id(problem.because))
-        if cause is None and problem.because is None:
+        if problem.because is None and _is_as_declared(node, port, stale, known):
             cause = next((stale[each] for each in node.inputs if each in stale), None)
-            if cause is not None and (port is None or not _is_as_declared(node, port, stale, known)):
-                cause = None
-        if cause is not None and port is not None:
+        if cause is not None:
             heads[id(problem)] = cause
             found[node.outputs[port]] = problem, cause
     return found
 
 
+def _declared_port(problem: Problem, node: Node) -> int | None:
+    """The output of a node that the problem of a declaration is about."""
+    named = (port for port, each in enumerate(node.outputs) if each is not None and each.name == problem.value)
+    return next(named, None)
+
+
 def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known: Known) -> bool:
-    """Whether an output is what the file declares of it, where the ``stale`` inputs are so, too."""
-    answer = asked_again(known, node, _inputs_as_declared(node, stale, known))
+    """Whether a node has ``stale`` inputs, and an output is what the file declares of it where these are so, too."""
     value = node.outputs[port]
-    if answer is None or answer.outputs is None or port >= len(answer.outputs) or value is None:
+    if value is None or not any(each in stale for each in node.inputs):
         return False
-    return not any(differ(answer.outputs[port], each.type) for each in value.declared)
+    outputs = outputs_for(known, node, _inputs_as_declared(node, stale, known))
+    if outputs is None or port >= len(outputs):
+        return False
+    return not any(differ(outputs[port], each.type) for each in value.declared)
 
 
 def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
@@ -140,10 +146,8 @@ def _is_gone_as_declared(problem: Problem, stale: Container[Value | None], known
 
 
 def _inputs_as_declared(node: Node, stale: Container[Value | None], known: Known) -> list[Type | None]:
-    return [
-        None if value is None else _as_declared(value, known) if value in stale else known.types.get(value)
-        for value in node.inputs
-    ]
+    declared = {value: _as_declared(value, known) for value in node.inputs if value is not None and value in stale}
+    return known.types_of(node.inputs, declared)
 
 
 def _as_declared(value: Value, known: Known) -> Type | None:

@@ -41,6 +41,11 @@ def used_values(graph: Graph) -> set[Value]:
     return found  # type: ignore[return-value]
 
 
+def producers(graph: Graph) -> dict[Value, Node]:
+    """The node of a graph that makes each value."""
+    return {value: node for node in graph.nodes for value in node.outputs if value is not None}
+
+
 def has_only_constants(graph: Graph | None) -> bool:
     """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers, and those without inputs
     and outputs, which it passes over."""
@@ -52,13 +57,13 @@ def ordered(graph: Graph) -> Order:
     """The nodes of ``graph`` in topological order."""
     if _is_ordered(graph):
         return Order(graph.nodes)
-    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    makers = producers(graph)
     seen: set[Value | None] = set()
     late: list[tuple[Node, Value]] = []
     for node in graph.nodes:
-        late += [(node, value) for value in used(node) if value not in seen and value in producers]
+        late += [(node, value) for value in used(node) if value not in seen and value in makers]
         seen.update(node.outputs)
-    return _sorted(graph, producers, tuple(late))
+    return _sorted(graph, makers, tuple(late))
 
 
 def _is_ordered(graph: Graph) -> bool:
@@ -73,11 +78,11 @@ def _is_ordered(graph: Graph) -> bool:
     return True
 
 
-def _sorted(graph: Graph, producers: Mapping[Value, Node], late: tuple[tuple[Node, Value], ...]) -> Order:
+def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, Value], ...]) -> Order:
     waiting: dict[Node, set[Node]] = {}
     users: dict[Node, list[Node]] = {}
     for node in graph.nodes:
-        waiting[node] = {producers[value] for value in used(node) if value in producers}
+        waiting[node] = {makers[value] for value in used(node) if value in makers}
         for producer in waiting[node]:
             users.setdefault(producer, []).append(node)
     ready = [node for node in reversed(graph.nodes) if not waiting[node]]
@@ -123,15 +128,15 @@ def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
     of them where there is no such type."""
     if not keeps_alive:
         return set(graph.nodes)
-    producers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    makers = producers(graph)
     waiting = [node for node in graph.nodes if node.op in keeps_alive]
     found = set(waiting)
     while waiting:
         for value in waiting.pop().inputs:
-            producer = producers.get(value) if value is not None else None
-            if producer is not None and producer not in found:
-                found.add(producer)
-                waiting.append(producer)
+            maker = makers.get(value) if value is not None else None
+            if maker is not None and maker not in found:
+                found.add(maker)
+                waiting.append(maker)
     return found
 
 

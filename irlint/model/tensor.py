@@ -225,6 +225,11 @@ Type = Tensor | SparseTensor | Sequence | Optional | Map | Opaque
 UNKNOWN = Tensor()
 
 
+def tensor_shape(known: Type | None) -> Shape | None:
+    """The shape of a tensor, None where not even its rank is known and for what is no tensor."""
+    return known.shape if isinstance(known, Tensor) else None
+
+
 def disagree(one: Type | None, other: Type | None) -> bool:
     """Whether no value is of both types, whatever the shapes: they are of two kinds, or of two element types."""
     if one is None or other is None or UNKNOWN in (one, other):

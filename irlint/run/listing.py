@@ -15,7 +15,7 @@ from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Graph, Model, Node, Value
-from irlint.model.order import graphs
+from irlint.model.order import graphs, producers
 from irlint.model.tensor import Contents, Map, Optional, Scalar, Sequence, SparseTensor, Tensor, Type
 from irlint.records import NOTHING
 
@@ -111,7 +111,7 @@ def _inputs(model: Model) -> list[str]:
     assert model.graph is not None and model.format is not None
     if model.format.input_node is None:
         return [value.name for value in model.graph.inputs if value not in model.graph.constants]
-    makers = _makers(model.graph)
+    makers = producers(model.graph)
     return [makers[value].name if value in makers else value.name for value in model.graph.inputs]
 
 
@@ -121,10 +121,6 @@ def _outputs(model: Model) -> list[str]:
     if output_node is None:
         return [value.name for value in model.graph.outputs]
     return [node.name for node in model.graph.nodes if node.op == output_node]
-
-
-def _makers(graph: Graph) -> dict[Value, Node]:
-    return {value: node for node in graph.nodes for value in node.outputs if value is not None}
 
 
 def _entries(graph: Graph, known: Known, marked: bool) -> Iterator[tuple[Value, dict[str, Any]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from irlint.model import Graph, Model, Node, Value
-from irlint.model.order import graphs
+from irlint.model.order import graphs, producers
 from irlint.records import record
 
 #: So many names are proposed for one that fits nothing, or several values.
@@ -98,7 +98,7 @@ def _by_value(model: Model) -> list[tuple[str, Meant]]:
     """Each value with its name."""
     found: list[tuple[str, Meant]] = []
     for graph in graphs(model):
-        made = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+        made = producers(graph)
         for value in dict.fromkeys((*graph.inputs, *graph.constants, *made)):
             found.append((value.name, Meant(graph, value, made.get(value))))
     return found

@@ -121,6 +121,27 @@ def test_from_standard_input_to_standard_output(model: Path) -> None:
     assert result.stdout == model.read_bytes()
 
 
+@pytest.mark.parametrize(
+    "options", ["", "--unsafe-fixes --annotate", "--freeze --shape x=2", "--target onnxruntime@1.20"]
+)
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"junk", "error[IRL001] the file is no ONNX model\n"),
+        (b"", "error[IRL001] the file is empty\n"),
+        (WARNING.read_bytes()[:60], "error[IRL003] the field graph runs 20 bytes past the end of the file, "),
+        (b"version https://git-lfs.github.com/spec/v1\n", "error[IRL002] the file is a Git LFS pointer\n"),
+        (b'<net name="x" version="11"><layers>', "error[IRL003] line 1, column 36: the file ends inside <layers>"),
+    ],
+)
+def test_what_cannot_be_read_from_standard_input_is_written_as_it_is(data: bytes, message: str, options: str) -> None:
+    result = ran("fix", "-", "--stdin-filename", "m.onnx", *options.split(), data=data)
+    assert (result.returncode, result.stdout) == (1, data)
+    assert message in result.stderr.decode()
+    assert "Checked nothing; 1 could not be read.\n" in result.stderr.decode()
+    assert "Traceback" not in result.stderr.decode()
+
+
 def test_a_folder_and_json(model: Path) -> None:
     (model.parent / "bad.onnx").write_bytes(BAD.read_bytes())
     result = run("fix", ".", "--format", "json", cwd=model.parent)

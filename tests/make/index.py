@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "irlint"
 
+#: Columns of a line behind its first three.
+WIDTH = 117
+
 
 def modules(folder: Path) -> Iterator[Path]:
     """The modules below a folder of the package."""
@@ -44,12 +47,13 @@ def operator_index() -> str:
     by_name = {f"{domain}:{op}": _home(f"{domain}:{op}", versions) for (domain, op), versions in onnx.items()}
     return (
         '"""Which module has the rules of an operator; written by ``tests/make/index.py``."""\n\n'
+        "# fmt: off\n\n"
         "#: By domain and name.\n"
-        f"ONNX = {_literal(by_name)}\n\n"
+        f"ONNX = {_table(by_name)}\n\n"
         "#: By name.\n"
-        f"OPENVINO = {_literal({versions[0].name: _home(op, versions) for op, versions in openvino.items()})}\n\n"
+        f"OPENVINO = {_table({versions[0].name: _home(op, versions) for op, versions in openvino.items()})}\n\n"
         "#: What is known and has no rule, by domain and name.\n"
-        f"WITHOUT_RULE = {_literal(dict(_without_rule()))}\n"
+        f"WITHOUT_RULE = {_table(dict(_without_rule()))}\n"
     )
 
 
@@ -122,6 +126,17 @@ def _calls(path: Path, function: str) -> Iterator[ast.Call]:
 
 def _literal(table: Mapping[str, str | int]) -> str:
     return "{\n" + "".join(f'    "{name}": {json.dumps(table[name])},\n' for name in sorted(table)) + "}"
+
+
+def _table(homes: Mapping[str, str]) -> str:
+    """As ``_literal``, with as many entries in a line as fit."""
+    lines = [""]
+    for name in sorted(homes):
+        entry = f' "{name}": "{homes[name]}",'
+        if len(lines[-1]) + len(entry) > WIDTH:
+            lines.append("")
+        lines[-1] += entry
+    return "{\n" + "".join(f"   {line}\n" for line in lines) + "}"
 
 
 #: Codes that a family has: its digit and two more, then three.

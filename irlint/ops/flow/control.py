@@ -9,7 +9,7 @@ from irlint.findings.faults import Severity
 from irlint.findings.statements import agree, warn
 from irlint.findings.wording import counted
 from irlint.model import Graph, Value
-from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text
+from irlint.model.tensor import Optional, Tensor, Type, disagree, shape_text, tensor_shape
 from irlint.ops import Context, Runs, onnx
 from irlint.ops.shared.bodies import (
     BODY_ARITY,
@@ -283,7 +283,7 @@ def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None
     """
     for trip, values in enumerate(added):
         for index, (first, value) in enumerate(zip(added[0], values), carried):
-            one, other = (each.shape if isinstance(each, Tensor) else None for each in (first, value))
+            one, other = map(tensor_shape, (first, value))
             if one is not None and other is not None and _differ(product(one), product(other)):
                 raise SCAN_LENGTH.fault(
                     f"to output {index}, a scan output, iteration 0 adds {shape_text(one)} and iteration {trip} "

@@ -6,7 +6,7 @@ from irlint.dims import MaybeDim, ceildiv, floordiv, product, same
 from irlint.findings.statements import agree, divides, reaches
 from irlint.lazy_typing import Literal
 from irlint.model import Graph
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import Tensor, shape_text, tensor_shape
 from irlint.ops import Context, onnx, without_rule
 from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.nn.attention import HEADS_MISMATCH, INPUTS_MISMATCH
@@ -211,7 +211,7 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
     check_arity(body, name, 1, outputs=1, context=context, why="the scores")
     check_input_types(body, name, (scores,))
     after = context.run(body, (scores,))[0]
-    known = after.shape if isinstance(after, Tensor) else None
+    known = tensor_shape(after)
     assert scores.shape is not None
     why = f"`{name}` keeps the shape of the scores"
     if known is None or (len(known) == 4 and all(agree(a, b, why) for a, b in zip(known, scores.shape))):

@@ -9,6 +9,7 @@ from irlint.dims import MaybeDim, product, same
 from irlint.findings.faults import Severity
 from irlint.findings.statements import warn
 from irlint.model import Graph, Value
+from irlint.model.order import producers
 from irlint.model.tensor import Tensor, Type, type_text
 from irlint.ops.shared.bodies import CARRIED_TYPE
 from irlint.ops.shared.port_maps import Entries, Ties
@@ -114,7 +115,7 @@ def _read(
     body: Graph, ties: Ties, id: str | None, *, names: dict[Value, str], back_edges: Sequence[BackEdge]
 ) -> Collection[str]:
     """The Parameters that a Result is computed from, those of earlier iterations among them."""
-    makers = {value: node for node in body.nodes for value in node.outputs if value is not None}
+    makers = producers(body)
     found: set[str] = set()
     seen: set[Value] = set()
     waiting = [body.outputs[ties.results[id]]] if id in ties.results else []

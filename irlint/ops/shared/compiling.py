@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
-from irlint.model.tensor import Tensor, Type, shape_text
+from irlint.model.tensor import Tensor, Type, shape_text, tensor_shape
 from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, UNREAD, kinds, one_of
 from irlint.records import record
 
@@ -290,7 +290,7 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
-        shape = data.shape if isinstance(data, Tensor) else None
+        shape = tensor_shape(data)
         if known_from is not None and not (shape and all(isinstance(dim, int) for dim in shape[known_from:])):
             return None
         for name in names:
