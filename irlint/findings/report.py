@@ -104,6 +104,9 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
+        from irlint.findings.documentation import url
+
+        page = url(self.rule.code)
         return {
             "path": self.path,
             "code": self.rule.code,
@@ -129,6 +132,7 @@ class Finding:
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
             **({"lever": self.suggestion} if self.suggestion else {}),
             **({"fix": self.fix.as_dict()} if self.fix is not None else {}),
+            **({"url": page} if page else {}),
         }
 
 

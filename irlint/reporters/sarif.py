@@ -87,13 +87,16 @@ def _uri(path: str) -> str:
 
 
 def _rule(rule: Rule) -> Json:
+    from irlint.findings.documentation import url
     from irlint.reporters.pages import page
 
+    address = url(rule.code)
     return {
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": _shortened(rule.summary)},
         "fullDescription": {"text": _shortened(f"{rule.summary} {rule.why}".strip())},
+        **({"helpUri": address} if address else {}),
         "help": {"text": page(rule), "markdown": _markdown(rule)},
         "defaultConfiguration": {"level": rule.severity.value},
         "properties": {
