@@ -30,6 +30,7 @@ FORMS = sorted(GITHUB.glob("ISSUE_TEMPLATE/[0-9]*.yml"))
 PRIVILEGES = {
     ("release", "publish"): {"id-token": "write"},
     ("release", "announce"): {"contents": "write"},
+    ("site", "site"): {"contents": "read", "pages": "write", "id-token": "write"},
     ("example", "irlint"): {"contents": "read", "security-events": "write"},
 }
 

@@ -30,7 +30,7 @@ MODELS = {
         "onnxruntime.fused_activation",
         96,
     ),
-    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 104),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 105),
     "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 145),
     "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 128),
 }
@@ -51,7 +51,7 @@ IR = """<net version="11"><layers>
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
     "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 90),
-    "custom": ('type="Special" version="extension"', "layout.creation", 110),
+    "custom": ('type="Special" version="extension"', "layout.creation", 111),
     "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 153),
 }
 

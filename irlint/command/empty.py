@@ -29,9 +29,11 @@ def fail_empty(
     excluded: Excluded,
 ) -> NoReturn:
     """Ends the run, in which there was nothing to check; ``passed`` are the files that were passed over."""
+    from irlint.command.results import refuse_lacking
     from irlint.findings.report import POINTER_SKIPPED
     from irlint.reporters.plain import no_models
 
+    refuse_lacking(passed)
     pointers = sum(file.reason == POINTER_SKIPPED for file in passed)
     counts = [no_models(len(passed) - pointers)] if len(passed) > pointers else []
     counts += [f"{pointers} skipped: Git LFS pointers"] if pointers else []

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 
+#: So many files that were not checked are named.
+SHOWN = 4
+
+
 def publish(report: Report, options: Mapping[str, Any], outputs: Sequence[tuple[Form, str]]) -> None:
     """Writes the report to standard output and to files."""
     form = FORMS[options["format"]]
@@ -231,7 +235,17 @@ def of_file(file: CheckedFile, findings: int) -> str:
 
 def finish(report: Report, fail_on: str) -> NoReturn:
     """Ends the run with its exit status."""
+    refuse_lacking(report.files)
     end(max((each.severity for each in report.findings), key=lambda each: each.rank, default=None), fail_on)
+
+
+def refuse_lacking(files: Iterable[CheckedFile]) -> None:
+    """Ends the run as failed where a file was not checked for want of a package."""
+    lacking = [file for file in files if file.lacking]
+    if lacking:
+        names = sorted({file.lacking for file in lacking})
+        lines = [f"{file.path}: {file.reason}" for file in lacking[:SHOWN]]
+        fail(f"{counted(len(lacking), 'model')} not checked", *lines, f"help: pip install {' '.join(names)}")
 
 
 def end(worst: Severity | None, fail_on: str) -> NoReturn:

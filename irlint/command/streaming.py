@@ -76,6 +76,7 @@ def check(
         fail_empty(paths, passed, options, config, excluded)
     judge_shapes(chosen, kept, {})
     _finish(tally, paths, options, config, policy, kept, excluded)
+    results.refuse_lacking(passed)
     results.end(tally.worst, options["fail_on"])
 
 
@@ -100,7 +101,7 @@ def _written(
             seen.update(outcome.file.notices if len(seen) < PASSED else ())
         if options["verbose"]:
             complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
-        if outcome.file.status == "skipped" and len(passed) < PASSED:
+        if outcome.file.status == "skipped" and (len(passed) < PASSED or outcome.file.lacking):
             passed.append(outcome.file)
         if heard is not None:
             heard(sink.before + number)
@@ -225,7 +226,9 @@ class _Resumed:
                 yield file
 
     def add(self, outcome: Outcome) -> None:
-        """Writes what was found of a file."""
+        """Writes what was found of a file; one that was not checked is checked by the next run."""
+        if outcome.file.lacking:
+            return
         self._write(jsonl.of_file(outcome.file, outcome.findings))
         if outcome.file.size is not None:
             self.current.add(journal.key(outcome.file.path, outcome.file.size, outcome.file.stamp))

@@ -104,6 +104,9 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as ``check --format json`` prints it."""
+        from irlint.findings.documentation import url
+
+        page = url(self.rule.code)
         return {
             "path": self.path,
             "code": self.rule.code,
@@ -129,6 +132,7 @@ class Finding:
             **({"end_line": self.end_line, "end_column": self.end_column} if self.end_line is not None else {}),
             **({"lever": self.suggestion} if self.suggestion else {}),
             **({"fix": self.fix.as_dict()} if self.fix is not None else {}),
+            **({"url": page} if page else {}),
         }
 
 
@@ -169,7 +173,7 @@ class CheckedFile:
     are the findings that are not reported, where a form shows them, and ``facts`` what is known of the model, where one
     shows it. ``producer`` is what wrote the file, "" where that is unknown; ``size`` and ``stamp``, its bytes and what
     changes when it is written, are there where a run may be resumed. ``errors_hidden`` counts the errors that the
-    configuration hides or lowers.
+    configuration hides or lowers. ``lacking`` is the package without which the file is skipped.
     """
 
     path: str
@@ -189,6 +193,7 @@ class CheckedFile:
     stamp: str = ""
     facts: Any = None
     errors_hidden: int = 0
+    lacking: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {
@@ -232,8 +237,14 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether there was a model to check, and no error in any."""
-        return self.models > 0 and not self.count(Severity.ERROR)
+        """Whether there was a model to check, no error in any, and none that a missing package kept from being
+        checked."""
+        return self.models > 0 and not self.count(Severity.ERROR) and not self.lacking
+
+    @property
+    def lacking(self) -> tuple[CheckedFile, ...]:
+        """The files that were not checked for want of a package."""
+        return tuple(file for file in self.files if file.lacking)
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -79,10 +79,12 @@ def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Seque
 
 def convert(tensor: Message, dtype: str) -> None:
     """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in
-    another file, or does not have as many as its dims say."""
-    from google.protobuf.message import DecodeError
-    from onnx import TensorProto, numpy_helper
-
+    another file, does not have as many as its dims say, or the package onnx is not installed."""
+    try:
+        from google.protobuf.message import DecodeError
+        from onnx import TensorProto, numpy_helper
+    except ImportError as error:
+        raise Unwritable("elements are converted by the package onnx, which is not installed") from error
     raw = b"".join(piece if isinstance(piece, bytes) else tensor.data[piece[0] : piece[1]] for piece in tensor.pieces())
     try:
         proto = TensorProto.FromString(raw)

@@ -122,6 +122,8 @@ def summary(report: Report) -> str:
 
 def _found(report: Report, models: int) -> str:
     counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
+    if not counts and report.lacking:
+        return f"No findings in the {counted(models, 'model')} that could be checked." if models else "Not checked."
     if not counts:
         return "No new findings." if report.hidden else "No findings."
     hit = len({finding.path for finding in report.findings})
@@ -139,9 +141,12 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
     unreadable = sum(file.status == "unreadable" for file in checked)
     skipped = len(report.files) - len(checked)
     pointers = sum(file.reason == POINTER_SKIPPED for file in report.files)
+    lacking = len(report.lacking)
+    packages = ", ".join(sorted({file.lacking for file in report.lacking}))
     rest = (
+        (lacking, f"{counted(lacking, 'model')} not checked without the package {packages}"),
         (unreadable, f"{unreadable} could not be read"),
-        (skipped - pointers, no_models(skipped - pointers)),
+        (skipped - pointers - lacking, no_models(skipped - pointers - lacking)),
         (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),
         (report.suppressed, f"{counted(report.suppressed, 'finding')} suppressed"),
         (report.errors_hidden, errors_hidden(report.errors_hidden, report.configuration)),

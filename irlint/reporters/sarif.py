@@ -87,13 +87,16 @@ def _uri(path: str) -> str:
 
 
 def _rule(rule: Rule) -> Json:
+    from irlint.findings.documentation import url
     from irlint.reporters.pages import page
 
+    address = url(rule.code)
     return {
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": _shortened(rule.summary)},
         "fullDescription": {"text": _shortened(f"{rule.summary} {rule.why}".strip())},
+        **({"helpUri": address} if address else {}),
         "help": {"text": page(rule), "markdown": _markdown(rule)},
         "defaultConfiguration": {"level": rule.severity.value},
         "properties": {
@@ -249,17 +252,18 @@ def _invocation(report: Report, shown: int, uris: Mapping[str, str]) -> Json:
     notes = [
         _unread(file, uris[file.path])
         for file in report.files
-        if file.status == "unreadable" and file.path not in found
+        if (file.status == "unreadable" and file.path not in found) or file.lacking
     ]
     left = len(report.findings) - shown
     if left:
         text = f"{counted(left, 'finding')} more: a run has at most {RESULTS:,} results."
         notes.append({"level": "warning", "message": {"text": text}})
-    return {"executionSuccessful": True, "toolExecutionNotifications": notes}
+    return {"executionSuccessful": not report.lacking, "toolExecutionNotifications": notes}
 
 
 def _unread(file: CheckedFile, uri: str) -> Json:
-    text = f"{safe(file.path)} could not be read, and what was found is not reported."
+    reason = f"was {file.reason}" if file.lacking else "could not be read, and what was found is not reported"
+    text = f"{safe(file.path)} {reason}."
     return {
         "level": "warning",
         "message": {"text": _plain(text)},

@@ -146,6 +146,8 @@ def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
 
 def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     """One finding in full, ``others`` being those that say the same of other nodes."""
+    from irlint.findings.documentation import url
+
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
     gutter = max([3, *(len(line.gutter) for line in drawing.lines)])
     page = canvas.page(gutter, finding.severity.value, safe(finding.path))
@@ -186,7 +188,9 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
     for ordered in finding.helps:
         page.remark("help", short(safe(ordered)), "help")
     code = finding.rule.code
-    page.remark("rule", f"{code} {finding.rule.name}, explained by `irlint explain {code}`", "tag")
+    address = url(code)
+    more = f" and {address}" if address else ""
+    page.remark("rule", f"{code} {finding.rule.name}, explained by `irlint explain {code}`{more}", "tag")
     return page.text
 
 

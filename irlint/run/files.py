@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: How URLs begin of which the rest is a path on this machine.
 LOCAL = ("file://", "local://")
 
+#: The packages without which some models are not checked, by their first module.
+PACKAGES = {"lxml": "lxml", "numpy": "numpy", "google": "protobuf"}
+
 #: The executor that is this machine's own processes.
 PROCESSES = "processes"
 
@@ -229,10 +232,26 @@ def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
         if opening.exhausted is not None:
             raise opening.exhausted
         return _stamped(found, path) if settings.stamped and data is None else found
+    except ModuleNotFoundError as error:
+        package = PACKAGES.get((error.name or "").partition(".")[0])
+        return _crashed_by(path, error) if package is None else _lacking(path, data, package)
     except OSError as error:
         return Outcome(CheckedFile(path, None), error=OSError(error.errno, error.strerror, error.filename or path))
     except Exception as error:
-        return _crashed(path, f"{type(error).__name__}: {_first_line(error)}{_raised_at(error)}")
+        return _crashed_by(path, error)
+
+
+def _lacking(path: str, data: bytes | None, package: str) -> Outcome:
+    """The outcome of a file that is not checked, since a package is not installed."""
+    from irlint import parsers
+
+    form = parsers.kind(path, parsers.first_bytes(path) if data is None else data[: parsers.HEAD])
+    reason = f"not checked: it needs the package {package}, which is not installed"
+    return Outcome(CheckedFile(path.replace(os.sep, "/"), form, status="skipped", reason=reason, lacking=package))
+
+
+def _crashed_by(path: str, error: Exception) -> Outcome:
+    return _crashed(path, f"{type(error).__name__}: {_first_line(error)}{_raised_at(error)}")
 
 
 def _stamped(found: Outcome, path: str) -> Outcome:

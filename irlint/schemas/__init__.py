@@ -2,8 +2,8 @@
 
 ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few
 lines of it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer
-than the table is the installed package asked. ``onnxruntime.txt`` has those of ONNX Runtime's own operators, and the
-opsets with which its kernels begin.
+than the table is the package asked, where it is installed. ``onnxruntime.txt`` has those of ONNX Runtime's own
+operators, and the opsets with which its kernels begin.
 """
 
 from __future__ import annotations
@@ -215,11 +215,14 @@ def from_package(schema: Any) -> OfficialSchema:
 
 
 def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The schema that the installed ``onnx`` package has, None where it has none."""
-    import onnx.defs
-
+    """The schema that the installed ``onnx`` package has, or the newest of the table where that is not installed; None
+    where there is none."""
     if version >= 1 << 31:
         return None
+    try:
+        import onnx.defs
+    except ImportError:
+        return next(reversed(_versions(name, domain)), None)
     try:
         return from_package(onnx.defs.get_schema(name, version, domain))
     except onnx.defs.SchemaError:
@@ -227,9 +230,12 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 
 def installed_opset(domain: str) -> int:
-    """The newest opset of a domain that the installed ``onnx`` package has, 0 for none."""
-    import onnx.defs
-
+    """The newest opset of a domain that the installed ``onnx`` package has, or the table where that is not installed; 0
+    for none."""
+    try:
+        import onnx.defs
+    except ImportError:
+        return latest_opset(domain)
     if domain == "ai.onnx.ml":
         return onnx.defs.onnx_ml_opset_version()
     return 0 if domain else onnx.defs.onnx_opset_version()

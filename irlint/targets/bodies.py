@@ -14,6 +14,15 @@ from irlint.targets.uses import LEFT_OUT, Use, uses
 _OWN = "irlint.body"
 
 
+def known() -> bool:
+    """Whether the package is installed that has the functions."""
+    try:
+        import onnx  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
 def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
     """What the function that stands for an operator at a version asks of a runtime; None where there is none.
 

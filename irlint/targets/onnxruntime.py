@@ -11,6 +11,7 @@ from irlint.records import record, replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, Formal, OfficialSchema, of_runtime, official, official_versions
 from irlint.targets import onnxruntime_forms, onnxruntime_limits, tables
 from irlint.targets.bodies import body
+from irlint.targets.bodies import known as knows_bodies
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
@@ -189,6 +190,12 @@ def _without_kernel(use: Use, version: int, releases: int, depth: int) -> Iterat
         text = f"version {version}: its element types are not all known, and kernels are there for some of them"
         yield doubtful, Objection(TARGET_NOT_KNOWN, text, "declare the types of its inputs")
     if not left:
+        return
+    if not knows_bodies():
+        text = (
+            f"no kernel of version {version} for {_text(use)}; a function may stand for it, which the package onnx has"
+        )
+        yield left, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
         return
     lax = left & _lax()
     for having, is_lax in ((lax, True), (left & ~lax, False)):

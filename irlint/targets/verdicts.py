@@ -21,6 +21,9 @@ RUNTIMES = tuple(dict.fromkeys(name for form in FORMATS for name in form.runtime
 
 RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
 
+#: All releases of a runtime, in words.
+EVERY = "every release that was measured"
+
 
 @record
 class Reason:
@@ -140,16 +143,22 @@ def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
 
 def spans(runtime: str, mask: int) -> str:
     """Releases, given as bits, in words with the verb: ``1.18 and later have``, ``1.16 to 1.20 have``, ``1.19 has``."""
+    text = ranges(runtime, mask)
+    return f"{text} {'has' if text == EVERY or ' ' not in text else 'have'}"
+
+
+def ranges(runtime: str, mask: int) -> str:
+    """Releases, given as bits, in words: ``1.18 and later``, ``1.16 to 1.20, 1.22``."""
     names = [short(release) for release in tables.releases(runtime)]
     if mask == (1 << len(names)) - 1:
-        return "every release that was measured has"
+        return EVERY
     parts: list[str] = []
     for first, last in _runs(mask, len(names)):
         if last == len(names) - 1 and first < last:
             parts.append(f"{names[first]} and later")
         else:
             parts.append(names[first] if first == last else f"{names[first]} to {names[last]}")
-    return f"{', '.join(parts)} {'has' if len(parts) == 1 and ' ' not in parts[0] else 'have'}"
+    return ", ".join(parts)
 
 
 def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:

@@ -27,8 +27,8 @@ FEW = 12
 
 
 def rendered(report: Report) -> str:
-    """The findings by model, each with its picture, and by rule; the inputs that a model accepts, the releases that load
-    it, and its values."""
+    """The findings by model, each with its picture, and by rule; the inputs that a model accepts, the releases that
+    load it, and its values."""
     cards = _cards(report.findings)
     style, script = _part("style.css"), _part("script.js")
     policy = (
@@ -70,7 +70,8 @@ def _cards(findings: Sequence[Finding]) -> list[Card]:
 
 def _result(report: Report) -> str:
     counts = [counted(report.count(each), each.value) for each in SEVERITIES if report.count(each)]
-    return f"{', '.join(counts) or 'no findings'} in {counted(report.models, 'model')}"
+    unchecked = f", {counted(len(report.lacking), 'model')} not checked" if report.lacking else ""
+    return f"{', '.join(counts) or 'no findings'} in {counted(report.models, 'model')}{unchecked}"
 
 
 def _head(report: Report) -> str:
@@ -139,7 +140,7 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
         by_path.setdefault(each.finding.path, []).append(each)
     files = {file.path: file for file in report.files}
     numbers = {path: at for at, path in enumerate(by_path, 1)}
-    clean = [path for path, file in files.items() if path not in by_path and file.facts is not None]
+    clean = [path for path, file in files.items() if path not in by_path and (file.facts is not None or file.lacking)]
     pictured = _pictured(cards)
     room = VALUES
     yield '<main id="findings">\n'
@@ -147,7 +148,7 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
     for at, path in enumerate((*by_path, *clean), 1):
         text, used = facts(files[path], at, room) if path in files and at <= MODELS else ("", 0)
         room -= used
-        if path in by_path or text:
+        if path in by_path or text or files[path].lacking:
             yield _model(files.get(path), path, numbers.get(path), text, by_path.get(path, []), pictured)
     yield "</main>\n"
 
@@ -178,10 +179,11 @@ def _model(
     nodes = f" · {counted(file.nodes, 'node')}" if file is not None and file.status == "checked" else ""
     anchor = f' id="m{number}"' if number is not None else ""
     articles = "".join(card(each, pictured=each.number in pictured) for each in mine)
+    nothing = shown(file.reason) if file is not None and file.lacking else "No findings."
     return (
         f'<section class="model"{anchor} aria-label="{shown(path)}"><h2>{shown(path)} '
         f"<small>{escaped(form)}{nodes}</small></h2>\n"
-        f"{text}{articles or '<p>No findings.</p>'}</section>\n"
+        f"{text}{articles or f'<p>{nothing}</p>'}</section>\n"
     )
 
 
