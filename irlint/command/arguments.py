@@ -56,7 +56,9 @@ def _report(error: Any) -> None:
 
     text = StringIO()
     error.show(file=text)
-    complain(text.getvalue())
+    word = getattr(error, "option_name", None) or ""
+    meant = f"help: `irlint {word.lstrip('-')}` is a command\n" if word.lstrip("-") in OTHER_COMMANDS else ""
+    complain(text.getvalue() + meant)
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:

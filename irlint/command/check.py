@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command import results, settings
 from irlint.command.options import COMMANDS
-from irlint.command.streams import emit, fail, reason
+from irlint.command.streams import complain, emit, fail, reason
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 #: So much of standard input is read at once.
 PIECE = 1 << 22
+
+#: The forms of a report of which a part is of use.
+READ_BY_PEOPLE = ("text", "concise")
 
 
 def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
@@ -38,7 +41,12 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     excluded = settings.excluded(paths, options, config)
     if options["resume"] or forms[0].streamed:
         _stream(paths, options, config, policy, excluded)
-    report = _checked(paths, options, config, policy, forms, excluded)
+    stopped: list[str] = []
+    report = _checked(paths, options, config, policy, forms, excluded, stopped)
+    if stopped:
+        results.publish(report, options, ())
+        complain("".join(stopped))
+        raise SystemExit(130)
     if not any(file.status != "skipped" for file in report.files) and not (
         options["allow_empty"] or excluded.unchanged
     ):
@@ -109,8 +117,15 @@ def _checked(
     policy: Policy | None,
     forms: Sequence[Form],
     excluded: Excluded,
+    stopped: list[str],
 ) -> Report:
+    """The report; where Ctrl-C ends the run before it is complete, and people read the report, ``stopped`` says so."""
     from irlint.run.files import checked
+
+    def interrupted(done: int, files: int) -> None:
+        if options["format"] not in READ_BY_PEOPLE:
+            raise KeyboardInterrupt
+        stopped.append(f"irlint: interrupted: {done:,} of {files:,} models were checked\n")
 
     with failing() as bars:
         return checked(
@@ -122,6 +137,7 @@ def _checked(
             jobs=options["jobs"],
             executor=options["executor"],
             advance=None if options["no_progress"] else _watched(bars),
+            interrupted=interrupted,
         )
 
 

@@ -14,6 +14,7 @@ from irlint.command import check as session
 from irlint.command.options import (
     BROADCAST,
     CHECK,
+    COMMANDS,
     CONTRACT,
     DIFF,
     FIX,
@@ -28,8 +29,21 @@ from irlint.command.options import (
     default,
 )
 from irlint.command.streams import emit, fail, write_blocks
-from irlint.lazy_typing import Any
+from irlint.findings.wording import closest
+from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
+
+#: The help of a command in the list of all is its first sentence, of at most so many characters.
+LONGEST = 200
+
+
+class _Choice(click.Choice[str]):
+    """One of several words; the message for another one names the most similar word."""
+
+    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
+        word = message.partition("'")[2].partition("'")[0]
+        found = closest(word, self.choices)
+        super().fail(message + (f" Did you mean {found!r}?" if found else ""), param, ctx)
 
 
 def _rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -54,7 +68,7 @@ def _with(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable
 
 def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
     types = {
-        "choice": click.Choice(option.values),
+        "choice": _Choice(option.values),
         "number": click.IntRange(1),
         "axis": click.INT,
         "file": click.Path(),
@@ -81,13 +95,30 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             raise SystemExit(130) from None
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of use."""
+        return sorted(self.commands, key=COMMANDS.index)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = [(name, self.commands[name].get_short_help_str(limit=LONGEST)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and beside them the files that a path may go on with: bash drops commands that stand beside a
+        request to complete files by itself."""
         found = super().shell_complete(ctx, incomplete)
-        return found if incomplete.startswith("-") else [*found, CompletionItem(incomplete, type="file")]
+        if not found:
+            return [CompletionItem(incomplete, type="file")]
+        from glob import escape, glob
+
+        files = [] if incomplete.startswith("-") else sorted(glob(f"{escape(incomplete)}*")) if incomplete else []
+        return [*found, *(CompletionItem(f"{name}/" if os.path.isdir(name) else name) for name in files)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        own = {"--help", "-h", "--version"}
-        if args and args[0] not in self.commands and args[0] not in own:
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        if args and args[0] not in self.commands and args[0] not in COMMANDS:
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
@@ -97,11 +128,12 @@ class _Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=True,
 )
-@click.version_option(__version__, prog_name="irlint")
+@click.version_option(__version__, "-V", "--version", prog_name="irlint")
 def commands() -> None:
     """Checks ONNX models and OpenVINO IR: shapes, broadcasting, types and structure, without a runtime.
 
-    `irlint PATH...` is short for `irlint check PATH...`. `irlint init` writes a configuration.
+    `irlint PATH...` is short for `irlint check PATH...`, such as `irlint models/`. `irlint help COMMAND` shows the
+    options of a command.
 
     Completion in the shell: eval "$(_IRLINT_COMPLETE=bash_source irlint)", likewise zsh_source and fish_source.
     """

@@ -25,7 +25,7 @@ COMMANDS = (
         "rules",
         "init",
     ),
-    *("--help", "--version"),
+    *("help", "--help", "-h", "--version", "-V"),
 )
 
 #: What an option of each kind is where nobody gives it: a flag has no value, and the kinds with () may be given

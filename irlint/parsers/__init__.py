@@ -24,6 +24,11 @@ Kind = Literal[
     "gzip",
     "zip",
     "pickle",
+    "torchscript",
+    "numpy",
+    "tensorrt",
+    "savedmodel",
+    "json",
     "safetensors",
     "gguf",
     "tflite",
@@ -38,6 +43,11 @@ _WHAT: dict[str, str] = {
     "gzip": "a gzip archive",
     "zip": "a zip archive (a PyTorch checkpoint or a NumPy file is one)",
     "pickle": "a Python pickle (a PyTorch checkpoint)",
+    "torchscript": "a PyTorch checkpoint or TorchScript archive",
+    "numpy": "a NumPy array file",
+    "tensorrt": "a TensorRT engine",
+    "savedmodel": "a TensorFlow SavedModel",
+    "json": "a JSON document",
     "safetensors": "a safetensors file, which has weights and no graph",
     "gguf": "a GGUF file",
     "tflite": "a TensorFlow Lite model",
@@ -51,6 +61,11 @@ _HELP: dict[str, str] = {
     "gzip": "unpack the archive and check the model inside",
     "zip": "unpack the archive, or export the model to ONNX",
     "pickle": "export the model to ONNX, with torch.onnx.export for example",
+    "torchscript": "export the model to ONNX, with torch.onnx.export for example",
+    "numpy": "check the .onnx file or the .xml file of the model",
+    "tensorrt": "check the ONNX model that the engine was built from",
+    "savedmodel": "convert the model to ONNX (tf2onnx) or IR (openvino.convert_model)",
+    "json": "download the file again: the server may have sent an error message instead",
     "safetensors": "export to ONNX the model that these weights belong to",
     "gguf": "check the ONNX or IR form of the model",
     "tflite": "convert the model to ONNX or IR",
@@ -68,6 +83,16 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"GGUF", "gguf"),
     (0, b"\x89HDF\r\n\x1a\n", "hdf5"),
     (4, b"TFL3", "tflite"),
+    (0, b"\x93NUMPY", "numpy"),
+    (0, b"ptrt", "tensorrt"),
+    (0, b"ftrt", "tensorrt"),
+)
+#: Names at the beginning of an archive, by what such an archive is.
+_MEMBERS: tuple[tuple[bytes, Kind], ...] = (
+    (b"/data.pkl", "torchscript"),
+    (b"/code/", "torchscript"),
+    (b"/.format_version", "torchscript"),
+    (b".npy", "numpy"),
 )
 
 
@@ -120,11 +145,15 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
         return "empty"
     for offset, magic, found in _MAGIC:
         if head.startswith(magic, offset):
-            return found
+            return next((what for name, what in _MEMBERS if found == "zip" and name in head), found)
     if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
         return "pickle"
     if head[8:9] == b"{" and head[9:10] in (b'"', b"}", b" ") and head[5:8] == b"\0\0\0":
         return "safetensors"
+    if _begins_like_saved_model(head):
+        return "savedmodel"
+    if head.lstrip()[:1] in (b"{", b"[") and head.lstrip()[1:].lstrip()[:1] in (b'"', b"{", b"}", b"["):
+        return "json"
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     named = next((form.name for form in FORMATS if suffix in form.suffixes), None)
     if named is not None and named not in _KNOWN_BY_CONTENTS:
@@ -137,6 +166,15 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
     if suffix == ".xml":
         return _kind_of_xml(head)
     return "onnx" if suffix == ".onnx" or _begins_like_onnx(head) else "unknown"
+
+
+def _begins_like_saved_model(head: bytes) -> bool:
+    """Whether a file begins as a SavedModel of saved_model.proto, with schema version 1 and a meta graph of 128 bytes
+    or more, where an ONNX model has its IR version and the name of its producer."""
+    if not head.startswith(b"\x08\x01\x12"):
+        return False
+    length = next((at for at, byte in enumerate(head[3:13], 1) if byte < 0x80), 0)
+    return length > 1 and head[3 + length : 4 + length] == b"\x0a"
 
 
 def _kind_of_xml(head: bytes) -> str:

@@ -179,6 +179,8 @@ class Reader:
         self.table(value, path, "a table with RULE = LEVEL")
         for name in value:
             self.rule(name, (*path, name), key=True)
+            if value[name] == "off":
+                self.fail(f'{_name(path)} has no level "off"', (*path, name), f'write ignore = ["{name}"]')
             self.choice(value[name], key, (*path, name))
         return severities(value.items())
 

@@ -12,8 +12,8 @@ from irlint.reporters import excerpt
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe, summary
 
-#: The page of a step of GitHub's, and a comment of GitLab's, has at most so many bytes.
-PAGE = 1_024_000
+#: A comment of GitHub's has at most so many characters, the page of a step so many bytes.
+COMMENT, PAGE = 65_536, 1_024_000
 
 #: What Markdown would read as more than itself.
 MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]()<>#|~!$@&"})
@@ -22,8 +22,8 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 def rendered(report: Report) -> str:
-    """A page for a comment, or for the summary of a step."""
-    return page_of(report, PAGE)
+    """A page for a comment, or for the summary of a step: the worst findings first, as far as there is room."""
+    return page_of(report, COMMENT)
 
 
 def page_of(report: Report, room: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from irlint.findings.faults import SEVERITIES
+from irlint.findings.faults import SEVERITIES, Severity
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile, Finding, Report
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
@@ -114,6 +114,10 @@ def place(finding: Finding) -> str:
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
 
 
+#: Rules that say that a model does not work with every size that it declares.
+LIMITED = ("frozen-size", "no-sizes-fit")
+
+
 def summary(report: Report) -> str:
     """The closing lines: what was found, and what was checked."""
     checked = [file for file in report.files if file.status != "skipped"]
@@ -131,7 +135,13 @@ def _found(report: Report, models: int) -> str:
     if report.following:
         root = "it" if sum(map(report.count, SEVERITIES)) == 1 else "them"
         found += f"; {report.following} more {'follows' if report.following == 1 else 'follow'} from {root}"
-    return f"{found}.{_fixable(report)}"
+    return f"{found}.{_fixable(report)}{_failing(report)}"
+
+
+def _failing(report: Report) -> str:
+    """How warnings that only some sizes work fail a check without errors."""
+    limited = any(each.rule.name in LIMITED and each.severity is Severity.WARNING for each in report.findings)
+    return "\nOnly some sizes work: `--fail-on warning` makes this fail." if limited and report.ok else ""
 
 
 def _checked(report: Report, checked: list[CheckedFile]) -> str:
@@ -145,7 +155,6 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
     packages = ", ".join(sorted({file.lacking for file in report.lacking}))
     rest = (
         (lacking, f"{counted(lacking, 'model')} not checked without the package {packages}"),
-        (unreadable, f"{unreadable} could not be read"),
         (skipped - pointers - lacking, no_models(skipped - pointers - lacking)),
         (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),
         (report.suppressed, f"{counted(report.suppressed, 'finding')} suppressed"),
@@ -153,6 +162,9 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
         (report.hidden, f"{counted(report.hidden, 'finding')} in the baseline"),
     )
     models = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
+    if unreadable:
+        sound = f"{_joined(kinds)} checked, " if kinds else ""
+        models = f"{counted(sum(known) + unreadable, 'model')}: {sound}{unreadable} unreadable"
     return "; ".join([models, *(text for count, text in rest if count)])
 
 

@@ -10,6 +10,7 @@ from time import monotonic
 from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.inference.known import SHAPE_OPTION
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers import opening
 from irlint.parsers.opening import NO_HANDLES, is_url
@@ -44,8 +45,9 @@ class Settings:
     under ``irlint.ignore`` are reported as well. ``cache`` is a folder for results, "" for none. With ``stamped`` the
     entries of files hold their size and time of modification.
 
-    The last five say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in
-    ``Form``, ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule.
+    Five of them say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in
+    ``Form``, ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule. Messages say
+    that ``shapes_by`` gave the shapes.
     """
 
     shapes: Mapping[str, Shape] = NOTHING
@@ -64,6 +66,7 @@ class Settings:
     facts: bool = False
     operands: bool = True
     every: bool = False
+    shapes_by: str = SHAPE_OPTION
 
 
 #: A check without any option.
@@ -90,13 +93,16 @@ def checked(
     jobs: int | None = 1,
     advance: Callable[[int | None, str], Callable[[int], None]] | None = None,
     executor: str = PROCESSES,
+    interrupted: Callable[[int, int], None] | None = None,
 ) -> Report:
     """The report on every model among ``paths``, and on those that are ``in_memory``.
 
     ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance``
-    gets the number of files, and the name of one that is the only one; what it returns hears how many are done. Raises
-    MissingPaths, OSError where a file that is named cannot be opened (one that was found in a folder gets a finding) or
-    too many are open, and ValueError where a shape is for an input that no model has.
+    gets the number of files, and the name of one that is the only one; what it returns hears how many are done. After
+    Ctrl-C ``interrupted`` gets the numbers of files that are done and of all, and the report is on those that are done.
+
+    Raises MissingPaths, OSError where a file that is named cannot be opened (one that was found in a folder gets a
+    finding) or too many are open, and ValueError where a shape is for an input that no model has.
     """
     from irlint import __version__
 
@@ -107,13 +113,19 @@ def checked(
     found = [outcome(_alone(settings) if each.alone else settings, each.path, each.data) for each in in_memory]
     only = files[0] if len(files) == 1 and isinstance(files[0], str) else ""
     heard = advance(len(files), only) if advance is not None and files else None
-    for each in outcomes(files, settings, jobs, executor=executor):
-        found.append(each)
-        if heard is not None:
-            heard(len(found) - len(in_memory))
+    try:
+        for each in outcomes(files, settings, jobs, executor=executor):
+            found.append(each)
+            if heard is not None:
+                heard(len(found) - len(in_memory))
+    except KeyboardInterrupt:
+        if interrupted is None or not found:
+            raise
+        interrupted(len(found), len(files) + len(in_memory))
     named = files_named(here)
     found = [opened(each, named, settings.policy) for each in found]
-    judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
+    if len(found) == len(files) + len(in_memory):
+        judge_shapes(settings, [each.file for each in found], {each.path: each.data for each in in_memory})
     found.sort(key=lambda each: each.file.path)
     findings = [finding for each in found for finding in each.findings]
     source = settings.policy.source if settings.policy is not None else ""
@@ -274,7 +286,10 @@ def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, st
         shapes |= entry.shapes
         places |= dict.fromkeys(entry.shapes, entry.place)
     own = settings.shapes
-    return {**shapes, **own}, {name: place for name, place in places.items() if name not in own}
+    places = {name: place for name, place in places.items() if name not in own}
+    if settings.shapes_by != SHAPE_OPTION:
+        places |= dict.fromkeys(own, settings.shapes_by)
+    return {**shapes, **own}, places
 
 
 def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
@@ -282,7 +297,8 @@ def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Ma
     if not settings.shapes and not settings.models:
         return
     sound = [file for file in files if file.status == "checked"]
-    _judge(settings.shapes, sound, "", in_memory)
+    for name in settings.shapes:
+        _judge([name], sound, f"{settings.shapes_by} {name}".replace("= ", "="), in_memory)
     if not settings.models:
         return
     covered: dict[int, list[CheckedFile]] = {}
@@ -299,7 +315,7 @@ def _judge(
     missing = frozenset.intersection(*(frozenset(file.missing) for file in files)) if files else frozenset()
     for name in names:
         if name in missing:
-            raise ValueError(f"{place or f'--shape {name}'}: no input named {name}{_inputs(files[0].path, in_memory)}")
+            raise ValueError(f"{place}: no input named {name}{_inputs(files[0].path, in_memory)}")
 
 
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:

@@ -42,6 +42,7 @@ def answered(
         skip_pointers=given is not None and given.skips_pointers,
         weights=weights,
         targets=_targets(targets if targets is not None or given is None else given["targets"]),
+        shapes_by="shapes=",
     )
     excluded = None if given is None else Excluded(there=given["exclude"], root=given.root)
     in_memory = [each for each in models if each.data is not None]

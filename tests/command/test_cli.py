@@ -206,7 +206,7 @@ def test_what_lies_beside_models_is_passed_over(tmp_path: Path) -> None:
         (("chek", GOOD), "`irlint check`"),
         (("shape", GOOD), "`irlint shapes`"),
         (("explian", "IRL201"), "`irlint explain`"),
-        (("help",), "`irlint --help`"),
+        (("hepl",), "`irlint help`"),
     ],
 )
 def test_a_command_that_is_misspelt(arguments: tuple[object, ...], meant: str, tmp_path: Path) -> None:

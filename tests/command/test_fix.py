@@ -138,7 +138,7 @@ def test_what_cannot_be_read_from_standard_input_is_written_as_it_is(data: bytes
     result = ran("fix", "-", "--stdin-filename", "m.onnx", *options.split(), data=data)
     assert (result.returncode, result.stdout) == (1, data)
     assert message in result.stderr.decode()
-    assert "Checked nothing; 1 could not be read.\n" in result.stderr.decode()
+    assert "1 model: 1 unreadable.\n" in result.stderr.decode()
     assert "Traceback" not in result.stderr.decode()
 
 

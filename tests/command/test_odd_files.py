@@ -70,7 +70,7 @@ def folder(tmp_path: Path) -> Path:
         ("mkdir d && ln -s x.onnx d/x.onnx && cp bad.onnx d && irlint d", 1, "Found 2 errors in 2 of 2 models"),
         ("mkdir d && ln -s loop d/loop && cp good.onnx d && irlint d", 0, "Checked 1 ONNX model"),
         ("mkdir d && ln -s nowhere d/x.onnx && irlint d/x.onnx", 2, "no such file or folder: d/x.onnx"),
-        ("mkdir d && ln -s nowhere d/x.onnx && irlint d --ignore unreadable-file", 0, "1 could not be read"),
+        ("mkdir d && ln -s nowhere d/x.onnx && irlint d --ignore unreadable-file", 0, "1 unreadable"),
         ("mkdir d && cp good.onnx d && ln -s ../d d/d && irlint d", 0, "Checked 1 ONNX model"),
         ("mkdir d && irlint d", 2, "nothing to check"),
         ("cp bad.onnx \"$(printf 'a\\nb\\033[31m.onnx')\" && irlint a*", 1, "a\\nb\\x1b[31m.onnx"),
