@@ -150,12 +150,12 @@ def contract(
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
-    from irlint.policy.shape_options import named_shapes
+    from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.contract import demanded
     from irlint.run.sources import source
 
     given = source(model, name)
-    return demanded(given.path, given.data, named_shapes(shapes or {}))
+    return demanded(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def diff(
@@ -196,12 +196,12 @@ def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLik
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
     """
-    from irlint.policy.shape_options import named_shapes
+    from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.listing import listed
     from irlint.run.sources import source
 
     given = source(model, name)
-    return listed(given.path, given.data, named_shapes(shapes or {}))
+    return listed(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def why(
@@ -217,12 +217,12 @@ def why(
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, where
     ``value`` names no value or several, and where it has no such axis.
     """
-    from irlint.policy.shape_options import named_shapes
+    from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
     from irlint.run.why import traced
 
     given = source(model, name)
-    return traced(given.path, value, axis, given.data, named_shapes(shapes or {}))
+    return traced(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def targets(model: Model, *, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:

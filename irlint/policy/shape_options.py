@@ -10,6 +10,9 @@ from irlint.records import record
 #: A number of 64 bits has at most so many digits.
 DIGITS = 19
 
+#: What gives shapes in Python, as messages call it.
+BY = "shapes="
+
 
 @record
 class ModelShapes:

@@ -23,11 +23,14 @@ def headline(tally: Tally, configuration: str = "") -> str:
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = f"Found {', '.join(counts)} in {tally.hit} of {counted(models, 'model')}." if counts else "No findings."
-    more = [(tally.unreadable, "could not be read"), (tally.skipped, "skipped"), (tally.suppressed, "suppressed")]
+    more = [(tally.skipped, "skipped"), (tally.suppressed, "suppressed")]
     more += [(tally.hidden, "in the baseline"), (tally.following, "more follow from others")]
     parts_text = "".join(f"; {count:,} {what}" for count, what in more if count)
     parts_text += f"; {errors_hidden(tally.errors_hidden, configuration)}" if tally.errors_hidden else ""
-    return f"{found}\nChecked {counted(models, 'model')}{parts_text}.\n"
+    checked = f"Checked {counted(models, 'model')}"
+    if tally.unreadable:
+        checked = f"{counted(models, 'model')}: {models - tally.unreadable:,} checked, {tally.unreadable:,} unreadable"
+    return f"{found}\n{checked}{parts_text}.\n"
 
 
 def document(tally: Tally) -> str:

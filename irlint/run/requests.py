@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.findings.report import Report
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.policy.shape_options import named_shapes
+from irlint.policy.shape_options import BY, named_shapes
 from irlint.run.files import Settings, checked
 from irlint.run.search import Excluded
 from irlint.run.sources import Source
@@ -42,7 +42,7 @@ def answered(
         skip_pointers=given is not None and given.skips_pointers,
         weights=weights,
         targets=_targets(targets if targets is not None or given is None else given["targets"]),
-        shapes_by="shapes=",
+        shapes_by=BY,
     )
     excluded = None if given is None else Excluded(there=given["exclude"], root=given.root)
     in_memory = [each for each in models if each.data is not None]

@@ -78,7 +78,7 @@ def test_nothing_is_written_where_there_is_nothing_to_check(tmp_path: Path) -> N
 def test_a_run_that_was_cut_off_goes_on(models: Path) -> None:
     first = run("models", "--resume", "run.jsonl", "--statistics", cwd=models)
     assert (first.returncode, first.stderr) == (1, "")
-    assert first.stdout.startswith("Found 4 errors, 1 warning in 5 of 7 models.\nChecked 7 models; 1 could not be read")
+    assert first.stdout.startswith("Found 4 errors, 1 warning in 5 of 7 models.\n7 models: 6 checked, 1 unreadable")
     whole = (models / "run.jsonl").read_bytes()
     for end in (*range(0, len(whole), 997), len(whole) - 1):
         (models / "run.jsonl").write_bytes(whole[:end])
