@@ -28,7 +28,8 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
     for at, root in roots.items():
         following.setdefault(root, []).append(problems[at])
     for at, others in following.items():
-        explained[at] = _with_proof(explained[at], others, known.format)
+        if _may_be_true(explained[at], known.format):
+            explained[at] = _with_proof(explained[at], others, known.format)
     return [
         replaced(each, fault=_of_severity(each.fault, worst[at]), because=explained[roots[at]]) if at in roots else each
         for at, each in enumerate(explained)
@@ -88,12 +89,14 @@ def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
     return replaced(problem, fault=problem.fault.lowered(severity), because=None)
 
 
+def _may_be_true(problem: Problem, form: Format) -> bool:
+    """Whether a problem is that of a declaration which may be the truth."""
+    is_declared = problem.fault.rule.family == DECLARED and problem.fault.role == "declaration"
+    return is_declared and (form.declared_shapes_hold or problem.node is None)
+
+
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
     """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
-    if problem.fault.rule.family != DECLARED or problem.fault.role != "declaration":
-        return problem
-    if problem.node is not None and not form.declared_shapes_hold:
-        return problem
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
     if error is None or error.node is None:
         return problem

@@ -110,17 +110,19 @@ class Consequences:
         if fault.rule is INPUT_COUNT and problem.is_error and None in node.inputs:
             self.starved.setdefault(problem.graph, problem)
         if problem.by_rule and problem.is_error and fault.rule.family == TYPES:
-            for value in dict.fromkeys(value for value in node.inputs if value is not None):
+            for value in dict.fromkeys(filter(None, node.inputs)):
                 self.refused.setdefault(value, []).append(problem)
         if fault.rule.family == DECLARED:
-            for each in node.outputs:
-                if each is not None and each.name == problem.value and self._has_other_axes(each):
-                    self.ranks.setdefault(each, problem)
+            self._note_ranks(problem.value, problem, node)
 
-    def _has_other_axes(self, value: Value) -> bool:
-        """Whether a value is declared with another number of axes than its node gives."""
-        found, declared = tensor_shape(self.known.types.get(value)), tensor_shape(value.type)
-        return found is not None and declared is not None and len(found) != len(declared)
+    def _note_ranks(self, name: str | None, problem: Problem, node: Node) -> None:
+        """Notes the outputs of the name that are declared with another number of axes than the node gives."""
+        for value in node.outputs:
+            if value is None or value.name != name:
+                continue
+            found, declared = tensor_shape(self.known.types.get(value)), tensor_shape(value.type)
+            if found is not None and declared is not None and len(found) != len(declared):
+                self.ranks.setdefault(value, problem)
 
     def cause(self, problem: Problem) -> Problem | None:
         """What a problem follows from, None where it stands for itself."""
@@ -193,9 +195,14 @@ class Consequences:
         if attribute is not None and _says_the_operator(problem, attribute):
             return attribute
         if fault.rule.family == DECLARED:
-            stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
-            return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
+            return self._of_a_declaration(problem, node, others)
         return self._before_the_rule(problem, node, others)
+
+    def _of_a_declaration(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
+        """What makes the types of outputs others than the file declares: a stored constant, a fixed size, or a node
+        that refuses the type."""
+        stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
+        return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
 
     def _before_the_rule(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
         """What else is wrong at the node or in its bodies, where that makes the rule of its operator find the
@@ -370,14 +377,18 @@ def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None
         return damage
     unknown = [each for each in others if each.fault.rule is UNKNOWN_ATTRIBUTE]
     if fault.rule is MISSING_ATTRIBUTE:
-        misspelled = (each for each in unknown if each.fault.role == "attribute")
-        cause = next(misspelled, None) or next(filter(_has_too_many_inputs, others), None)
+        cause = next(filter(_is_misspelled, unknown), None) or next(filter(_has_too_many_inputs, others), None)
         if cause is not None:
             return cause
     foreign = [problem, *unknown] if fault.rule is UNKNOWN_ATTRIBUTE else unknown
-    if problem.is_error or not any(each.fault.role != "attribute" for each in foreign):
+    if problem.is_error or all(map(_is_misspelled, foreign)):
         return None
     return next((each for each in others if each.fault.rule is INPUT_COUNT and each.is_error), None)
+
+
+def _is_misspelled(problem: Problem) -> bool:
+    """Whether an unknown attribute is like one of the operator."""
+    return problem.fault.role == "attribute"
 
 
 def _has_too_many_inputs(problem: Problem) -> bool:

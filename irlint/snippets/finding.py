@@ -244,7 +244,7 @@ class Pictures:
         """The axes of a value whose declaration contradicts what its operator gives, or what comes in."""
         found = contradicted(problem, self.known)
         if found is not None:
-            return [(found[0], axis) for axis in found[2]]
+            return [(found.value, axis) for axis in found.axes]
         node, index = problem.node, problem.fault.input
         if problem.fault.rule is not SHAPE_CONTRADICTED or node is None or index is None or index >= len(node.inputs):
             return []

@@ -71,7 +71,7 @@ class Surroundings:
                 found.setdefault(value, ())
         disputed = contradicted(problem, self.known)
         if disputed is not None:
-            found[disputed[0]] = disputed[2]
+            found[disputed.value] = disputed.axes
         return found
 
     def users(self, graph: Graph) -> Mapping[Value, list[Node]]:

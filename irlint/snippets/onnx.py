@@ -129,7 +129,7 @@ class Painter:
         stated = [
             each.type
             for each in value.declared
-            if each.by == "output" and (each is found[1] if found is not None else each.type != inferred)
+            if each.by == "output" and (each is found.declaration if found is not None else each.type != inferred)
         ]
         if not stated:
             return ()
@@ -245,16 +245,14 @@ class Painter:
     def table(self, problem: Problem) -> Table | None:
         node, fault = problem.node, problem.fault
         found = contradicted(problem, self.known)
-        if found is not None and node is not None:
-            value, declaration, _ = found
-            inferred = self.known.types[value]
-            assert isinstance(inferred, Tensor)
-            by = {"output": "graph output", "input": "graph input"}.get(declaration.by, declaration.by)
+        if found is not None:
+            value, by = found.value, found.declaration.by
+            by = {"output": "graph output", "input": "graph input"}.get(by, by)
             origins: dict[str, tuple[tuple[str, ...], int | None]] = {
                 "declared": ((f"{by} {named(value.name)}", by), None),
                 "inferred": (self._chains(value), None),
             }
-            return declared(inferred, declaration, element, origins)
+            return declared(found, element, origins)
         family = fault.rule.family
         if node is None or family == ELEMENT_TYPES:
             return None

@@ -178,16 +178,13 @@ class Painter:
         found = contradicted(problem, self.known)
         if found is None or problem.node is None:
             return []
-        value, _, axes = found
-        inferred = self.known.types[value]
-        assert isinstance(inferred, Tensor)
-        shape = inferred.shape or ()
-        index = problem.node.outputs.index(value)
+        shape = found.inferred.shape or ()
+        index = problem.node.outputs.index(found.value)
         port = problem.node.located(problem.node.output_ports[index].place)
         stated = gives(problem.node, self.known)
         spots = [
             self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: {stated} {shape[axis]}")
-            for axis in axes[:3]
+            for axis in found.axes[:3]
         ]
         return [spot for spot in spots if spot] or [self.document.spot(port, "primary")]
 
@@ -197,16 +194,13 @@ class Painter:
         node, fault = problem.node, problem.fault
         found = contradicted(problem, self.known)
         if found is not None and node is not None:
-            value, declaration, _ = found
-            inferred = self.known.types[value]
-            assert isinstance(inferred, Tensor)
-            position = self.document.position(node.located(declaration.place) or node.place)
+            position = self.document.position(node.located(found.declaration.place) or node.place)
             line = position[0] if position is not None else None
             origins: dict[str, tuple[tuple[str, ...], int | None]] = {
-                "declared": ((f'<port id="{value.port}">',), line),
+                "declared": ((f'<port id="{found.value.port}">',), line),
                 "inferred": ((f"what {node.op} gives",), None),
             }
-            return declared(inferred, declaration, element, origins)
+            return declared(found, element, origins)
         if node is None or not (fault.marks or (fault.input is not None and fault.rule.family in TYPED)):
             return None
         return operands(fault, node, self.known, named=lambda value: "", dtype=element, origins=self._origins)

@@ -10,7 +10,7 @@ from irlint.findings.faults import Fault
 from irlint.inference.known import Known
 from irlint.model import Declaration, Node, Problem, Value
 from irlint.model.tensor import Tensor, Type, type_text
-from irlint.records import replaced
+from irlint.records import record, replaced
 from irlint.snippets.drawing import Row, Table
 
 #: A table has at most so many rows.
@@ -92,21 +92,28 @@ def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
     return None if shape is None else tuple("?" if dim is None else f"{dim}" for dim in shape)
 
 
+@record
+class Contradiction:
+    """A declaration of a value, ``stated``, with another shape than the ``inferred`` one, and the axes on which they
+    differ, none where the ranks do."""
+
+    value: Value
+    declaration: Declaration
+    inferred: Tensor
+    stated: Tensor
+    axes: tuple[int, ...]
+
+
 def declared(
-    inferred: Tensor,
-    declaration: Declaration,
+    found: Contradiction,
     dtype: Callable[[str | None], str],
     origins: Mapping[str, tuple[tuple[str, ...], int | None]],
-) -> Table | None:
-    """What the file declares above what the operators give; None where the two do not differ in their shapes."""
-    stated = declaration.type
-    if not isinstance(stated, Tensor) or stated.shape is None or inferred.shape is None:
-        return None
-    axes = clashing(inferred.shape, stated.shape)
-    remark = "differ" if axes else "" if len(stated.shape) == len(inferred.shape) else "the numbers of axes differ"
+) -> Table:
+    """What the file declares above what the operators give."""
+    remark = "differ" if found.axes else "the numbers of axes differ"
     rows = [
-        Row(name, dims_text(tensor.shape), dtype(tensor.dtype), *origins.get(name, ((), None)), axes)
-        for name, tensor in (("declared", stated), ("inferred", inferred))
+        Row(name, dims_text(tensor.shape), dtype(tensor.dtype), *origins[name], found.axes)
+        for name, tensor in (("declared", found.stated), ("inferred", found.inferred))
     ]
     return Table(tuple(rows), "left", remark)
 
@@ -125,8 +132,8 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
     return tuple(axis for axis, a, b in pairs if joins(a, b))
 
 
-def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tuple[int, ...]] | None:
-    """The value and the declaration that a declared shape's fault is about, and the axes on which they differ."""
+def contradicted(problem: Problem, known: Known) -> Contradiction | None:
+    """What a declared shape's fault is about, None for other faults."""
     node = problem.node
     if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
         return None
@@ -140,5 +147,5 @@ def contradicted(problem: Problem, known: Known) -> tuple[Value, Declaration, tu
                 continue
             axes = clashing(inferred.shape, stated.shape)
             if axes or len(stated.shape) != len(inferred.shape):
-                return value, declaration, axes
+                return Contradiction(value, declaration, inferred, stated, axes)
     return None

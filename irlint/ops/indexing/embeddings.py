@@ -19,6 +19,28 @@ from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
 from irlint.ops.shared.shape_inputs import number
 
+_FILL = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>4</dim></port></output></layer>
+<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>2</dim></port></output></layer>
+<layer id="2" name="i" type="Parameter" version="opset1"><data shape="ROWS,2" element_type="i64"/><output>\
+<port id="0" precision="I64"><dim>ROWS</dim><dim>2</dim></port></output></layer>
+<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output>\
+<port id="0" precision="FP32"/></output></layer>
+<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/>\
+<port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port>\
+<port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
+<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>\
+<edge from-layer="2" from-port="0" to-layer="4" to-port="2"/>\
+<edge from-layer="3" from-port="0" to-layer="4" to-port="3"/>\
+<edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
+</edges></net>"""
+
 SPARSE_ROWS_MISMATCH = Rule(
     "IRL351",
     "sparse-rows-mismatch",
@@ -27,48 +49,8 @@ SPARSE_ROWS_MISMATCH = Rule(
     why="""A sparse matrix has one [row, column] pair for each value, and a dense shape of two entries; OpenVINO refuses
 anything else.""",
     fix="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
-    bad="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>4</dim></port></output></layer>
-<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
-<port id="0" precision="I64"><dim>2</dim></port></output></layer>
-<layer id="2" name="i" type="Parameter" version="opset1"><data shape="5,2" element_type="i64"/><output>\
-<port id="0" precision="I64"><dim>5</dim><dim>2</dim></port></output></layer>
-<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output>\
-<port id="0" precision="FP32"/></output></layer>
-<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/>\
-<port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port>\
-<port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
-<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>\
-<edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>\
-<edge from-layer="2" from-port="0" to-layer="4" to-port="2"/>\
-<edge from-layer="3" from-port="0" to-layer="4" to-port="3"/>\
-<edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
-</edges></net>""",
-    good="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="v" type="Parameter" version="opset1"><data shape="4" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>4</dim></port></output></layer>
-<layer id="1" name="d" type="Parameter" version="opset1"><data shape="2" element_type="i64"/><output>\
-<port id="0" precision="I64"><dim>2</dim></port></output></layer>
-<layer id="2" name="i" type="Parameter" version="opset1"><data shape="4,2" element_type="i64"/><output>\
-<port id="0" precision="I64"><dim>4</dim><dim>2</dim></port></output></layer>
-<layer id="3" name="z" type="Parameter" version="opset1"><data shape="" element_type="f32"/><output>\
-<port id="0" precision="FP32"/></output></layer>
-<layer id="4" name="fill" type="SparseFillEmptyRows" version="opset16"><input><port id="0"/><port id="1"/>\
-<port id="2"/><port id="3"/></input><output><port id="4" precision="I64"><dim>-1</dim><dim>2</dim></port>\
-<port id="5" precision="FP32"><dim>-1</dim></port><port id="6" precision="BOOL"><dim>-1</dim></port></output></layer>
-<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="4" to-port="0"/>\
-<edge from-layer="1" from-port="0" to-layer="4" to-port="1"/>\
-<edge from-layer="2" from-port="0" to-layer="4" to-port="2"/>\
-<edge from-layer="3" from-port="0" to-layer="4" to-port="3"/>\
-<edge from-layer="4" from-port="4" to-layer="5" to-port="0"/>
-</edges></net>""",
+    bad=_FILL.replace("ROWS", "5"),
+    good=_FILL.replace("ROWS", "4"),
 )
 
 _BAGS = """<?xml version="1.0"?>

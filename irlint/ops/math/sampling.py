@@ -20,6 +20,29 @@ DType = str
 Alignment = Literal["tensorflow", "pytorch"]
 
 
+_DRAW = """<?xml version="1.0"?>
+<net name="g" version="11"><layers>
+<layer id="0" name="low" type="Parameter" version="opset1"><data shape="SIZE" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>SIZE</dim></port></output></layer>
+<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output>\
+<port id="0" precision="FP32"><dim>5</dim></port></output></layer>
+<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
+<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/>\
+<input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port>\
+</output></layer>
+<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
+<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>\
+<edge from-layer="2" from-port="1" to-layer="4" to-port="1"/>\
+<edge from-layer="3" from-port="1" to-layer="4" to-port="2"/>\
+<edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
+</edges></net>"""
+
 RANDOM_RANGE_EMPTY = Rule(
     "IRL363",
     "random-range-empty",
@@ -28,50 +51,8 @@ RANDOM_RANGE_EMPTY = Rule(
     why="""OpenVINO refuses a RandomUniform whose minval is not below its maxval. Where ONNX's `high` is below `low`,
         ONNX Runtime loads the model and ends the process when the node runs; it takes two equal bounds.""",
     fix="Make maxval greater than minval, in ONNX `high` greater than `low`.",
-    bad="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="low" type="Parameter" version="opset1"><data shape="7" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>7</dim></port></output></layer>
-<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>5</dim></port></output></layer>
-<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
-<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
-<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/>\
-<input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port>\
-</output></layer>
-<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
-<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/>\
-<edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>\
-<edge from-layer="2" from-port="1" to-layer="4" to-port="1"/>\
-<edge from-layer="3" from-port="1" to-layer="4" to-port="2"/>\
-<edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
-</edges></net>""",
-    good="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="low" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>2</dim></port></output></layer>
-<layer id="1" name="high" type="Parameter" version="opset1"><data shape="5" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>5</dim></port></output></layer>
-<layer id="2" name="min" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
-<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="3" name="max" type="ShapeOf" version="opset3"><data output_type="i64"/><input><port id="0"/></input>\
-<output><port id="1" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="4" name="draw" type="RandomUniform" version="opset8"><data output_type="i64" global_seed="0" op_seed="0"/>\
-<input><port id="0"/><port id="1"/><port id="2"/></input><output><port id="3" precision="I64"><dim>5</dim></port>\
-</output></layer>
-<layer id="5" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
-<edge from-layer="1" from-port="0" to-layer="3" to-port="0"/>\
-<edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>\
-<edge from-layer="2" from-port="1" to-layer="4" to-port="1"/>\
-<edge from-layer="3" from-port="1" to-layer="4" to-port="2"/>\
-<edge from-layer="4" from-port="3" to-layer="5" to-port="0"/>
-</edges></net>""",
+    bad=_DRAW.replace("SIZE", "7"),
+    good=_DRAW.replace("SIZE", "2"),
 )
 
 

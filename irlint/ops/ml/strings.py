@@ -28,6 +28,24 @@ CaseChange = Literal["NONE", "LOWER", "UPPER"]
 Weighting = Literal["TF", "IDF", "TFIDF"]
 Strings = tuple[str, ...]
 
+_PACK = """<net name="g" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="LAST"/>
+<output><port id="0" precision="U8"><dim>LAST</dim></port></output></layer>
+<layer id="1" name="places" type="ShapeOf" version="opset3"><data output_type="i32"/><input><port id="0"/></input>
+<output><port id="1" precision="I32"><dim>1</dim></port></output></layer>
+<layer id="2" name="bytes" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
+<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
+<layer id="3" name="pack" type="StringTensorPack" version="opset15">
+<input><port id="0"/><port id="1"/><port id="2"/></input>
+<output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
+<layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
+<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
+<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
+</edges></net>"""
+
 STRING_BOUNDS = Rule(
     "IRL514",
     "string-bounds-wrong",
@@ -37,40 +55,8 @@ STRING_BOUNDS = Rule(
         are at least 0, follow each other, and end with the last byte. OpenVINO refuses others when it loads the
         model.""",
     fix="Correct the places that the message names, or the bytes that they point into.",
-    bad="""<net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="9"/>
-<output><port id="0" precision="U8"><dim>9</dim></port></output></layer>
-<layer id="1" name="places" type="ShapeOf" version="opset3"><data output_type="i32"/><input><port id="0"/></input>
-<output><port id="1" precision="I32"><dim>1</dim></port></output></layer>
-<layer id="2" name="bytes" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
-<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
-<layer id="3" name="pack" type="StringTensorPack" version="opset15">
-<input><port id="0"/><port id="1"/><port id="2"/></input>
-<output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
-<layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
-<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>\
-<edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
-<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
-<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
-</edges></net>""",
-    good="""<net name="g" version="11"><layers>
-<layer id="0" name="x" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
-<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
-<layer id="1" name="places" type="ShapeOf" version="opset3"><data output_type="i32"/><input><port id="0"/></input>
-<output><port id="1" precision="I32"><dim>1</dim></port></output></layer>
-<layer id="2" name="bytes" type="Parameter" version="opset1"><data element_type="u8" shape="5"/>
-<output><port id="0" precision="U8"><dim>5</dim></port></output></layer>
-<layer id="3" name="pack" type="StringTensorPack" version="opset15">
-<input><port id="0"/><port id="1"/><port id="2"/></input>
-<output><port id="3" precision="STRING"><dim>1</dim></port></output></layer>
-<layer id="4" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
-<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>\
-<edge from-layer="1" from-port="1" to-layer="3" to-port="1"/>
-<edge from-layer="2" from-port="0" to-layer="3" to-port="2"/>\
-<edge from-layer="3" from-port="3" to-layer="4" to-port="0"/>
-</edges></net>""",
+    bad=_PACK.replace("LAST", "9"),
+    good=_PACK.replace("LAST", "5"),
 )
 
 

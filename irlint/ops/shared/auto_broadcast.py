@@ -18,32 +18,7 @@ from irlint.records import record
 
 AutoBroadcast = Literal["none", "explicit", "numpy", "pdpd"]
 
-PDPD_MISMATCH = Rule(
-    "IRL204",
-    "pdpd-broadcast-mismatch",
-    Severity.ERROR,
-    "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
-    why="PaddlePaddle's rule broadcasts only the second input and aligns it with the axes of the first one from "
-    '`axis` on. An axis of -1 aligns the last axes. OpenVINO refuses other shapes with "Argument shapes are '
-    'inconsistent.".',
-    fix="Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that the first axis of the second "
-    "input matches.",
-    bad="""<?xml version="1.0"?>
-<net name="g" version="11"><layers>
-<layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
-<layer id="1" name="b" type="Parameter" version="opset1"><data shape="4,3" element_type="f32"/><output>\
-<port id="0" precision="FP32"><dim>4</dim><dim>3</dim></port></output></layer>
-<layer id="2" name="add" type="Add" version="opset1">\
-<data auto_broadcast="pdpd" auto_broadcast.auto_broadcast_axis="1"/><input><port id="0"/><port id="1"/></input>\
-<output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
-<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
-</layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
-<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
-<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
-</edges></net>""",
-    good="""<?xml version="1.0"?>
+_GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
 <layer id="0" name="a" type="Parameter" version="opset1"><data shape="2,3,4,5" element_type="f32"/><output>\
 <port id="0" precision="FP32"><dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim></port></output></layer>
@@ -57,7 +32,20 @@ PDPD_MISMATCH = Rule(
 <edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>\
 <edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>\
 <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
-</edges></net>""",
+</edges></net>"""
+
+PDPD_MISMATCH = Rule(
+    "IRL204",
+    "pdpd-broadcast-mismatch",
+    Severity.ERROR,
+    "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
+    why="PaddlePaddle's rule broadcasts only the second input and aligns it with the axes of the first one from "
+    '`axis` on. An axis of -1 aligns the last axes. OpenVINO refuses other shapes with "Argument shapes are '
+    'inconsistent.".',
+    fix="Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that the first axis of the second "
+    "input matches.",
+    bad=_GOOD.replace('"3,4"', '"4,3"').replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>3</dim></port>"),
+    good=_GOOD,
 )
 
 PDPD_READING = Rule(
