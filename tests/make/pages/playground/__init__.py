@@ -81,8 +81,8 @@ but those that load the page itself. Models are not uploaded.</p>
 </section>
 <h2>What differs from the command</h2>
 <ul>
-<li>An IR that is not laid out as OpenVINO writes it needs the package lxml: the report lists such a file as not
-checked.</li>
+<li>An IR that is not well-formed XML, or has comments among its layers, needs the package lxml: the report lists such a
+file as not checked.</li>
 <li>Where a release may replace an operator by a function of ONNX, its verdict is "not known".</li>
 <li>Everything must fit into this tab's memory, up to 2 GB of models and weights.</li>
 <li>Opened from a disk, this page cannot load Python: serve the site with <code>python -m http.server</code>.</li>
