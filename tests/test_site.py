@@ -97,7 +97,7 @@ def test_links_lead_somewhere(site: Path, pages: dict[str, Links]) -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere(pages: dict[str, Links]) -> None:
-    assert {each for links in pages.values() for each in links.loaded if urlsplit(each).scheme} == set()
+    assert {each for links in pages.values() for each in links.loaded if urlsplit(each).scheme} == {"data:,"}
 
 
 def test_every_rule_and_operator_has_a_page(pages: dict[str, Links]) -> None:
@@ -147,6 +147,34 @@ def test_good_examples_have_no_findings(site: Path) -> None:
     for page in sorted((site / "rules").glob("IRL*.html")):
         _, _, kept = page.read_text("utf-8").partition("An example that keeps it</h2>")
         assert kept.count("\nNo findings.") == kept.count("$ irlint ")
+
+
+@pytest.mark.parametrize(
+    ("names", "models"),
+    [
+        (["m.xml", "m.bin"], ["m.xml"]),
+        (["onnx/m.onnx", "onnx/weights.data"], ["onnx/m.onnx"]),
+        (["m.onnx", "n.XML", "config.json"], ["m.onnx", "n.XML"]),
+        (["model.bin"], ["model.bin"]),
+        (["pointer", "m.bin"], ["pointer"]),
+    ],
+)
+def test_playground_checks_models_and_what_is_none_where_there_are_none(
+    names: list[str], models: list[str], tmp_path: Path
+) -> None:
+    from make.pages.playground import check
+
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(
+            b"version https://git-lfs.github.com/spec/v1\n" if name == "pointer" else b"no model"
+        )
+    assert check.models(str(tmp_path)) == models
+
+
+def test_playground_without_pyodide_says_so(site: Path) -> None:
+    assert "written without Pyodide" in (site / "playground" / "index.html").read_text("utf-8")
+    assert [each.name for each in (site / "playground").iterdir()] == ["index.html"]
 
 
 TEXT = """# Reading <!-- note -->

@@ -219,7 +219,8 @@ class Report:
 
     def __repr__(self) -> str:
         counts = [counted(self.count(each), each.value) for each in SEVERITIES if self.count(each)]
-        return f"<Report: {', '.join(counts) or 'no findings'} in {counted(self.models, 'model')}>"
+        unchecked = f", {counted(len(self.lacking), 'model')} not checked" if self.lacking else ""
+        return f"<Report: {', '.join(counts) or 'no findings'} in {counted(self.models, 'model')}{unchecked}>"
 
     def __str__(self) -> str:
         return self.text().rstrip("\n")

@@ -28,7 +28,9 @@ def named(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "path", [str(tmp_path / "absent"), str(tmp_path), *sys.path])
     documentation.address.cache_clear()
     yield
+    monkeypatch.setattr(sys, "path", [])
     documentation.address.cache_clear()
+    assert documentation.address() == ""
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Writes the site into a folder, without network: ``python tests/make/site.py FOLDER``.
 
 It has the guide, a page for each rule with the reports on its examples, a page for each operator, the change log and a
-search. Links are relative: the site may stand in any folder, and opens from a disk.
+search. Links are relative: the site may stand in any folder, and opens from a disk. With the package pyodide of npm, as
+``--pyodide node_modules/pyodide``, the playground checks models in the browser.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from pages import markdown, operators, rules
+from pages import markdown, operators, playground, rules
 from pages.layout import Entry, Page, linked, listing, written
 
 import irlint
@@ -80,6 +81,7 @@ def home(every: Sequence[operators.Subject], topics: Sequence[Page]) -> Page:
         f"<h1>irlint {irlint.__version__}</h1>\n<p>{escape(about)}</p>\n<pre>pip install irlint\nirlint MODEL</pre>\n"
         + listing(
             (
+                f"{linked('playground/index.html', 'Playground')}: check a model in this browser, without any upload.",
                 f"{linked('rules/index.html', f'{len(RULES)} rules')}, each with an example and its report.",
                 f"{linked('operators/index.html', f'{len(every)} operators')} of ONNX, ONNX Runtime and OpenVINO, and "
                 "the releases that accept them.",
@@ -92,7 +94,7 @@ def home(every: Sequence[operators.Subject], topics: Sequence[Page]) -> Page:
     return Page("index.html", "ONNX models and OpenVINO IR, checked", body, (Entry("index.html", "irlint", "page"),))
 
 
-def site() -> Iterator[Page]:
+def site(pyodide: Path | None) -> Iterator[Page]:
     """Every page."""
     every = operators.subjects()
     topics = guide()
@@ -100,15 +102,22 @@ def site() -> Iterator[Page]:
     yield from topics
     yield from rules.pages(operators.by_rule(every))
     yield from operators.pages(every)
+    yield playground.page(pyodide)
     yield text_page(ROOT / "CHANGELOG.md", "changelog.html", "changes")[0]
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description="Writes the site into a folder, without network.")
     options.add_argument("folder", type=Path, help="where the site is written; made where it does not exist")
-    folder = options.parse_args().folder
-    pages = list(site())
+    options.add_argument(
+        "--pyodide", type=Path, help="the folder of the package pyodide, with which the playground runs"
+    )
+    given = options.parse_args()
+    folder = given.folder
+    pages = list(site(given.pyodide))
     written(pages, folder)
+    if given.pyodide is not None:
+        playground.written(given.pyodide, folder)
     print(f"wrote {len(pages)} pages to {folder}")
 
 

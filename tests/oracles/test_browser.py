@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from command.process import ran
 from lxml import html as markup
+from oracles import chromium
 
 pytestmark = pytest.mark.oracle
 
@@ -19,9 +19,9 @@ MODELS = [FIXTURES / "onnx/bad/IRL201-behind-a-convolution.onnx", FIXTURES / "on
 
 @pytest.fixture(scope="module")
 def browser() -> str:
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+    found = chromium.executable()
     if found is None:
-        pytest.skip("no Chromium is installed")
+        pytest.skip(f"no Chromium is installed; {chromium.VARIABLE} may name one")
     return found
 
 

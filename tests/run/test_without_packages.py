@@ -30,19 +30,13 @@ from irlint.command.entry import main
 main()
 """
 
-#: IRs that are not laid out as OpenVINO writes them.
-NEEDS_LXML = [
-    "fixtures/openvino/bad/IRL003-truncated-file.xml",
-    "fixtures/openvino/bad/IRL005-malformed-xml.xml",
-    "fixtures/openvino/bad/IRL006-not-well-formed.xml",
-    "fixtures/openvino/bad/IRL124-pre-process-input-missing.xml",
-    "fixtures/openvino/bad/IRL152-pre-process-mean-refused.xml",
-    "fixtures/openvino/bad/IRL153-slices-uneven.xml",
-    "fixtures/openvino/bad/IRL395-port-map-broken.xml",
-    "fixtures/openvino/good/IRL152-pre-process-mean-refused.xml",
-    "fixtures/openvino/good/IRL153-slices-uneven.xml",
-    "fixtures/openvino/good/IRL395-port-map-broken.xml",
-]
+#: IRs that other tools read as little as libxml2.
+NEEDS_LXML = ["fixtures/openvino/bad/IRL006-not-well-formed.xml"]
+
+
+def without_page(entry: dict[str, Any]) -> dict[str, Any]:
+    """An object of JSON without the address of a rule's page, which a process of its own takes from the metadata."""
+    return {key: value for key, value in entry.items() if key != "url"}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +44,7 @@ def found() -> dict[str, Any]:
     """What a process without the packages finds in each fixture."""
     command = [sys.executable, str(SCRIPT), *FIXTURES]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
-    reports: dict[str, Any] = json.loads(result.stdout)
+    reports: dict[str, Any] = json.loads(result.stdout, object_hook=without_page)
     return reports
 
 
@@ -85,7 +79,7 @@ def without_lxml(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_lxml")
 def test_reports_name_what_was_not_checked() -> None:
     report = checked([NEEDS_LXML[0], "fixtures/onnx/good/IRL201-broadcast-mismatch.onnx"], settings=Settings({}))
-    assert not report.ok and len(report.lacking) == 1
+    assert not report.ok and repr(report) == "<Report: no findings in 1 model, 1 model not checked>"
     assert rendered(report) == (
         "No findings in the 1 model that could be checked.\n"
         "Checked 1 ONNX model; 1 model not checked without the package lxml.\n"

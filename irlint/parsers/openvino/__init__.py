@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable, Mapping
 
 from irlint.findings.faults import Fault, Severity
-from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import IGNORE, MOST_LISTED, Attribute, Graph, Model, Node, Place, Problem, Value, bodies_among
 from irlint.model.formats import OPENVINO
 from irlint.parsers import opening
-from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, NOT_WELL_FORMED, TRUNCATED_FILE, UNSUPPORTED_IR_VERSION
+from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import is_url, whole
 from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
 from irlint.parsers.openvino.edges import wired
@@ -33,7 +33,6 @@ from irlint.records import NOTHING
 
 if TYPE_CHECKING:
     from irlint.parsers.openvino.positions import Position
-    from irlint.parsers.openvino.xml import Broken, Leniency
 
 #: Bodies inside bodies are read so many levels deep.
 DEEPEST = 50
@@ -51,7 +50,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     if data is None:
         data = whole(path, "document")
     found = None if is_url(name) else sections(data)
-    root, problems = _document(data) if found is None else (found.root, [])
+    root, problems = (found.root, []) if found is not None else _document(data)
     if root is None:
         return Model(name, OPENVINO, problems=tuple(problems))
     version, fault = _version(root)
@@ -74,6 +73,12 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     return Model(
         name, OPENVINO, version, graph, metadata=_metadata(info), problems=tuple(problems), producer=_producer(info)
     )
+
+
+def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
+    from irlint.parsers.openvino.document import document
+
+    return document(data)
 
 
 def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
@@ -144,114 +149,6 @@ def _version(root: Element) -> tuple[str | None, Fault | None]:
         if version < 10
         else "use a release of OpenVINO that writes version 11",
     )
-
-
-def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
-    """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML."""
-    from lxml import etree
-
-    from irlint.parsers.openvino.xml import Broken, decoded, fixed
-
-    source = decoded(data)
-    text = source.text
-    try:
-        document = fixed(text)
-    except Broken as broken:
-        return None, [_broken(broken, text)]
-    refusal = None if document.plain and not document.leniencies else _refusal(etree, data)
-    encoded = document.text.encode("utf-8", "replace")
-    problems = _forgiven(document.leniencies, text) if refusal is not None else []
-    try:
-        root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
-    except (etree.XMLSyntaxError, ValueError) as error:
-        refusal = refusal or error
-        root = etree.fromstring(encoded, _parser(etree, huge_tree=True, recover=True))
-    else:
-        if refusal is None or _is_limit(refusal, source.encoding):
-            return root, problems
-    assert refusal is not None
-    if root is None or sum(1 for _ in root.iter("*")) < document.elements:
-        message, place = _refused(refusal, text)
-        return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
-    if not problems:
-        message, place = _refused(refusal, text)
-        fault = NOT_WELL_FORMED.fault(
-            f"{message}; OpenVINO reads it, other XML tools do not", help=NOT_WELL_FORMED.advice
-        )
-        problems = [Problem(fault, place=place)]
-    return root, problems
-
-
-def _refusal(etree: Any, data: bytes) -> Exception | None:
-    """What libxml2 says against a document; None where it reads it."""
-    if b"<!ENTITY" in data:
-        return ValueError("an entity of its own, which OpenVINO does not know")
-    try:
-        etree.fromstring(data, _parser(etree))
-    except (etree.XMLSyntaxError, ValueError) as error:
-        return error
-    return None
-
-
-def _is_limit(error: Exception, encoding: str) -> bool:
-    """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as
-    malformed."""
-    text = str(error).lower()
-    return "huge" in text or "too big" in text or "excessive depth" in text or encoding.startswith("utf-32")
-
-
-def _refused(error: Exception, text: str) -> tuple[str, Place]:
-    """What libxml2 says of a document, and the element in or before which it says so."""
-    from irlint.parsers.openvino.xml import start_tags
-
-    line, column = getattr(error, "position", (1, 1))
-    reason = str(getattr(error, "msg", error)).partition(", line ")[0]
-    reason = reason.partition(": ")[2] if reason.startswith("xml") else reason
-    end = sum(len(each) for each in text.splitlines(keepends=True)[:line])
-    before = sum(tag.start < end for tag in start_tags(text))
-    return f"line {line}, column {column}: {reason}", Place(max(0, before - 1))
-
-
-def _parser(etree: Any, **options: bool) -> Any:
-    """A parser that keeps comments and processing instructions, which divide the text around them."""
-    return etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        collect_ids=False,
-        **options,
-    )
-
-
-def _broken(broken: Broken, text: str) -> Problem:
-    from irlint.parsers.openvino.xml import line_and_column
-
-    line, column = line_and_column(text, broken.at)
-    rule = TRUNCATED_FILE if broken.truncated else MALFORMED_XML
-    help = "copy or download the file again" if broken.truncated else "correct the tags, or write the IR again"
-    return Problem(
-        rule.fault(f"line {line}, column {column}: {broken.message}", help=help), place=Place(broken.ordinal)
-    )
-
-
-def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
-    """One problem for each kind of leniency, at its first place."""
-    from irlint.parsers.openvino.positions import line_and_column, line_starts
-
-    kinds: dict[str, list[Leniency]] = {}
-    for leniency in leniencies:
-        kinds.setdefault(leniency.kind, []).append(leniency)
-    problems = []
-    lines = line_starts(text) if kinds else ()
-    for kind, places in kinds.items():
-        line, column = line_and_column(lines, places[0].at)
-        more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
-        fault = NOT_WELL_FORMED.fault(
-            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it, other XML tools do not",
-            help=NOT_WELL_FORMED.advice,
-        )
-        problems.append(Problem(fault, place=Place(places[0].ordinal, places[0].attribute)))
-    return problems
 
 
 class _GraphReader:

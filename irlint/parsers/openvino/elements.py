@@ -14,6 +14,9 @@ SECTION = "irlint-cdata"
 #: What XML takes for blanks.
 BLANKS = " \t\r\n"
 
+#: What takes out the ends of lines and tabs.
+WITHOUT_LINES = {ord(each): None for each in "\t\r\n"}
+
 #: The declarations of a document in UTF-8.
 DECLARATIONS = frozenset(
     f"<?xml version={each}1.0{each}{encoding}{blank}?>"
@@ -114,7 +117,9 @@ def read(text: str) -> Element | None:
 
 def _place(text: str, element: Element) -> bool:
     """Gives a text to what it stands in, or behind; whether it is one that OpenVINO writes."""
-    if text.strip(BLANKS) and not (text.isprintable() and text.isascii() and not any(each in text for each in '&">')):
+    if text.strip(BLANKS) and not (
+        text.isascii() and text.translate(WITHOUT_LINES).isprintable() and not any(each in text for each in '&">')
+    ):
         return False
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from irlint.parsers.openvino.elements import DECLARATIONS, SECTION
+from irlint.parsers.openvino.elements import DECLARATIONS, SECTION, WITHOUT_LINES
 from irlint.records import record
 
 _NAME = r"[A-Za-z_:\x80-\U0010ffff][-A-Za-z0-9_:.\x80-\U0010ffff]*"
@@ -196,7 +196,7 @@ class Broken(Exception):
 @record
 class Fixed:
     """The root element as well-formed XML, how many elements it has, and what was corrected; ``plain`` where nothing
-    but tags and text stands in the document."""
+    but tags and text stands in the document, and comments around the root."""
 
     text: str
     elements: int
@@ -255,7 +255,8 @@ class _Fixer:
         start, end = token.span()
         if self.text.startswith(_DOCTYPE, start) and self.open:
             raise Broken("a DOCTYPE stands inside an element", start, self.open[-1][2])
-        self.plain = self.plain and start == 0 and self.text[start:end] in DECLARATIONS
+        declared = start == 0 and self.text[start:end] in DECLARATIONS
+        self.plain = self.plain and (declared or (not self.open and _is_plain_comment(self.text[start:end])))
         if not self.open or self.done:
             return
         if self.text.startswith("<![CDATA[", start):
@@ -362,6 +363,18 @@ class _Fixer:
 
     def _forgive(self, kind: str, at: int, attribute: str | None = None) -> None:
         self.leniencies.append(Leniency(kind, at, max(self.ordinal, 0), attribute))
+
+
+def _is_plain_comment(text: str) -> bool:
+    """Whether a text is a comment of printable ASCII that XML allows."""
+    inside = text[4:-3]
+    return (
+        text.startswith("<!--")
+        and text.isascii()
+        and text.translate(WITHOUT_LINES).isprintable()
+        and "--" not in inside
+        and not inside.endswith("-")
+    )
 
 
 def _plain(name: str) -> str:

@@ -17,6 +17,7 @@ NAVIGATION = (
     ("Guide", "guide/index.html"),
     ("Rules", "rules/index.html"),
     ("Operators", "operators/index.html"),
+    ("Playground", "playground/index.html"),
     ("Changes", "changelog.html"),
 )
 
@@ -55,7 +56,7 @@ class Page:
             f'<!DOCTYPE html>\n<html lang="en" data-root="{root}">\n<head>\n<meta charset="utf-8">\n{self.head}'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta name="color-scheme" content="light dark">\n<title>{escape(self.title)} · {NAME}</title>\n'
-            '<link rel="stylesheet" href="/style.css">\n</head>\n<body>\n'
+            '<link rel="icon" href="data:,">\n<link rel="stylesheet" href="/style.css">\n</head>\n<body>\n'
             '<a class="skip" href="#content">to the content</a>\n'
             f'<header><a class="home" href="/index.html">{NAME}</a><nav aria-label="Site">{links}</nav>'
             '<search><label for="search">search</label> <input type="search" id="search" autocomplete="off" '

@@ -16,8 +16,9 @@ from irlint.ops.signatures import REQUIRED, signature
 from irlint.policy.rule_index import RULES
 from irlint.policy.rulebook import by_code
 from irlint.schemas import Formal, OfficialSchema
-from pages import reach, releases, rules
-from pages.layout import Entry, Page, code, linked, listing, table
+
+from . import reach, releases, rules
+from .layout import Entry, Page, code, linked, listing, table
 
 #: The modules whose rules hold at every operator.
 EVERYWHERE = ("binding.calls", "ops.shared.element_types")

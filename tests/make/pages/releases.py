@@ -10,7 +10,8 @@ from irlint.schemas import official_versions
 from irlint.targets import onnxruntime, tables
 from irlint.targets.openvino_frontend import OTHER_DOMAINS
 from irlint.targets.verdicts import ranges, short
-from pages.layout import table
+
+from .layout import table
 
 #: The opsets that an IR can name.
 OPSETS = range(1, 17)

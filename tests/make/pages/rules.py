@@ -14,7 +14,8 @@ from irlint.policy.rulebook import every_rule
 from irlint.reporters.ansi import ROLES
 from irlint.reporters.text import rendered
 from irlint.run.files import Settings, checked
-from pages.layout import Entry, Page, code, linked, listing, table
+
+from .layout import Entry, Page, code, linked, listing, table
 
 ROOT = Path(__file__).resolve().parents[3]
 

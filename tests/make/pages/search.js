@@ -6,10 +6,10 @@
   const field = document.getElementById("search");
   const list = document.getElementById("found");
 
-  // 0 where a word is missing; a title counts more than words, and a beginning more than a middle
+  // 0 where a word is missing; a title with all words counts most, and a beginning more than a middle
   function rank([, title, , words], asked) {
     const name = title.toLowerCase(), text = words.toLowerCase();
-    let sum = 0;
+    let sum = asked.every((each) => name.includes(each)) ? 100 : 0;
     for (const each of asked) {
       const at = name.indexOf(each);
       if (name === each || name.startsWith(each + " ")) sum += 100;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -202,3 +203,49 @@ def test_both_readers_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             other = parsers.read(path, data)
         assert read_of(one) == read_of(other), text
     assert taken > COUNT / 10
+
+
+def test_without_lxml_the_same_is_read_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "m.bin").write_bytes(bytes(1024))
+    path, chance, taken = tmp_path / "m.xml", random.Random(COUNT), 0
+    monkeypatch.setattr(openvino, "sections", lambda data: None)
+    for _ in range(COUNT):
+        text = mutant(chance)
+        data = text.encode("utf-8", "surrogatepass")
+        try:
+            with monkeypatch.context() as changed:
+                changed.setitem(sys.modules, "lxml", None)
+                one = parsers.read(path, data)
+        except ModuleNotFoundError:
+            continue
+        taken += 1
+        assert read_of(one) == read_of(parsers.read(path, data)), text
+    assert COUNT / 4 < taken < COUNT
+
+
+@pytest.mark.parametrize(
+    ("comment", "is_read"),
+    [
+        ("<!-- by hand -->", True),
+        ("<!-- two\n\tlines -->", True),
+        ("<!---->", True),
+        ("<!-- a -- b -->", False),
+        ("<!-- a --->", False),
+        ("<!-- \x0b -->", False),
+        ("<!-- é -->", False),
+        ("<?a b?>", False),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}\n{}", "{1}\n{0}"])
+def test_comments_around_the_root(
+    comment: str, is_read: bool, around: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, data = tmp_path / "m.xml", around.format(comment, DOCUMENTS["plain"].partition("?>")[2]).encode()
+    expected = read_of(parsers.read(path, data))
+    monkeypatch.setitem(sys.modules, "lxml", None)
+    monkeypatch.setattr(openvino, "sections", lambda data: None)
+    if is_read:
+        assert read_of(parsers.read(path, data)) == expected
+    else:
+        with pytest.raises(ModuleNotFoundError):
+            parsers.read(path, data)
