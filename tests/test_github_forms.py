@@ -50,7 +50,7 @@ def test_job_may_do_little_and_ends(key: tuple[str, str]) -> None:
 @pytest.mark.parametrize("key", JOBS, ids="/".join)
 def test_steps_name_a_major_version_and_put_no_expression_of_others_into_a_script(key: tuple[str, str]) -> None:
     for step in steps(JOBS[key]):
-        assert re.search(r"^\./|@v\d+$|@release/v\d+$|@v\d+\.\d+\.\d+$", step.get("uses", "./"))
+        assert re.search(r"^\./|@v\d+$|@release/v\d+$|@v\d+\.\d+\.\d+$|@COMMIT$", step.get("uses", "./"))
         assert all(found.startswith("matrix.") for found in re.findall(r"\$\{\{ *(.*?) *\}\}", step.get("run", "")))
         if step.get("uses", "").startswith("actions/checkout"):
             assert step["with"]["persist-credentials"] is False

@@ -52,11 +52,10 @@ def test_engines_are_asked_up_to_the_release_that_was_measured_last() -> None:
     assert limits["onnx"] is not None
 
 
-@pytest.mark.parametrize("path", release.EXAMPLES, ids=lambda path: path.name)
-def test_examples_name_it(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert release.TAGGED.search(text)
-    assert release.examples(path, irlint.__version__) == text
+def test_examples_name_one_version() -> None:
+    tags = {tag for path in release.EXAMPLES for _, tag in release.TAGGED.findall(path.read_text("utf-8"))}
+    assert tags in ({release.UNRELEASED}, {f"v{irlint.__version__}"})
+    assert all(release.TAGGED.search(path.read_text("utf-8")) for path in release.EXAMPLES)
 
 
 def test_it_stands_nowhere_else() -> None:

@@ -55,6 +55,14 @@ def _rules_like(context: click.Context, parameter: click.Parameter, incomplete: 
     return [f"{lead}{comma}{name}" for name in names if name.startswith(word)]
 
 
+def _topics_and_rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The topics, names and codes that a shell may complete a word to."""
+    from irlint.reporters.guide import TOPICS
+
+    topics = [topic for topic in TOPICS if topic.startswith(incomplete)]
+    return [*topics, *_rules_like(context, parameter, incomplete)]
+
+
 def _with(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Gives a command the options of rows."""
 
@@ -351,20 +359,16 @@ def summary(journal: str, **options: Any) -> None:
 
 
 @commands.command()
-@click.argument("rule", shell_complete=_rules_like)
-def explain(rule: str) -> None:
-    """Prints the page of a RULE, given by its code or its name. A prefix (IRL2) lists its rules."""
-    from irlint.policy.rulebook import every_rule, named, suggestion
+@click.argument("rule", required=False, metavar="[RULE|TOPIC]", shell_complete=_topics_and_rules_like)
+def explain(rule: str | None) -> None:
+    """Prints the page of a rule or of a topic of the guide; without an argument lists both.
 
-    rules = every_rule()
-    found = [each for each in rules if named(each, rule)]
-    if not found:
-        fail(f"unknown rule {rule!r}{suggestion(rule, rules)}", "help: `irlint rules` lists every rule")
+    A RULE is a code or a name; the first letters of codes (IRL2) list the rules of that family.
+    """
+    from irlint.command.questions import explanation
     from irlint.reporters.ansi import colored
-    from irlint.reporters.pages import family, page
 
-    text = page(found[0], *_columns(), color=colored("auto", sys.stdout)) if len(found) == 1 else ""
-    emit(text or family(rule.upper(), found, *_columns(), color=colored("auto", sys.stdout)))
+    emit(explanation(rule, *_columns(), color=colored("auto", sys.stdout)))
 
 
 @commands.command()

@@ -37,6 +37,30 @@ def targets(model: str, form: str = "text") -> None:
     answer(partial(taken, model), rendered, model, form)
 
 
+def explanation(name: str | None, columns: int | None = None, *, color: bool = False) -> str:
+    """``irlint explain``: the page of a rule or of a topic, the rules of a family, or what there is to explain."""
+    from irlint.policy.rulebook import closest, every_rule, named
+    from irlint.reporters import guide
+    from irlint.reporters.pages import WIDTH, family, page
+
+    rules = every_rule()
+    if name is None:
+        return guide.contents(rules, color=color)
+    if name.lower() in guide.TOPICS:
+        return guide.page(name.lower(), columns or WIDTH, color=color)
+    found = [each for each in rules if named(each, name)]
+    if not found:
+        close = closest(name, [*guide.TOPICS, *(text for rule in rules for text in (rule.code, rule.name))])
+        hint = f", did you mean {close!r}?" if close else ""
+        fail(
+            f"unknown rule or topic {name!r}{hint}",
+            "help: `irlint explain` lists every topic, and `irlint rules` every rule",
+        )
+    if len(found) == 1:
+        return page(found[0], columns or WIDTH, color=color)
+    return family(name.upper(), found, columns, color=color)
+
+
 def summary(file: str, form: str) -> None:
     """``irlint summary FILE``."""
     from irlint.command.streams import notify

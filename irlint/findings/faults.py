@@ -7,7 +7,7 @@ from irlint.records import record
 
 
 class Severity:
-    """How bad a finding is; README.md says what each promises. Raises ValueError for another value.
+    """How bad a finding is; the page `report` of the guide has the meanings. Raises ValueError for another value.
 
     There are three, as of an ``enum.Enum``, which takes a tenth of the time of a small check to import.
     """

@@ -1,5 +1,5 @@
 """The keys of the configuration: a row for each, from which the reader, the options of the command, the JSON schema,
-the file that ``irlint init`` writes and the README's table are made."""
+the file that ``irlint init`` writes and the guide's table are made."""
 
 from __future__ import annotations
 

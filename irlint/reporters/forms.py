@@ -1,4 +1,4 @@
-"""The forms of a report: a row for each, from which the command, the configuration and the README have their lists."""
+"""The forms of a report: a row for each, from which the command, the configuration and the guide have their lists."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Form:
 ROWS = (
     Form(
         "text",
-        "people: every finding in full, of one rule in one file the first ten, repeated ones once; `-v` shows them all",
+        "people: every finding in full; of each rule the first ten in a file, equal ones once; `-v` shows all of them",
         takes=("color", "every", "quiet", "columns", "encoding"),
         drawn=True,
         suffixes=(".txt",),
@@ -74,7 +74,7 @@ ROWS = (
     ),
     Form(
         "jsonl",
-        "very many models: a line for each finding and each file, written as they come",
+        "very many models: a line for each finding and each file, streamed",
         document=True,
         notation="json",
         whole=True,
@@ -92,7 +92,7 @@ ROWS = (
     ),
     Form(
         "github",
-        "GitHub's log: annotations, the findings in full, folded, and both in the summary of the step",
+        "GitHub: annotations, and every finding in full, folded, in the log and in the summary of the step",
         document=True,
         notation="",
         drawn=True,
@@ -117,7 +117,7 @@ ROWS = (
     ),
     Form(
         "html",
-        "people in a browser: one file, with pictures, shapes, contracts and targets",
+        "people in a browser: one file with graphs, shapes, contracts and targets",
         document=True,
         notation="xml",
         drawn=True,
@@ -126,7 +126,7 @@ ROWS = (
     ),
     Form(
         "markdown",
-        "comments: a table, and all of it in full, folded",
+        "comments: a table, and every finding in full, folded",
         document=True,
         notation="markdown",
         drawn=True,

@@ -104,9 +104,3 @@ def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = Fa
             lines = wrapped(rule.summary, columns - 17)
             rows += [f"{head.rstrip()}\n", *(f"{' ' * 17}{line}\n" for line in lines)]
     return "".join(rows)
-
-
-def markdown(rules: Iterable[Rule]) -> str:
-    """The README's table of rules."""
-    rows = [f"| {rule.code} | `{rule.name}` | {rule.severity.value} | {rule.summary} |" for rule in rules]
-    return "\n".join(["| code | rule | severity | what it finds |", "| --- | --- | --- | --- |", *rows]) + "\n"

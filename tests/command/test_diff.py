@@ -20,7 +20,7 @@ import irlint
 OLD, NEW = (FIXTURES / "onnx" / which / "IRL608-frozen-size.onnx" for which in ("good", "bad"))
 POINTER = FIXTURES / "onnx" / "bad" / "IRL002-lfs-pointer.onnx"
 SOUND = FIXTURES / "openvino" / "good" / "IRL350-strided-slice-mask-wrong.xml"
-README = Path(__file__).resolve().parents[2] / "README.md"
+GUIDE = Path(__file__).resolve().parents[2] / "irlint" / "guide" / "ci.md"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None or os.name != "posix"
 
 
 class Repository:
-    """A repository with the two lines that README shows."""
+    """A repository with the two lines that the guide shows."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "repository"
@@ -132,7 +132,7 @@ class Repository:
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_SYSTEM": os.devnull,
         }
-        attributes, config = re.findall(r"```ini\n(.+)\n```", README.read_text("utf-8"))[:2]
+        attributes, config = re.findall(r"```ini\n(.+)\n```", GUIDE.read_text("utf-8"))[:2]
         self.git("init", "-q")
         self.git("config", "user.name", "n")
         self.git("config", "user.email", "n@example.org")

@@ -1,11 +1,12 @@
 """Writes what follows from the rows of the configuration's keys and of the forms of a report:
-``irlint/irlint.schema.json`` and two tables of the README."""
+``irlint/irlint.schema.json`` and two tables of the guide."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from irlint.reporters.forms import ROWS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "irlint" / "irlint.schema.json"
-README = ROOT / "README.md"
+GUIDE = ROOT / "irlint" / "guide"
 
 #: What several keys have in common.
 DEFINITIONS = {
@@ -104,34 +105,34 @@ def schema() -> str:
 
 
 def keys_table() -> str:
-    """The README's table of keys."""
+    """The guide's table of keys."""
     rows = [f"| `{f'[[{key.name}]]' if key.parts else key.name}` | {explained(key, '`')} |" for key in KEYS]
-    return "\n".join(["| key | what it says |", "|---|---|", *rows]) + "\n"
+    return "\n".join(["| key | what it sets |", "|---|---|", *rows]) + "\n"
 
 
 def forms_table() -> str:
-    """The README's table of forms."""
-    return (
-        "\n".join(["| `--format` | what it is for |", "|---|---|"] + [f"| `{f.name}` | {f.purpose} |" for f in ROWS])
-        + "\n"
-    )
+    """The guide's table of formats."""
+    rows = [f"| `{form.name}` | {form.purpose} |" for form in ROWS]
+    return "\n".join(["| `--format` | what it is for |", "|---|---|", *rows]) + "\n"
 
 
-#: The tables of the README, by the marks between which they stand.
-TABLES: Mapping[str, Callable[[], str]] = {"keys": keys_table, "forms": forms_table}
+#: The tables of the guide, by their pages; each stands between marks.
+TABLES: Mapping[Path, tuple[str, Callable[[], str]]] = {
+    GUIDE / "configuration.md": ("keys", keys_table),
+    GUIDE / "formats.md": ("forms", forms_table),
+}
 
 
-def readme(text: str) -> str:
-    """The README with these tables made anew."""
-    for mark, made in TABLES.items():
-        head, begin, rest = text.partition(f"<!-- {mark}:begin -->\n")
-        _, end, tail = rest.partition(f"<!-- {mark}:end -->")
-        text = head + begin + made() + end + tail
-    return text
+def page(path: Path) -> str:
+    """A page of the guide with its table made anew."""
+    mark, made = TABLES[path]
+    head, begin, rest = path.read_text("utf-8").partition(f"<!-- {mark}:begin -->\n")
+    _, end, tail = rest.partition(f"<!-- {mark}:end -->")
+    return head + begin + made() + end + tail
 
 
 #: What is written, and the text that it has to have.
-WRITTEN: Mapping[Path, Callable[[], str]] = {SCHEMA: schema, README: lambda: readme(README.read_text("utf-8"))}
+WRITTEN: Mapping[Path, Callable[[], str]] = {SCHEMA: schema, **{path: partial(page, path) for path in TABLES}}
 
 
 def main() -> None:

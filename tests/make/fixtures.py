@@ -1,5 +1,4 @@
-"""Writes ``fixtures/``, and the README's screen and table: run it (``python tests/make/fixtures.py``) after changing a
-rule.
+"""Writes ``fixtures/``: run it (``python tests/make/fixtures.py``) after changing a rule.
 
 ``bad`` holds one model for each rule, named after it, that breaks this rule and no other; ``good`` its sound twin, and
 some larger sound models.
@@ -7,7 +6,6 @@ some larger sound models.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -22,7 +20,6 @@ from irlint.findings.faults import Rule
 from irlint.policy.rulebook import every_rule
 
 SCREEN = "fixtures/onnx/bad/IRL201-behind-a-convolution.onnx"
-README = Path(__file__).resolve().parents[2] / "README.md"
 ROOT = Path(__file__).resolve().parents[2] / "fixtures"
 
 #: Rules whose examples cannot be written as one small text: files that are cut, missing or of another kind.
@@ -162,26 +159,6 @@ def larger() -> Iterator[tuple[str, bytes]]:
     yield "onnx/bad/IRL001-not-a-model.onnx", b"<!DOCTYPE html>\n<html><body>Sign in to continue</body></html>\n"
 
 
-def readme(text: str) -> str:
-    """The README with its screen and its table of rules made anew."""
-    from irlint.reporters.pages import markdown
-    from irlint.reporters.text import rendered
-    from irlint.run.files import Settings, checked
-
-    folder = os.getcwd()
-    os.chdir(ROOT.parent)
-    screen = rendered(checked([SCREEN], settings=Settings({}, drawn=True)), color=False)
-    os.chdir(folder)
-    text = _between(text, "screen", f"```text\n$ irlint {SCREEN}\n{screen}```\n")
-    return _between(text, "rules", markdown(every_rule()))
-
-
-def _between(text: str, mark: str, part: str) -> str:
-    head, begin, rest = text.partition(f"<!-- {mark}:begin -->\n")
-    _, end, tail = rest.partition(f"<!-- {mark}:end -->")
-    return head + begin + part + end + tail
-
-
 def models() -> dict[str, bytes]:
     """Every file under ``fixtures``, by its path there."""
     return {**dict(from_rules()), **dict(larger())}
@@ -200,8 +177,6 @@ def main() -> None:
         if file.is_file() and file.relative_to(ROOT).as_posix() not in wanted:
             file.unlink()
             print(f"removed fixtures/{file.relative_to(ROOT).as_posix()}")
-    README.write_text(readme(README.read_text("utf-8")), "utf-8", newline="\n")
-    print("wrote README.md")
 
 
 if __name__ == "__main__":

@@ -17,11 +17,19 @@ SOURCE = ROOT / "irlint" / "__init__.py"
 CHANGELOG = ROOT / "CHANGELOG.md"
 
 #: Files whose examples name the tag of a release.
-EXAMPLES = (ROOT / "README.md", ROOT / ".github" / "workflows" / "example.yml")
+EXAMPLES = (
+    ROOT / "README.md",
+    ROOT / "irlint" / "guide" / "ci.md",
+    ROOT / "irlint" / "guide" / "stores.md",
+    ROOT / ".github" / "workflows" / "example.yml",
+)
+
+#: What the examples name before the first release.
+UNRELEASED = "COMMIT"
 
 NUMBER = r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?"
 ASSIGNED = re.compile(rf'^__version__ = "({NUMBER})"$', re.M)
-TAGGED = re.compile(rf"(irlint@v|\brev: v)({NUMBER})\b")
+TAGGED = re.compile(rf"(irlint@|\brev: )({UNRELEASED}|v{NUMBER})\b")
 SECTION = re.compile(r"^## \[([^\]\n]+)\][^\n]*\n(.*?)(?=^## |\Z)", re.M | re.S)
 
 
@@ -33,7 +41,7 @@ def version() -> str:
 
 def examples(path: Path, number: str) -> str:
     """The text of a file, its examples at that version."""
-    return TAGGED.sub(rf"\g<1>{number}", path.read_text("utf-8"))
+    return TAGGED.sub(rf"\g<1>v{number}", path.read_text("utf-8"))
 
 
 def sections() -> dict[str, str]:

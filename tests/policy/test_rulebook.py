@@ -82,13 +82,6 @@ def test_names_are_unique() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_readme_has_the_rules_and_a_real_screen() -> None:
-    text = make_fixtures.README.read_text("utf-8")
-    assert make_fixtures.readme(text) == text, WRITE
-    assert all(f"| {rule.code} |" in text for rule in RULES)
-    assert "^^ differ, and neither is 1" in text
-
-
 def test_fixtures_are_those_that_the_script_writes() -> None:
     wanted = make_fixtures.models()
     there = {

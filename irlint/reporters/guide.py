@@ -1,0 +1,127 @@
+"""The guide: its pages, which are Markdown files beside the package, and how a terminal shows one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from irlint.findings.faults import Rule
+from irlint.lazy_typing import Any
+from irlint.reporters.ansi import painted
+from irlint.reporters.pages import WIDTH
+
+#: The topics, in reading order: each is the name of a page.
+TOPICS = (
+    "report",
+    "ci",
+    "contracts",
+    "fixes",
+    "targets",
+    "stores",
+    "configuration",
+    "python",
+    "formats",
+    "untrusted",
+    "speed",
+    "limits",
+)
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guide")
+
+#: Two or more lines that show nothing, between others.
+BLANK = re.compile(r"\n(?:(?:\x1b\[[\d;]*m| )*\n){2,}")
+
+#: Signs of rich that not every terminal has.
+ASCII = str.maketrans("\N{BULLET}\N{BOX DRAWINGS LIGHT HORIZONTAL}\N{BOX DRAWINGS HEAVY HORIZONTAL}", "*--")
+
+#: A fenced example, and a name in backticks.
+FENCED = re.compile(r"(^```.*?^```$)", re.M | re.S)
+QUOTED = re.compile(r"`([^`\n]+)`")
+
+#: A link to another page of the guide.
+LINK = re.compile(r"\[([^\]\n]+)\]\((\w+)\.md(?:#[\w-]+)?\)")
+
+
+def source(topic: str) -> str:
+    """The Markdown of a page; raises OSError where the package lacks it."""
+    with open(os.path.join(FOLDER, f"{topic}.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def title(topic: str) -> str:
+    """The heading of a page."""
+    return source(topic).partition("\n")[0].removeprefix("# ")
+
+
+def contents(rules: Iterable[Rule], *, color: bool = False) -> str:
+    """The topics of the guide and the families of the rules, a line for each, with the word that shows more of it."""
+    families: dict[str, list[Rule]] = {}
+    for rule in rules:
+        families.setdefault(rule.code[:4], []).append(rule)
+    width = max(map(len, TOPICS))
+    topics = [f"  {topic:{width}}  {title(topic)}\n" for topic in TOPICS]
+    lines = [
+        f"  {family:{width}}  {', '.join(dict.fromkeys(rule.family for rule in every))} ({len(every)} rules)\n"
+        for family, every in families.items()
+    ]
+    return "".join(
+        (
+            f"{painted('Guide', 'head', color)}: `irlint explain TOPIC`\n",
+            *topics,
+            f"\n{painted('Rules', 'head', color)}: `irlint explain FAMILY`, or `irlint explain RULE` for one\n",
+            *lines,
+        )
+    )
+
+
+def page(topic: str, columns: int = WIDTH, *, color: bool = False) -> str:
+    """A page of the guide in lines of at most ``columns``; examples keep their lines."""
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.theme import Theme
+
+    text = StringIO()
+    Console(
+        file=text,
+        width=columns,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        legacy_windows=False,
+        theme=Theme({"markdown.code": "bold", "markdown.table.border": "dim", "markdown.table.header": "bold"}),
+        _environ={},
+    ).print(_markdown(_adapted(source(topic), color)), crop=False)
+    lines = "\n".join(line.rstrip() for line in text.getvalue().strip("\n").split("\n"))
+    return BLANK.sub("\n\n", lines).translate(ASCII) + "\n"
+
+
+def _adapted(text: str, color: bool) -> str:
+    """The Markdown with commands in place of links to pages; names keep their backticks where no color marks them."""
+    parts = FENCED.split(text)
+    for index in range(0, len(parts), 2):
+        parts[index] = LINK.sub(r"\1 (`irlint explain \2`)", parts[index])
+        if not color:
+            parts[index] = QUOTED.sub(r"`` `\1` ``", parts[index])
+    return "".join(parts)
+
+
+def _markdown(text: str) -> Any:
+    """The Markdown for rich, with headings and examples as the pages of rules have them."""
+    import textwrap
+
+    from rich.markdown import CodeBlock, Heading, Markdown
+    from rich.text import Text
+
+    class PlainHeading(Heading):
+        def __rich_console__(self, console: Any, options: Any) -> Any:
+            yield Text(str(self.text), style="bold")
+
+    class Example(CodeBlock):
+        def __rich_console__(self, console: Any, options: Any) -> Any:
+            yield Text(textwrap.indent(str(self.text).rstrip(), "    "), no_wrap=True, overflow="ignore")
+
+    class Page(Markdown):
+        elements = Markdown.elements | {"heading_open": PlainHeading, "fence": Example, "code_block": Example}
+
+    return Page(text, hyperlinks=False)
