@@ -66,7 +66,7 @@ def test_data() -> None:
 def test_what_is_given() -> None:
     (axis,) = irlint.why(DETECTOR, "c1", axis=2, shapes={"images": ("N", 3, 64, "W")})["axes"]
     assert [step["from"] for step in axis["steps"]] == ["node", "given"]
-    assert axis["steps"][-1]["text"] == "64 is given by --shape for graph input `images`"
+    assert axis["steps"][-1]["text"] == "64 is given by shapes= for graph input `images`"
 
 
 @pytest.mark.parametrize(
