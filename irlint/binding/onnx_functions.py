@@ -13,7 +13,7 @@ from irlint.binding.calls import (
     corrected,
 )
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, first_few
 from irlint.model import Function, Graph, Model, Node, Value
 from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS, latest_opset, of_runtime, official
 
@@ -129,10 +129,9 @@ def _of_other_overload(node: Node, overloads: list[str]) -> Fault:
 
 def _of_other_name(node: Node, names: list[str]) -> Fault:
     intended = closest(node.op, names)
-    listed = ", ".join(name or "one without a name" for name in names[:5])
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    listed = first_few([name or "one without a name" for name in names], 5)
     return UNKNOWN_OPERATOR.fault(
-        f'the model has no function of this name in the domain "{node.domain}"; it has {listed}{more}',
+        f'the model has no function of this name in the domain "{node.domain}"; it has {listed}',
         help=f"did you mean `{intended}`?" if intended else "add the function, or correct the name",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import first_few
 from irlint.model import Model
 from irlint.model.order import graphs
 from irlint.schemas import ended_kernels, late_kernels, official
@@ -98,5 +99,4 @@ def _numbers(opsets: set[int]) -> str:
 
 def _listed(counts: dict[str, int]) -> str:
     parts = [operator if count == 1 else f"{operator} ({count} nodes)" for operator, count in counts.items()]
-    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
-    return f"{', '.join(parts[:_SHOWN])}{more}"
+    return first_few(parts, _SHOWN)

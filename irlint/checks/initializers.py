@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.findings.faults import Rule, Severity
-from irlint.findings.wording import counted
+from irlint.findings.wording import counted, first_few
 from irlint.inference.known import Known
 from irlint.model import LAST_WITH_INPUTS, Constant, Graph, Model, Problem, Value
 from irlint.model.order import graphs, used_values
@@ -141,11 +141,10 @@ def _sparse(known: Known) -> Iterator[Problem]:
         used = used_values(graph) if sparse else ()
         names = [value.name for value in sparse if value in used and value.name]
         if names:
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
             fault = SPARSE_INITIALIZER.fault(
                 f"{counted(len(names), 'initializer is a sparse tensor', 'initializers are sparse tensors')}: "
-                f"{', '.join(map(repr, names[:3]))}{more}; no operator of ONNX takes one, and the full check of the "
-                "ONNX checker refuses it",
+                f"{first_few([repr(name) for name in names], 3)}; no operator of ONNX takes one, and the full check "
+                "of the ONNX checker refuses it",
                 help="store it as a dense tensor" if len(names) == 1 else "store them as dense tensors",
             )
             yield Problem(fault, graph.path, value=names[0])

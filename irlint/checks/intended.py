@@ -63,9 +63,8 @@ def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], 
         spare = [each for each in spare if _fits(each, value, user, known)]
     if not spare:
         return missing + otherwise
-    names = ", ".join(repr(each.name) for each in spare[:SHOWN])
-    more = f" and {len(spare) - SHOWN} more" if len(spare) > SHOWN else ""
-    return f"{missing}, or connect a value that nothing uses yet: {names}{more}"
+    names = wording.first_few([repr(each.name) for each in spare], SHOWN)
+    return f"{missing}, or connect a value that nothing uses yet: {names}"
 
 
 def _is_stored(name: str, graph: Graph) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import first_few
 from irlint.inference.known import Known
 from irlint.model import Graph, Problem, Value
 from irlint.model.order import has_only_constants
@@ -91,7 +92,7 @@ def _twice(graph: Graph) -> Iterator[Problem]:
         counts[value] = counts.get(value, 0) + 1
     parts = [f"{value.name!r}" for value, count in counts.items() if count > 1]
     fault = DUPLICATE_OUTPUT.fault(
-        f"{_named(parts)} {'is' if len(parts) == 1 else 'are'} listed more than once among the outputs",
+        f"{first_few(parts, _SHOWN)} {'is' if len(parts) == 1 else 'are'} listed more than once among the outputs",
         help="list each output once",
     )
     yield Problem(fault, value=next(value.name for value, count in counts.items() if count > 1))
@@ -125,8 +126,6 @@ def _lacks(value: Value, by: str, *, typed: bool) -> bool:
 
 
 def _listed(what: str, values: list[Value]) -> str:
-    return f"{what}{'s' * (len(values) > 1)} {_named([repr(value.name) for value in values])}" if values else ""
-
-
-def _named(names: list[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return (
+        f"{what}{'s' * (len(values) > 1)} {first_few([repr(value.name) for value in values], _SHOWN)}" if values else ""
+    )

@@ -8,6 +8,7 @@ from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import Dim, Expr, TooComplex, same, substituted, symbol, symbols
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Relation
+from irlint.findings.wording import first_few
 from irlint.inference.known import Demand, Known
 from irlint.inference.unknowns import names_in
 from irlint.model import Declaration, Graph, Node, Problem, Value
@@ -237,11 +238,10 @@ def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
 
 def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Known) -> Fault:
     axes = [f"axis {place.axis} of {place.value.name!r}" for place in places]
-    listed = f"{', '.join(axes[:3])}{f' and {len(axes) - 3} more' if len(axes) > 3 else ''}"
     relation: Relation = demand.requirement.any_of[0]
     return SHAPE_CONTRADICTED.fault(
-        f"{known.symbols.get(name, name)!r} stands for sizes of inputs that have to differ ({listed}): here {relation} "
-        "is needed",
+        f"{known.symbols.get(name, name)!r} stands for sizes of inputs that have to differ ({first_few(axes, 3)}): "
+        f"here {relation} is needed",
         help="give axes that may differ in size names of their own",
         notes=(_REUSE,),
         severity=Severity.WARNING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def counted(count: object, one: str, many: str = "") -> str:
@@ -19,6 +19,12 @@ def either(*words: object) -> str:
 def listed(texts: list[str]) -> str:
     """``a``, or ``a, b and c``."""
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def first_few(texts: Sequence[object], most: int) -> str:
+    """``a, b and 3 more``: the first texts, and how many more there are."""
+    left = len(texts) - most
+    return ", ".join(map(str, texts[:most])) + (f" and {left} more" if left > 0 else "")
 
 
 def are(count: int) -> str:

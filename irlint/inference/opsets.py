@@ -14,7 +14,7 @@ from irlint.binding.calls import (
     UNKNOWN_ATTRIBUTE,
 )
 from irlint.findings.faults import Fault, Rule, Severity
-from irlint.findings.wording import counted, shortened
+from irlint.findings.wording import counted, first_few, shortened
 from irlint.inference.known import Known
 from irlint.inference.questions import outputs_for
 from irlint.model import Function, Graph, Model, Node, Problem
@@ -227,14 +227,13 @@ def _problem(
         entry = counts.setdefault(text, [_begin(node, opset), 0])
         entry[1] += 1
     parts = [f"{text} ({begin}{f'; {count} nodes' * (count > 1)})" for text, (begin, count) in counts.items()]
-    more = f" and {len(parts) - _SHOWN} more" if len(parts) > _SHOWN else ""
     name = domain or "ai.onnx"
     both = function is not None and function.opsets.get(domain) == imported
     whose = "its nodes" if function is None else "the nodes of the function"
     fault = ANOTHER_OPSET.fault(
         f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are "
         "written for opset "
-        f"{opset} or {'later' if opset > imported else 'earlier'}: {', '.join(parts[:_SHOWN])}{more}",
+        f"{opset} or {'later' if opset > imported else 'earlier'}: {first_few(parts, _SHOWN)}",
         help=f"import opset {opset} of {name}" + (" in the model and in the function" if both else ""),
         intended="" if function is not None else str(opset),
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.wording import first_few
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Problem
 
@@ -113,7 +114,7 @@ def _nameless_graph(path: str) -> Fault:
 
 
 def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
-    numbers = ", ".join(map(str, places[:8])) + f" and {len(places) - 8} more" * (len(places) > 8)
+    numbers = first_few(places, 8)
     text = f"{what} {numbers} has no name" if len(places) == 1 else f"{what}s {numbers} have no name"
     return NAMELESS_VALUE.fault(
         f"{text}; the empty name stands for a value that is left out",
@@ -123,9 +124,7 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
 
 
 def _negative(parts: list[str]) -> Fault:
-    more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
     return NEGATIVE_SIZE.fault(
-        f"{', '.join(parts[:3])}{more}: a size is a whole number of at least 0, "
-        "or a name; runtimes treat it as dynamic",
+        f"{first_few(parts, 3)}: a size is a whole number of at least 0, or a name; runtimes treat it as dynamic",
         help="leave the size open, or name it by dim_param",
     )
