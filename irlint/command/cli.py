@@ -18,6 +18,7 @@ from irlint.command.options import (
     CONTRACT,
     DIFF,
     FIX,
+    IGNORE,
     KINDS,
     METAVARS,
     RULES,
@@ -329,6 +330,22 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
     from irlint.command import fixing
 
     fixing.fix(paths, options)
+
+
+@commands.command()
+@click.argument("model", type=click.Path())
+@click.argument("node")
+@click.argument("rule", shell_complete=_rules_like)
+@_with(IGNORE)
+def ignore(model: str, node: str, rule: str, **options: Any) -> None:
+    """Suppresses the findings of a RULE at a NODE of a MODEL.
+
+    Adds a [[suppress]] entry to irlint.toml, or to the configuration in use, and keeps the rest of the file. NODE is
+    the name of a node, or of a value where no node is at fault.
+    """
+    from irlint.command import ignoring
+
+    ignoring.ignore(model, node, rule, options)
 
 
 @commands.command()

@@ -19,6 +19,7 @@ COMMANDS = (
         "why",
         "diff",
         "fix",
+        "ignore",
         "broadcast",
         "summary",
         "explain",
@@ -211,6 +212,12 @@ FIX = (
         "--output", "Write the fixed model here and leave its file unchanged (one model only).", "file", metavar="FILE"
     ),
     FORM,
+)
+
+IGNORE = (
+    Option("--reason", "Why the finding may stay (required).", "text", metavar="TEXT"),
+    Option("--expires", "Last day of the entry, such as 2030-01-31.", "text", metavar="DATE"),
+    *_as_in_check("--config"),
 )
 
 RULES = (replaced(FORM, help="Output form; json has the full pages (default: text)."),)

@@ -82,12 +82,18 @@ def loaded(file: str) -> Config | None:
     Raises ConfigError, and OSError where the file cannot be opened.
     """
     data = whole(file, "configuration")
-    shown = file.replace(os.sep, "/")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise complaint("the file is no UTF-8 text", shown, None, line, 1) from None
+        raise complaint("the file is no UTF-8 text", file.replace(os.sep, "/"), None, line, 1) from None
+    return of_text(text, file)
+
+
+def of_text(text: str, file: str) -> Config | None:
+    """The configuration that a file would be with a text, None for a ``pyproject.toml`` without a table for irlint;
+    raises ConfigError."""
+    shown = file.replace(os.sep, "/")
     table: Any = parsed(text, shown)
     prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
     for part in prefix:

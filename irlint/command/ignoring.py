@@ -1,0 +1,108 @@
+"""``irlint ignore``: a finding that may stay becomes an entry of the configuration."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+
+from irlint.command import settings
+from irlint.command.streams import emit, fail, write_blocks
+from irlint.findings.report import Finding
+from irlint.findings.wording import counted
+from irlint.lazy_typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from irlint.policy.configuration import Config
+
+#: So many findings of a model are named where none is the one to ignore.
+SHOWN = 5
+
+#: The file that is written where there is none.
+FILE = "irlint.toml"
+
+
+def ignore(model: str, node: str, rule: str, options: Any) -> None:
+    """Adds a ``[[suppress]]`` entry for the findings of a rule at a node, or at a value where no node is at fault, to
+    the configuration that holds for this folder; ends with status 2 where there is no such finding."""
+    if not (options["reason"] or "").strip():
+        fail("--reason is missing", "help: say why the finding may stay")
+    config = settings.configuration({"config": options["config"], "isolated": False})
+    found = _fitting(model, node, rule, config)
+    file = config.file if config is not None else options["config"] or FILE
+    root = config.root if config is not None else os.path.dirname(os.path.abspath(file))
+    entry = _entry(os.path.relpath(os.path.realpath(model), os.path.realpath(root)), found[0], node, options)
+    text = _text(file, entry)
+    _judge(text, file)
+    write_blocks(file, [text.encode()], "ignore", in_place=True)
+    emit(f"Wrote {file.replace(os.sep, '/')}: {counted(len(found), 'finding')} suppressed.\n")
+
+
+def _fitting(model: str, node: str, rule: str, config: Config | None) -> list[Finding]:
+    """The findings of a model that are of a rule and at a node; ends the run where there are none."""
+    from irlint.policy.rulebook import every_rule, named, suggestion
+    from irlint.policy.suppressions import Selection, Suppression
+    from irlint.run.files import Settings, checked
+    from irlint.run.search import MissingPaths
+
+    rules = every_rule()
+    codes = frozenset(each.code for each in rules if named(each, rule))
+    if not codes:
+        fail(f"unknown rule {rule!r}{suggestion(rule, rules)}", "help: `irlint rules` lists every rule")
+    try:
+        kept = Settings() if config is None else Settings(models=config.models, policy=config.policy(Selection()))
+        report = checked([model], settings=kept)
+    except MissingPaths:
+        fail(f"no such file: {model}")
+    except (OSError, ValueError) as error:
+        fail(f"{model}: {getattr(error, 'strerror', None) or error}")
+    wanted = Suppression("", codes, glob.escape(node), "", None, "")
+    found = [each for each in report.findings if wanted.fits(each)]
+    if not found:
+        others = [f"{each.rule.code} at {_place(each)}" for each in report.findings[:SHOWN]]
+        fail(f"{model} has no finding of {rule} at {node}", *([f"help: it has {', '.join(others)}"] if others else []))
+    return found
+
+
+def _place(finding: Finding) -> str:
+    return finding.node or finding.value or "the model"
+
+
+def _entry(model: str, finding: Finding, node: str, options: Any) -> str:
+    lines = {
+        "file": glob.escape(model.replace(os.sep, "/")),
+        "node": glob.escape(node),
+        "rule": finding.rule.name,
+        "reason": options["reason"].strip(),
+    }
+    quoted = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in lines.items()}
+    text = "".join(f"{key} = {value}\n" for key, value in quoted.items())
+    if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
+        fail("a name is no UTF-8 text, and TOML cannot hold it", "help: write an entry with a glob for its letters")
+    return text + (f"expires = {options['expires']}\n" if options["expires"] else "")
+
+
+def _text(file: str, entry: str) -> str:
+    """What a configuration file has with one entry more at its end."""
+    from irlint.policy.configuration_files import NAMES
+
+    before = ""
+    if os.path.lexists(file):
+        with open(file, encoding="utf-8", newline="") as stream:
+            before = stream.read()
+    table = "[[tool.irlint.suppress]]" if os.path.basename(file) == NAMES[-1] else "[[suppress]]"
+    ends = "\r\n" if "\r\n" in before else "\n"
+    lead = "" if not before.strip() else "" if before.endswith("\n\n") else "\n" if before.endswith("\n") else "\n\n"
+    return before + f"{lead}{table}\n{entry}".replace("\n", ends)
+
+
+def _judge(text: str, file: str) -> None:
+    """Ends the run where a configuration cannot be used with the new entry."""
+    from irlint.command.streams import complain
+    from irlint.policy.configuration import ConfigError, of_text
+
+    try:
+        of_text(text.removeprefix("\ufeff").replace("\r\n", "\n"), file)
+    except ConfigError as error:
+        complain(str(error))
+        raise SystemExit(2) from None
