@@ -18,6 +18,7 @@ from pages.layout import Entry, Page, linked, listing, written
 
 import irlint
 from irlint.policy.rule_index import RULES
+from irlint.reporters.guide import TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "irlint" / "guide"
@@ -61,8 +62,8 @@ def guide() -> list[Page]:
     """The pages of the guide, behind the list of them."""
     pages = []
     lines = []
-    for source in sorted(GUIDE.glob("*.md")):
-        page, text = text_page(source, f"guide/{source.stem}.html", "guide")
+    for topic in TOPICS:
+        page, text = text_page(GUIDE / f"{topic}.md", f"guide/{topic}.html", "guide")
         pages.append(page)
         opening = next((each.text for each in text.sections if each.text), "")
         lines.append(f"{linked(page.address, escape(page.title))}: {escape(first_sentence(opening))}")

@@ -30,7 +30,7 @@ def test_no_topic_has_the_name_of_a_rule() -> None:
 def test_pages_are_plain(topic: str) -> None:
     text = guide.source(topic)
     assert text.isascii()
-    assert re.match(r"# \w[^\n]+\n\n\w", text)
+    assert re.match(r"# \w[^\n]+\n\n[`\w]", text)
 
 
 @pytest.mark.parametrize("columns", [60, 100])
