@@ -34,9 +34,9 @@ def ignored(folder: Path, *further: str) -> None:
     ("name", "before", "after"),
     [
         ("irlint.toml", None, ENTRY),
-        ("irlint.toml", "# why\ntimeout = 60\n", f"# why\ntimeout = 60\n\n{ENTRY}"),
-        (".irlint.toml", "timeout = 60", f"timeout = 60\n\n{ENTRY}"),
-        ("irlint.toml", "timeout = 60\r\n", f"timeout = 60\n\n{ENTRY}".replace("\n", "\r\n")),
+        ("irlint.toml", "# why\nignore = ['IRL9']\n", f"# why\nignore = ['IRL9']\n\n{ENTRY}"),
+        (".irlint.toml", "ignore = ['IRL9']", f"ignore = ['IRL9']\n\n{ENTRY}"),
+        ("irlint.toml", "ignore = ['IRL9']\r\n", f"ignore = ['IRL9']\n\n{ENTRY}".replace("\n", "\r\n")),
         ("pyproject.toml", "[tool.irlint]\n", "[tool.irlint]\n\n" + ENTRY.replace("[[", "[[tool.irlint.")),
         ("pyproject.toml", "[tool.ruff]\n", "[tool.ruff]\n"),
     ],
