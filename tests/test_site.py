@@ -14,6 +14,7 @@ import pytest
 
 from irlint.ops import index
 from irlint.policy.rule_index import RULES
+from irlint.reporters.guide import TOPICS
 
 ROOT = Path(__file__).parents[1]
 
@@ -112,6 +113,13 @@ def test_lists_name_every_rule_and_operator(pages: dict[str, Links]) -> None:
 
 def test_no_two_pages_differ_in_case_alone(pages: dict[str, Links]) -> None:
     assert len({each.lower() for each in pages}) == len(pages)
+
+
+def test_guide_is_in_reading_order(pages: dict[str, Links]) -> None:
+    wanted = [f"guide/{topic}.html" for topic in TOPICS]
+    found = [target("guide/index.html", each)[0] for each in pages["guide/index.html"].addresses]
+    assert len(wanted) > 10
+    assert [each for each in found if each in wanted] == wanted
 
 
 def test_search_knows_every_page(pages: dict[str, Links], searched: list[list[str]]) -> None:

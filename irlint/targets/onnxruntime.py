@@ -192,10 +192,7 @@ def _without_kernel(use: Use, version: int, releases: int, depth: int) -> Iterat
     if not left:
         return
     if not knows_bodies():
-        text = (
-            f"no kernel of version {version} for {_text(use)}; a function may stand for it, which the package onnx has"
-        )
-        yield left, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
+        yield left, _without_package(use, version)
         return
     lax = left & _lax()
     for having, is_lax in ((lax, True), (left & ~lax, False)):
@@ -204,6 +201,11 @@ def _without_kernel(use: Use, version: int, releases: int, depth: int) -> Iterat
             yield from _of_body(use, version, having, inside, depth)
         elif having:
             yield from _refusals(use, version, having, present, serving, admitted)
+
+
+def _without_package(use: Use, version: int) -> Objection:
+    text = f"no kernel of version {version} for {_text(use)}; a function may stand for it, which the package onnx has"
+    return Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
 
 
 @cache

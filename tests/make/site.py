@@ -18,10 +18,9 @@ from pages.layout import Entry, Page, linked, listing, written
 
 import irlint
 from irlint.policy.rule_index import RULES
-from irlint.reporters.guide import TOPICS
+from irlint.reporters.guide import FOLDER, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
-GUIDE = ROOT / "irlint" / "guide"
 
 
 def moved(address: str) -> str:
@@ -33,7 +32,7 @@ def moved(address: str) -> str:
     name = Path(path).name
     if name == "CHANGELOG.md":
         return f"/changelog.html{mark}{anchor}"
-    if (GUIDE / name).is_file() and name.endswith(".md"):
+    if name.removesuffix(".md") in TOPICS:
         return f"/guide/{name.removesuffix('.md')}.html{mark}{anchor}"
     return ""
 
@@ -63,7 +62,7 @@ def guide() -> list[Page]:
     pages = []
     lines = []
     for topic in TOPICS:
-        page, text = text_page(GUIDE / f"{topic}.md", f"guide/{topic}.html", "guide")
+        page, text = text_page(Path(FOLDER, f"{topic}.md"), f"guide/{topic}.html", "guide")
         pages.append(page)
         opening = next((each.text for each in text.sections if each.text), "")
         lines.append(f"{linked(page.address, escape(page.title))}: {escape(first_sentence(opening))}")
@@ -90,8 +89,7 @@ def home(every: Sequence[operators.Subject], topics: Sequence[Page]) -> Page:
             )
         )
     )
-    if topics:
-        body += "<h2>Guide</h2>\n" + listing(linked(each.address, escape(each.title)) for each in topics)
+    body += "<h2>Guide</h2>\n" + listing(linked(each.address, escape(each.title)) for each in topics)
     return Page("index.html", "ONNX models and OpenVINO IR, checked", body, (Entry("index.html", "irlint", "page"),))
 
 

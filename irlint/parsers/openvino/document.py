@@ -11,7 +11,7 @@ from irlint.parsers.openvino.elements import read
 from irlint.parsers.openvino.layers import Element
 
 if TYPE_CHECKING:
-    from irlint.parsers.openvino.xml import Broken, Leniency
+    from irlint.parsers.openvino.xml import Broken, Decoded, Fixed, Leniency
 
 
 def document(data: bytes) -> tuple[Element | None, list[Problem]]:
@@ -20,22 +20,30 @@ def document(data: bytes) -> tuple[Element | None, list[Problem]]:
     from irlint.parsers.openvino.xml import Broken, decoded, fixed
 
     source = decoded(data)
-    text = source.text
     try:
-        found = fixed(text)
+        found = fixed(source.text)
     except Broken as broken:
-        return None, [_broken(broken, text)]
-    is_plain = found.plain and not found.leniencies
+        return None, [_broken(broken, source.text)]
     try:
         from lxml import etree
     except ModuleNotFoundError:
-        plain = read(found.text) if is_plain else None
-        if plain is None:
+        root = read(found.text) if _is_plain(found) else None
+        if root is None:
             raise
-        return plain, []
-    refusal = None if is_plain else _refusal(etree, data)
+        return root, []
+    return _by_lxml(etree, data, source, found)
+
+
+def _is_plain(found: Fixed) -> bool:
+    """Whether libxml2 reads the document as it is."""
+    return found.plain and not found.leniencies
+
+
+def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[Element | None, list[Problem]]:
+    """The root element as libxml2 reads what was fixed, and what is wrong with the document for libxml2."""
+    refusal = None if _is_plain(found) else _refusal(etree, data)
     encoded = found.text.encode("utf-8", "replace")
-    problems = _forgiven(found.leniencies, text) if refusal is not None else []
+    problems = _forgiven(found.leniencies, source.text) if refusal is not None else []
     try:
         root = etree.fromstring(encoded, _parser(etree, huge_tree=True))
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -46,10 +54,10 @@ def document(data: bytes) -> tuple[Element | None, list[Problem]]:
             return root, problems
     assert refusal is not None
     if root is None or sum(1 for _ in root.iter("*")) < found.elements:
-        message, place = _refused(refusal, text)
+        message, place = _refused(refusal, source.text)
         return None, [Problem(MALFORMED_XML.fault(message, help=MALFORMED_XML.advice), place=place)]
     if not problems:
-        message, place = _refused(refusal, text)
+        message, place = _refused(refusal, source.text)
         fault = NOT_WELL_FORMED.fault(
             f"{message}; OpenVINO reads it, other XML tools do not", help=NOT_WELL_FORMED.advice
         )
