@@ -108,7 +108,12 @@ def test_ctrl_c_shows_what_was_found(
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 @pytest.mark.parametrize(
     ("word", "answers"),
-    [("expl", "explain"), ("s", "shapes summary site/ some.onnx"), ("some", ""), ("", " ".join(COMMANDS[: COMMANDS.index("help")]))],
+    [
+        ("expl", "explain"),
+        ("s", "shapes summary site/ some.onnx"),
+        ("some", ""),
+        ("", " ".join(COMMANDS[: COMMANDS.index("help")])),
+    ],
 )
 def test_completion_in_bash(word: str, answers: str, tmp_path: Path) -> None:
     (tmp_path / "some.onnx").touch()
