@@ -11,6 +11,7 @@ from irlint.records import replaced
 from irlint.reporters import excerpt
 from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe, summary
+from irlint.reporters.repeated import once
 
 #: A comment of GitHub's has at most so many characters, the page of a step so many bytes.
 COMMENT, PAGE = 65_536, 1_024_000
@@ -33,12 +34,13 @@ def page_of(report: Report, room: int) -> str:
     if not report.findings:
         return head if len(head.encode()) <= room else ""
     head += "| severity | rule | place | finding |\n| --- | --- | --- | --- |\n"
-    findings = sorted(report.findings, key=lambda finding: -finding.severity.rank)
-    full = _folded(report, places, room // 2)
+    kept, elsewhere = once(report.findings)
+    findings = sorted(kept, key=lambda finding: -finding.severity.rank)
+    full = _folded(replaced(report, findings=tuple(kept)), places, room // 2)
     left = room - len(head.encode()) - len(_more(len(findings))) - len(full.encode())
     rows: list[str] = []
     for finding in findings:
-        row = _row(finding, places)
+        row = _row(finding, places, len(elsewhere.get(id(finding), ())))
         left -= len(row.encode())
         if left < 0:
             break
@@ -59,8 +61,9 @@ def place_of(finding: Finding, places: Mapping[str, str]) -> str:
     return place if finding.line is None else f"{place}:{finding.line}:{finding.column or 1}"
 
 
-def _row(finding: Finding, places: Mapping[str, str]) -> str:
-    place = place_of(finding, places).translate(MARKDOWN)
+def _row(finding: Finding, places: Mapping[str, str], files: int) -> str:
+    """A finding, which so many more ``files`` have."""
+    place = place_of(finding, places).translate(MARKDOWN) + (f" and {counted(files, 'more file')}" if files else "")
     text = _unlinked(headline(finding).translate(MARKDOWN))
     return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {_unlinked(place)} | {text} |\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from irlint.findings.report import Finding, Report
@@ -59,16 +59,22 @@ def rendered(
 
     ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are
     wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``.
-    What ``encoding`` does not have is escaped.
+    So is what reads the same in several files. What ``encoding`` does not have is escaped.
     """
     canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
     blocks: list[str] = []
     files: dict[str, list[Finding]] = {}
-    for root in _errors_first(report.findings):
-        for finding in (root, *root.following) if every else (root,):
-            files.setdefault(finding.path, []).append(_spelled(finding, encoding))
+    roots = _errors_first(report.findings)
+    shown = [_spelled(each, encoding) for root in roots for each in ((root, *root.following) if every else (root,))]
+    elsewhere: dict[int, list[str]] = {}
+    if not every and len({each.path for each in shown}) > 1:
+        from irlint.reporters.repeated import once
+
+        shown, elsewhere = once(shown)
+    for finding in shown:
+        files.setdefault(finding.path, []).append(finding)
     for findings in files.values():
-        blocks += _file_blocks(findings, canvas, every)
+        blocks += _file_blocks(findings, canvas, every, elsewhere)
     text = "\n".join(blocks)
     if quiet:
         return text
@@ -114,7 +120,9 @@ class _Repeated:
     others: list[Finding]
 
 
-def _file_blocks(findings: Sequence[Finding], canvas: Canvas, every: bool) -> Iterator[str]:
+def _file_blocks(
+    findings: Sequence[Finding], canvas: Canvas, every: bool, elsewhere: Mapping[int, Sequence[str]]
+) -> Iterator[str]:
     if every:
         yield from (block(finding, [], canvas) for finding in findings)
         return
@@ -126,7 +134,7 @@ def _file_blocks(findings: Sequence[Finding], canvas: Canvas, every: bool) -> It
         if counts[rule] > SHOWN:
             left[rule] = left.get(rule, 0) + 1 + len(group.others)
             continue
-        yield block(group.first, group.others, canvas)
+        yield block(group.first, group.others, canvas, elsewhere.get(id(group.first), ()))
     for (code, name), count in left.items():
         text = f"{count} more {code} {name} in this file; -v shows them all"
         yield "".join(f"{canvas.painted(line, 'tag')}\n" for line in wrapped(text, canvas.columns))
@@ -144,8 +152,9 @@ def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
     return list(groups.values())
 
 
-def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
-    """One finding in full, ``others`` being those that say the same of other nodes."""
+def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere: Sequence[str] = ()) -> str:
+    """One finding in full, ``others`` being those that say the same of other nodes; it is ``elsewhere`` in more
+    files."""
     from irlint.findings.documentation import url
 
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
@@ -182,6 +191,10 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas) -> str:
         page.remark("note", brief(note, NOTE), "tag")
     if others:
         page.remark("note", short(_repetition(finding, others)), "tag")
+    if elsewhere:
+        from irlint.reporters.repeated import in_more_files
+
+        page.remark("note", brief(in_more_files([safe(path) for path in elsewhere]), NOTE), "tag")
     following = [each for root in (finding, *others) for each in root.following]
     if following:
         page.remark("note", short(_consequences(following, finding)), "tag")

@@ -9,10 +9,11 @@ from irlint.findings.faults import SEVERITIES
 from irlint.findings.report import CheckedFile, Finding, Report
 from irlint.findings.wording import counted
 from irlint.reporters.html.cards import Card, card
-from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.html.models import facts
 from irlint.reporters.html.rules import section
 from irlint.reporters.plain import summary
+from irlint.reporters.repeated import once
 from irlint.snippets.drawing import Drawing
 
 #: A page draws so many findings, has so many, shows so many models in full, and lists so many values.
@@ -60,12 +61,23 @@ def _hash(text: str) -> str:
 
 
 def _cards(findings: Sequence[Finding]) -> list[Card]:
-    """The findings, those that say the same of one file together."""
-    groups: dict[tuple[object, ...], list[Finding]] = {}
+    """The findings, models with errors first and errors first in each; those that say the same of one file together,
+    and what reads the same in several files in the first of them."""
+    worst: dict[str, int] = {}
     for each in findings:
+        worst[each.path] = max(worst.get(each.path, 0), each.severity.rank)
+    paths = {path: at for at, path in enumerate(worst)}
+    ordered, elsewhere = once(
+        sorted(findings, key=lambda each: (-worst[each.path], paths[each.path], -each.severity.rank))
+    )
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for each in ordered:
         key = each.path, each.rule.code, each.severity, each.op, each.message, each.help
         groups.setdefault(key, []).append(each)
-    return [Card(number, first, tuple(others)) for number, (first, *others) in enumerate(groups.values(), 1)]
+    return [
+        Card(number, first, tuple(others), tuple(elsewhere.get(id(first), ())))
+        for number, (first, *others) in enumerate(groups.values(), 1)
+    ]
 
 
 def _result(report: Report) -> str:
@@ -81,7 +93,7 @@ def _head(report: Report) -> str:
         for kind, count, name in tiles
     )
     counts += f'<li class="models"><b>{report.models:,}</b> {"model" if report.models == 1 else "models"}</li>'
-    text = "<br>".join(escaped(line) for line in summary(report).strip().split("\n"))
+    text = "<br>".join(prose(line) for line in summary(report).strip().split("\n"))
     return f'<header><h1>irlint</h1><ul class="tiles">{counts}</ul><p>{text}</p></header>\n'
 
 

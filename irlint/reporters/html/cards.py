@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.records import record
 from irlint.reporters.headlines import place_in_graph
 from irlint.reporters.html.graph import drawn
-from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
 #: Of the nodes at which a finding is repeated, and of what follows from it, so many are named.
@@ -18,11 +18,13 @@ NAMED = 50
 
 @record
 class Card:
-    """A finding with those that say the same of other nodes; ``number`` is its place on the page, from 1."""
+    """A finding with those that say the same of other nodes, and the other files that have it; ``number`` is its place
+    on the page, from 1."""
 
     number: int
     finding: Finding
     others: tuple[Finding, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 def card(each: Card, *, pictured: bool) -> str:
@@ -49,14 +51,14 @@ def _line_of(finding: Finding) -> str:
 def headline(finding: Finding) -> str:
     """What is wrong, in a line."""
     op = f"{shown(finding.op)}: " if finding.op else ""
-    return f"{op}{shown(finding.message)}"
+    return f"{op}{prose(finding.message)}"
 
 
 def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
     finding = each.finding
     lines = _lines(drawing.lines) if drawing.lines and pictured else ""
     facts = "".join(_facts(drawing)) if drawing.table is not None or not lines else lines + "".join(_facts(drawing))
-    help = "".join(f'<p class="help"><b>help</b> {shown(each)}</p>\n' for each in finding.helps)
+    help = "".join(f'<p class="help"><b>help</b> {prose(each)}</p>\n' for each in finding.helps)
     if pictured and drawing.around is not None:
         figure = f'<figure class="scroll">{drawn(drawing.around, each.number)}</figure>\n'
         yield f'<div class="beside">{figure}<div class="facts">{facts}{help}</div></div>\n'
@@ -65,6 +67,11 @@ def _inside(each: Card, drawing: Drawing, pictured: bool) -> Iterator[str]:
     if each.others:
         names = _names(each.others)
         yield folded(f"the same at {counted(len(each.others), 'more place')}", names)
+    if each.files:
+        rest = len(each.files) - NAMED
+        items = "".join(f"<li><code>{shown(path)}</code></li>" for path in each.files[:NAMED])
+        items += f"<li>and {rest:,} more</li>" if rest > 0 else ""
+        yield folded(f"the same in {counted(len(each.files), 'more file')}", f"<ul>\n{items}</ul>\n")
     following = [one for root in (finding, *each.others) for one in root.following]
     if following:
         lines = "".join(f"<li>{one.rule.code} {headline(one)} {_at(one)}</li>\n" for one in following[:NAMED])
@@ -92,7 +99,7 @@ def _facts(drawing: Drawing) -> Iterator[str]:
     if drawing.table is not None:
         yield _shapes(drawing.table)
     if drawing.notes:
-        yield f'<ul class="notes">{"".join(f"<li>{shown(note)}</li>" for note in drawing.notes)}</ul>\n'
+        yield f'<ul class="notes">{"".join(f"<li>{prose(note)}</li>" for note in drawing.notes)}</ul>\n'
 
 
 def _shapes(found: Table) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from irlint.reporters.plain import brief, safe
 
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+#: What messages quote.
+CODE = re.compile("`([^`]+)`")
 
 #: A text of a model is shown up to so many characters.
 LONGEST = 1_000
@@ -20,6 +24,11 @@ def escaped(text: object) -> str:
 def shown(text: object) -> str:
     """A text that may be long, without its middle then."""
     return brief(str(text), LONGEST).translate(HTML)
+
+
+def prose(text: object) -> str:
+    """A message: what stands between backticks is code."""
+    return CODE.sub(r"<code>\1</code>", shown(text))
 
 
 def folded(title: str, inside: str, *, kind: str = "", count: int | None = None, opened: bool = False) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.findings.faults import Rule
 from irlint.findings.wording import counted
 from irlint.reporters.html.cards import Card
-from irlint.reporters.html.markup import escaped, folded, shown
+from irlint.reporters.html.markup import escaped, folded, prose, shown
 
 #: Of the findings of a rule so many are linked.
 LINKED = 20
@@ -26,9 +26,9 @@ def _rule(rule: Rule, mine: Sequence[Card]) -> str:
     severity = mine[0].finding.severity.value
     count = sum(1 + len(each.others) for each in mine)
     paths = len({each.finding.path for each in mine})
-    inside = f"<p>{escaped(rule.summary)}</p>\n"
-    inside += f"<p><b>Why.</b> {escaped(rule.why)}</p>\n" if rule.why else ""
-    inside += f"<p><b>How to fix it.</b> {escaped(rule.fix)}</p>\n" if rule.fix else ""
+    inside = f"<p>{prose(rule.summary)}</p>\n"
+    inside += f"<p><b>Why.</b> {prose(rule.why)}</p>\n" if rule.why else ""
+    inside += f"<p><b>How to fix it.</b> {prose(rule.fix)}</p>\n" if rule.fix else ""
     links = "".join(_link(each) for each in mine[:LINKED])
     more = f"<li>and {len(mine) - LINKED:,} more</li>" if len(mine) > LINKED else ""
     inside += f'<ul class="links">{links}{more}</ul>\n'

@@ -1,0 +1,38 @@
+"""What several files share: a finding that reads the same in all of them is shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.findings.report import Finding
+from irlint.findings.wording import counted
+
+#: A finding in so many files is shown in the first of them only.
+FEWEST = 3
+
+#: So many of the other files are named.
+NAMED = 3
+
+
+def once(findings: Sequence[Finding]) -> tuple[list[Finding], dict[int, list[str]]]:
+    """The findings without those that read the same in a file before, and by ``id`` of a finding that is kept the other
+    files that have it."""
+    groups: dict[tuple[object, ...], dict[str, list[Finding]]] = {}
+    for each in findings:
+        key = each.rule.code, each.severity, each.op, each.message, each.help
+        groups.setdefault(key, {}).setdefault(each.path, []).append(each)
+    hidden: set[int] = set()
+    elsewhere: dict[int, list[str]] = {}
+    for files in groups.values():
+        if len(files) < FEWEST:
+            continue
+        (_, (first, *_)), *others = files.items()
+        elsewhere[id(first)] = [path for path, _ in others]
+        hidden.update(id(each) for _, those in others for each in those)
+    return [each for each in findings if id(each) not in hidden], elsewhere
+
+
+def in_more_files(paths: Sequence[str]) -> str:
+    """``the same in 999 more files: a.onnx, b.onnx, c.onnx, ...``."""
+    more = ", ..." if len(paths) > NAMED else ""
+    return f"the same in {counted(len(paths), 'more file')}: {', '.join(paths[:NAMED])}{more}"
