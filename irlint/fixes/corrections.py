@@ -60,6 +60,18 @@ def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
             yield from each(problem, known)
 
 
+def is_ambiguous(problem: Problem) -> bool:
+    """Whether several operators of the domain are spelled as much like that of a node."""
+    node = problem.node
+    if problem.fault.rule is not UNKNOWN_OPERATOR or node is None or len(node.op) > LONGEST_NAME:
+        return False
+    from difflib import SequenceMatcher, get_close_matches
+
+    close = get_close_matches(node.op, sorted(official_names(node.domain)), 2, ALIKE)
+    ratios = {SequenceMatcher(None, name, node.op).ratio() for name in close}
+    return len(close) > len(ratios)
+
+
 def may_be_corrected(problem: Problem) -> bool:
     """Whether there may be corrections of a problem."""
     if problem.fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED, UNDEFINED_NAME):

@@ -25,6 +25,7 @@ from irlint.inference.origins import Makers, Position, inputs_of, shape_of, step
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: So many questions to operators are asked for one file.
@@ -94,7 +95,12 @@ class Search:
         connects = any(edit.kind == "input" or edit.inputs for edit in best[0].guess.edits)
         assert problem.node is not None
         decides = problem.is_error or is_demand(problem)
-        unsure |= not connects and decides and self.inputs.may_take_left_over(problem.node)
+        nodes = dict.fromkeys((problem.node, best[0].guess.within or problem.node))
+        unsure |= not connects and decides and any(map(self.inputs.may_take_left_over, nodes))
+        sets_axis = isinstance(best[0].guess.about, str) and "ax" in best[0].guess.about
+        unsure |= sets_axis and problem.fault.rule is INDEX_OUT_OF_RANGE and not best[0].guess.count
+        takes_input = any(value in self.graph.inputs for value in problem.node.inputs)
+        unsure |= problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not connects
         return Found(alternatives, _shared(best), not unsure, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
@@ -153,7 +159,7 @@ class Search:
         yield chain(guesses.at(node), listed(node, guesses))
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
-            declared = declared_otherwise(node, guesses) if of_declared else ()
+            declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
         yield self._at_others(nodes, node, guesses)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))

@@ -19,6 +19,7 @@ from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
+from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.records import record, replaced
 
 #: What stands for the size that is solved for, and for the part that sizes in proportion have in common.
@@ -97,9 +98,10 @@ def resized(
             yield from _fed(problem, batch, (0,), guesses, trials, likely=SELDOM, sure=True)
 
 
-def declared_otherwise(node: Node, guesses: Guesses) -> Iterator[Guess]:
+def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess]:
     """The inputs of the model that a node takes, or that come to it through other nodes, with an axis of 1 less, with a
-    batch axis, and images with their axes in another order, where they are declared so."""
+    batch axis, and images with their axes in another order, where they are declared so. Matrices may as well be what a
+    Flatten gave."""
     known, found = guesses.known, dict[Value, None]()
     for each in islice(_before(node, guesses.makers), NEAR):
         found.update(dict.fromkeys(value for value in each.inputs if value in guesses.graph.inputs))
@@ -107,9 +109,10 @@ def declared_otherwise(node: Node, guesses: Guesses) -> Iterator[Guess]:
         shape = shape_of(value, known) if value is not None and not guesses.makers.is_constant(value) else None
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
-        direct = value in node.inputs
+        direct = value in node.inputs and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
         for other in dict.fromkeys(_otherwise(shape)):
-            yield Guess((guesses.declared(value, other),), SELDOM if direct else GUESS, count=int(direct), about=value)
+            count = int(value in node.inputs)
+            yield Guess((guesses.declared(value, other),), SELDOM if direct else GUESS, count=count, about=value)
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:
@@ -134,7 +137,7 @@ def _otherwise(shape: Shape) -> Iterator[Shape]:
         yield (1, *shape)
     for perm in dict.fromkeys((*layouts(len(shape)), *neighbors(len(shape)))) if len(shape) >= IMAGE else ():
         other = tuple(shape[axis] for axis in perm)
-        if other != shape and all(isinstance(dim, int) for dim in shape):
+        if other != shape and perm[0] == 0 and all(isinstance(dim, int) for dim in shape):
             yield other
 
 

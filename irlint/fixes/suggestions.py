@@ -169,7 +169,7 @@ class Suggestions:
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
         """What was intended where a name is spelled wrong, or the opset that is imported is another one."""
-        from irlint.fixes.corrections import corrections
+        from irlint.fixes.corrections import corrections, is_ambiguous
 
         self.looked += 1
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
@@ -179,7 +179,8 @@ class Suggestions:
                 found.append((edits, outcome))
                 if edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND:
                     break
-        return _best(problem, found)
+        best = _best(problem, found)
+        return replaced(best, sure=False) if best is not None and is_ambiguous(problem) else best
 
     def _searched(self, problem: Problem) -> Suggestion | None:
         graph = self.known.model.graph

@@ -48,6 +48,17 @@ def takes_from_outside(body: Graph, use: Use) -> bool:
     return any(value is not None and value not in given for node in body.nodes for value in node.inputs)
 
 
+def returns_an_input(body: Graph) -> bool:
+    """Whether an output of a body is one of its inputs."""
+    return not set(body.outputs).isdisjoint(body.inputs)
+
+
+def has_fixed_sizes(use: Use, index: int) -> bool:
+    """Whether the shape of an input is known, and all of its sizes are numbers."""
+    known = tensor(use, index)
+    return known is not None and known.shape is not None and all(isinstance(dim, int) for dim in known.shape)
+
+
 def parts(use: Use) -> tuple[int, int] | None:
     """The size that a Split divides, and the number of parts where that is an attribute; None where they are not
     known."""
@@ -124,7 +135,13 @@ FORMS: dict[str, tuple[Form, ...]] = {
         Form("onnx-form Dropout.training", lambda use: begins(use, 12) and is_true(use, 2),
              "the release does not read it with training_mode", "export the model for inference"),
     ),
+    "Loop": (
+        Form("onnx-form Loop.input-returned", lambda use: any(map(returns_an_input, dict(use.node.bodies).values())),
+             "the release does not read a body that returns one of its inputs", "return it through an Identity"),
+    ),
     "STFT": (
+        Form("onnx-form STFT.dynamic-signal", lambda use: not has_fixed_sizes(use, 0),
+             "the release reads it only with a signal of a static shape", "declare the sizes of the signal"),
         Form("onnx-form STFT.open-frame-step", lambda use: not is_constant(use, 1),
              "the release reads it only with a constant frame_step", "write frame_step as an initializer"),
     ),

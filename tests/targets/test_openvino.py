@@ -10,6 +10,9 @@ from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
 
 RUNTIME = "openvino"
 
+LOOP = "(int64 n, bool c, float[2] a) => (float[2] y) { y = Loop (n, c, a) <body = b (int64 i, bool ci, float[2] ai) =>"
+STFT = "(float[{},128,1] x, float[16] w) => (float[?,15,9,2] y) <int64 s = {{8}}> {{ y = STFT (x, s, w) }}"
+
 DIMS = '<port id="{}" precision="FP32"><dim>2</dim><dim>3</dim></port>'
 
 
@@ -69,6 +72,27 @@ def test_a_layer_that_leads_nowhere_does_not_count() -> None:
         (17, f"{FLOATS} {{ y = my.domain.Special (x) }}", "2026.4", UNKNOWN),
         (21, "(int4[2] x) => (int4[2] y) { y = Identity (x) }", "2024.0", REFUSED),
         (21, "(int4[2] x) => (int4[2] y) { y = Identity (x) }", "2026.4", RUNS),
+        (
+            17,
+            "(uint8[1,2,9,9] x, uint8[3,2,3,3] w) => (int32[1,3,3,3] y) { y = ConvInteger <dilations = [2,2], "
+            "strides = [2,2]> (x, w) }",
+            "2023.1",
+            RUNS,
+        ),
+        (17, "(bool[4,4] x) => (bool[4,4] y) { y = Trilu (x) }", "2024.0", RUNS),
+        (
+            17,
+            "(float[2,3] x) => (float[4,3] y) { s = SequenceConstruct (x, x) y = ConcatFromSequence <axis = 0> (s) }",
+            "2026.4",
+            RUNS,
+        ),
+        (17, f"{LOOP} (bool ci, float[2] ao) {{ ao = Add (ai, ai) }}> }}", "2025.4", RUNS),
+        (17, f"{LOOP} (bool ci, float[2] ao) {{ ao = Add (ai, ai) }}> }}", "2026.0", REFUSED),
+        (17, f"{LOOP} (bool co, float[2] ai) {{ co = Identity (ci) }}> }}", "2026.4", REFUSED),
+        (17, f"{LOOP} (bool co, float[2] ao) {{ co = Identity (ci) ao = Add (ai, ai) }}> }}", "2026.4", RUNS),
+        (17, STFT.format("1"), "2026.4", RUNS),
+        (17, STFT.format("N"), "2023.1", REFUSED),
+        (17, STFT.format("N"), "2026.4", REFUSED),
     ],
 )
 def test_the_front_end_for_onnx(opset: int, graph: str, release: str, outcome: str) -> None:

@@ -50,6 +50,15 @@ FORMS = {
         13,
         "(float[2] x) => (float[2] y) <float r = {0.5}, bool t = {1}> { y = Dropout (x, r, t) }",
     ),
+    "Loop.input-returned": (
+        17,
+        "(int64 n, bool c, float[2] a) => (float[2] y) { y = Loop (n, c, a) "
+        "<body = b (int64 i, bool ci, float[2] ai) => (bool ci, float[2] ao) { ao = Add (ai, ai) }> }",
+    ),
+    "STFT.dynamic-signal": (
+        17,
+        "(float[N,128,1] x, float[16] w) => (float[N,15,9,2] y) <int64 s = {8}> { y = STFT (x, s, w) }",
+    ),
     "STFT.open-frame-step": (
         17,
         "(float[1,128,1] x, int64 s, float[16] w) => (float[1,15,9,2] y) { y = STFT (x, s, w) }",
