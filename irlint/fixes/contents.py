@@ -7,6 +7,7 @@ from itertools import combinations
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
+from irlint.findings.edits import Edit
 from irlint.fixes.guess import MANY, OTHERS, Guess
 from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, USUAL
 from irlint.inference.origins import Position, held_by, inputs_of, read_from
@@ -95,6 +96,15 @@ class Contents:
                 if (value, whole) not in tried:
                     usual_one = whole in listed or name in TARGETS
                     yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
+
+    def is_bound(self, node: Node, edit: Edit) -> bool:
+        """Whether an edit changes where the slices of a node begin or end."""
+        if edit.kind == "attribute":
+            return edit.name in (STARTS, ENDS)
+        call = self.known.calls.get(node)
+        names = call.signature.inputs if call is not None and call.signature is not None else ()
+        bounds = [value for name, value in zip(names, node.inputs) if name in (STARTS, ENDS)]
+        return edit.kind == "constant" and any(value is not None and value.name == edit.name for value in bounds)
 
     def _other_indices(
         self,

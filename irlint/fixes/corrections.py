@@ -68,6 +68,8 @@ def is_ambiguous(problem: Problem) -> bool:
     from difflib import SequenceMatcher, get_close_matches
 
     close = get_close_matches(node.op, sorted(official_names(node.domain)), 2, ALIKE)
+    if any(name.casefold() == node.op.casefold() for name in close):
+        return False
     ratios = {SequenceMatcher(None, name, node.op).ratio() for name in close}
     return len(close) > len(ratios)
 

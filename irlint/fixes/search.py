@@ -24,6 +24,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
+from irlint.ops.layout.squeezing import SQUEEZE_SIZE
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
@@ -95,8 +96,10 @@ class Search:
         connects = any(edit.kind == "input" or edit.inputs for edit in best[0].guess.edits)
         assert problem.node is not None
         decides = problem.is_error or is_demand(problem)
-        nodes = dict.fromkeys((problem.node, best[0].guess.within or problem.node))
-        unsure |= not connects and decides and any(map(self.inputs.may_take_left_over, nodes))
+        unsure |= not connects and decides and self.inputs.may_take_left_over(problem.node)
+        changed = best[0].guess.within or problem.node
+        bounds = any(self.guesses.contents.is_bound(changed, edit) for edit in best[0].guess.edits)
+        unsure |= bounds and problem.fault.rule is not SQUEEZE_SIZE
         sets_axis = isinstance(best[0].guess.about, str) and "ax" in best[0].guess.about
         unsure |= sets_axis and problem.fault.rule is INDEX_OUT_OF_RANGE and not best[0].guess.count
         takes_input = any(value in self.graph.inputs for value in problem.node.inputs)

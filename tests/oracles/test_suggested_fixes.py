@@ -38,7 +38,7 @@ BROKEN = """
 (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv <pads = [0,0,0,0]> (x, w) } | pads > padding | rename the attribute `padding` to `pads` in Conv[0]
 (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) { y = Conv <group = 1> (x, w) } | group = 1 > group = 3 | set `group = 1` in Conv[0]
 (float[2,5] x) => (float[2] y) <int64[1] b = {-1}, int64[1] e = {9223372036854775807}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Squeeze (s, a) } | e = {9223372036854775807} > e = {0} | change 0 to 9223372036854775807 in constant `e`
-(float[2,9] x, float[2,4] z) => (float[2,4] y) <int64[1] b = {3}, int64[1] e = {7}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Add (s, z) } | e = {7} > e = {1} | change 1 to 7 in constant `e`
+(float[2,9] x, float[2,4] z) => (float[2,4] y) <int64[1] b = {3}, int64[1] e = {7}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Add (s, z) } | e = {7} > e = {1} |
 (float[1,8,4,4] x, float[4,128] w) => (float[1,4] y) { r = Relu (x) f = Flatten <axis = 1> (r) y = Gemm <transB = 1> (f, w) } | axis = 1 > axis = 3 | set `axis = 1` in Flatten[1]
 (float[1,8,6,6] x, float[8,8,3,3] u, float[8,8,3,3] v, float[4,288] w) => (float[1,4] y) { a = Conv <pads = [1,1,1,1]> (x, u) b = Conv <pads = [1,1,1,1]> (a, v) f = Flatten (b) y = Gemm <transB = 1> (f, w) } | [1,1,1,1]> (a > [0,0,0,0]> (a | set `pads = [1, 1, 1, 1]` in Conv[1]
 (float[2,3] x) => (float[2,3] y) { t = Constant <value = int64 {0}> () c = Cast <to = 1> (t) y = Clip (x, c) } | Clip (x, c) > Clip (x, t) | connect `c`, which nothing uses, as input 1 in Clip[2]
