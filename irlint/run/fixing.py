@@ -191,7 +191,8 @@ def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) ->
         changed = _changed(path, after, settings, finding.fix.edits)
         tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
         gone = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
-        if changed is None or not gone or _is_worse(tidied.outcome, after.outcome):
+        moved = finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome)
+        if changed is None or not gone or moved or _is_worse(tidied.outcome, after.outcome):
             refused.add(finding.fix.edits)
             continue
         after = tidied
@@ -268,6 +269,12 @@ def _is_worse(after: Outcome, before: Outcome) -> bool:
     counts = Counter(each.rule for each in after.findings if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
+
+
+def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
+    """Whether fewer findings of a rule are left: that of a node has not moved to another one."""
+    one, other = (sum(each.rule is rule for each in outcome.findings) for outcome in (after, before))
+    return one < other
 
 
 def _last(outcome: Outcome) -> Collection[Rule]:
