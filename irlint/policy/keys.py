@@ -81,7 +81,7 @@ KEYS = (
     Key(
         "select",
         "rules",
-        "Only these rules; without this key, all of them. Of two entries the more specific one counts.",
+        "Report only these rules (default: all). If two entries match a rule, the more specific one applies.",
         '["IRL1", "IRL2", "IRL3"]',
         option=Option("--select", "Report only these rules: codes, prefixes of codes, or names.", section="Rules"),
         filled=True,
@@ -89,21 +89,21 @@ KEYS = (
     Key(
         "ignore",
         "rules",
-        "Not these rules.",
+        "Do not report these rules.",
         '["nodes-not-sorted"]',
         option=Option("--ignore", "Do not report these rules.", section="Rules"),
     ),
     Key(
         "extend-select",
         "rules",
-        "These rules as well.",
+        "Report these rules in addition to the selected ones.",
         '["IRL201"]',
         option=Option("--extend-select", "Report these rules in addition to the selected ones.", section="Rules"),
     ),
     Key(
         "severity",
         "levels",
-        "Another severity for some rules",
+        "Change the severity of rules",
         'nodes-not-sorted = "error"',
         values=LEVELS,
         option=Option("--severity", "Set the severity of a rule: error, warning or note.", section="Rules"),
@@ -111,13 +111,13 @@ KEYS = (
     Key(
         "per-file-ignores",
         "rules by glob",
-        "Rules that are not reported for some files: GLOB = [RULES].",
+        "Do not report these rules for some files: GLOB = [RULES].",
         '"models/legacy/*.onnx" = ["IRL104", "IRL8"]',
     ),
     Key(
         "models",
         "models",
-        "The shapes that the inputs of some models have: whole numbers, names, or ? for unknown.",
+        "Shapes for the inputs of some models: integers, names, or ? for unknown.",
         'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }',
         option=Option(
             "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
@@ -127,7 +127,7 @@ KEYS = (
             Key(
                 "shapes",
                 "shapes",
-                "For each input its dims: whole numbers, names, or ? for unknown; an empty text is a scalar.",
+                "The dims of each input: integers, names, or ? for unknown; an empty string is a scalar.",
                 needed=True,
             ),
         ),
@@ -135,7 +135,7 @@ KEYS = (
     Key(
         "targets",
         "targets",
-        "The releases of runtimes that have to load the models: NAME@RELEASE, or NAME for the newest one known.",
+        "Runtime releases that must load the models: NAME@RELEASE, or NAME for the newest known release.",
         '["onnxruntime@1.17", "openvino@2024.0"]',
         option=Option(
             "--target",
@@ -148,24 +148,23 @@ KEYS = (
     Key(
         "suppress",
         "suppressions",
-        "Findings to hide, and why: `reason`, and at least one of `file`, `rule` and `node`, each of which may be a "
-        "glob. "
-        "From the day after `expires` on they are reported again.",
+        "Findings to hide: a `reason`, and at least one of `file`, `rule` and `node`, which may be "
+        "globs. After the day `expires` they are reported again.",
         'file = "models/detector.onnx"\nrule = "IRL201"\nnode = "/neck/Add_*"\n'
         'reason = "replaced when the graph is loaded"\nexpires = 2030-01-31',
         parts=(
             Key("file", "glob", "The models."),
             Key("rule", "rule or glob", "A rule, or a glob of codes or names."),
-            Key("node", "text", "A glob of names of nodes, or of values where no node is at fault."),
-            Key("reason", "text", "Why the findings may stay.", needed=True),
-            Key("expires", "date", "The last day: from the next one on, the findings are reported again."),
+            Key("node", "text", "A glob of node names, or of value names if no node is at fault."),
+            Key("reason", "text", "Why the findings are accepted.", needed=True),
+            Key("expires", "date", "The last day of the entry."),
         ),
         one_of=("file", "rule", "node"),
     ),
     Key(
         "fail-on",
         "choice",
-        "The least severity that makes the run fail",
+        "The lowest severity that makes the run fail",
         '"error"',
         values=(*LEVELS, "never"),
         default="error",
@@ -174,7 +173,7 @@ KEYS = (
     Key(
         "lfs-pointers",
         "choice",
-        "Git LFS pointers are errors, or skipped and counted",
+        "Whether Git LFS pointers are errors, or are skipped and counted",
         '"error"',
         values=("error", "skip"),
         default="error",
@@ -182,7 +181,7 @@ KEYS = (
     Key(
         "baseline",
         "file",
-        "Findings that are known already, in a file below the folder of the configuration; `irlint --update-baseline "
+        "A file with known findings, below the folder of the configuration; `irlint --update-baseline "
         "PATH...` writes it.",
         '"irlint-baseline.json"',
         option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
@@ -190,14 +189,15 @@ KEYS = (
     Key(
         "exclude",
         "globs",
-        "Files and folders not to check; those that are named on the command line only with `--force-exclude`.",
+        "Files and folders to skip. Files named on the command line are skipped only with `--force-exclude`.",
         '["third_party", "models/old/**"]',
         option=Option("--exclude", "Skip these files and folders.", section="Files"),
     ),
     Key(
         "respect-gitignore",
         "switch",
-        "Whether folders are searched without what `.gitignore` names; a file that is named is always checked.",
+        "Whether files listed in `.gitignore` are skipped in folders. A file named on the command line "
+        "is always checked.",
         "false",
         default=True,
         option=Option("--respect-gitignore", "Skip files that .gitignore lists (default: yes).", section="Files"),
