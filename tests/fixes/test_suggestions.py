@@ -25,6 +25,7 @@ from irlint.fixes.suggestions import Suggestion, Suggestions
 from irlint.fixes.trials import Trials
 from irlint.model import Problem
 from irlint.records import replaced
+from irlint.run import fixing
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -427,3 +428,16 @@ def test_a_constant_that_does_not_fit_its_dims_breaks_no_search(dims: list[int])
     del model.graph.initializer[0].float_data[:]
     codes = {each.rule.code for each in irlint.check(model).findings}
     assert "IRL008" not in codes and codes
+
+
+def test_a_warning_that_moves_to_another_node_is_not_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The suggestion is made, and not applied, where as many findings of the rule are left."""
+    graph = "(float[N,4] x, float[4,3] w) => (float[N,3] y) { r = Relu (x) y = Gemm <transA = 1> (r, w) }"
+    model = onnx.parser.parse_model(f"{HEAD}g {graph}").SerializeToString()
+    assert [edit.text for edit in irlint.fix(model, unsafe=True).edits] == ["set `transA = 0` in Gemm[1]"]
+    monkeypatch.setattr(fixing, "_has_fewer", lambda rule, after, before: False)
+    assert irlint.fix(model, unsafe=True).edits == ()
+    monkeypatch.undo()
+    one, two = (SimpleNamespace(findings=[SimpleNamespace(rule=UNDEFINED_NAME)] * count) for count in (1, 2))
+    fewer = fixing._has_fewer
+    assert (fewer(UNDEFINED_NAME, one, two), fewer(UNDEFINED_NAME, two, two)) == (True, False)  # type: ignore[arg-type]
