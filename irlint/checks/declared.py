@@ -24,11 +24,11 @@ SHAPE_CONTRADICTED = Rule(
     "The declared shape differs from the inferred one.",
     why="OpenVINO never compares the dims of a layer's ports with the inferred shape, and ONNX Runtime only warns. A "
     "stale shape loads, and misleads tools and people until something downstream breaks. In an IR this is an "
-    "error, since correct writers never write it. In ONNX runtimes recompute the shape, hence a warning; it is "
-    "an error if ONNX Runtime cannot infer a size, uses the declared one, and then refuses a node. The stored "
-    "shape of an initializer overrides its declaration; an input that declares another shape is refused. One "
-    "name for two different sizes is a warning: ONNX Runtime reuses buffers of sizes with the same name, and "
-    "fails at run time if they differ.",
+    "error, since correct writers never write it. For ONNX it is a warning, because runtimes recompute the "
+    "shape; it is an error if ONNX Runtime cannot infer a size, uses the declared one, and then refuses a node. "
+    "The stored shape of an initializer overrides its declaration; an input that declares another shape is "
+    "refused. One name for two different sizes is a warning: ONNX Runtime reuses buffers of sizes with the same "
+    "name, and fails at run time if they differ.",
     fix="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
@@ -57,7 +57,8 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 )
 
 
-#: Of nodes that make values of a name that is declared more often, only the first one is compared with these.
+#: Where a value has more declarations than this, only the first node that makes a value of that name is compared with
+#: them.
 MANY = 8
 
 
@@ -86,7 +87,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _grouped(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems; of several stale shapes in bodies among which nodes choose one that counts them."""
+    """The problems, with several stale shapes in alternative bodies (such as the branches of an If) merged into one
+    that counts the others."""
     stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
     if len(stale) < 2:
         return found
@@ -203,7 +205,8 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The problem further up, where the declaration is right for what the file declares of the node's inputs."""
+        """The earlier problem that explains this one: the declaration would be right if the node's inputs had their
+        declared types."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:

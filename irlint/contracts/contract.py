@@ -33,13 +33,13 @@ from irlint.records import NOTHING, record
 #: So often equalities are put into the other demands.
 ROUNDS = 4
 
-#: What a demand on more sizes than these says of one alone is not looked for.
+#: A demand on more sizes than this is not examined for what it says about one size alone.
 MOST_TOGETHER = 4
 
 #: Once so many demands on one size are too complex, further ones are not solved.
 UNSOLVED = 32
 
-#: Of more demands on several sizes the rest stays as the nodes make it.
+#: At most this many demands on several sizes are simplified; the rest stay as the nodes state them.
 MOST_SETTLED = 500
 
 #: The most other demands that are used to simplify one.
@@ -213,7 +213,7 @@ class Group:
                 break
 
     def _fix(self) -> None:
-        """Narrows the sizes of which demands on several leave one alone, or none."""
+        """Narrows each symbol for which a demand on several symbols leaves only one possible size, or none."""
         limits = self._bounds()
         for each in self.joint[:MOST_BESIDE]:
             for name in sorted(each.names) if len(each.relations) == 1 and len(each.names) <= MOST_TOGETHER else ():
@@ -245,7 +245,7 @@ class Group:
         return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
 
     def _shorten(self) -> None:
-        """Leaves of the demands on several sizes those that do not follow from others."""
+        """Drops the demands on several sizes that follow from other demands."""
         first: dict[object, Open] = {}
         for each in self.joint:
             first.setdefault(key_of(each.relations), each)
@@ -326,7 +326,8 @@ class Group:
         return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
 
     def _equated(self, each: Open) -> bool:
-        """Whether two symbols are demanded to be equal: then the later one stands for the first from here on."""
+        """Whether a demand says that two symbols are equal. If so, the later one is replaced by the earlier one from
+        here on."""
         (relation,) = each.relations
         names = sorted(each.names)
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):

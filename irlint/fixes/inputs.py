@@ -26,7 +26,7 @@ UNUSED = 24
 #: At most so many inputs of a node are connected as in other blocks.
 PORTS = 2
 
-#: Back from a node whose element types clash so many nodes are looked at.
+#: At most this many nodes are examined, going back from a node whose element types clash.
 TYPED_NODES = 6
 
 #: The attributes that name the element type of a result.
@@ -44,8 +44,8 @@ class Inputs:
         self.users = guesses.users
 
     def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
-        """The only value of the graph that nobody uses, or the only one that a node gives: where an edge was connected
-        otherwise, it lost its user."""
+        """The graph's only unused value, or the only unused one that a node computes: it probably lost its user when
+        an edge was connected wrongly."""
         made = [each for each in self.spare if self._is_made(each[0])]
         spare = made if len(made) == 1 else self.spare
         for node in nodes if len(spare) == 1 else ():
@@ -128,9 +128,8 @@ class Inputs:
                     )
 
     def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
-        """The inputs that nodes of the same name in other blocks of the model have: of a MatMul whose inputs are
-        swapped in one layer, those of the others, and of a wrong connection what comes before the node in its own
-        block."""
+        """Connects a node as nodes of the same name in other blocks are connected. This swaps back the inputs of one
+        layer's MatMul, and replaces a wrong connection with the matching value of the node's own block."""
         kinds = self._kinds_elsewhere(node)
         own = [self._kind(value) for value in node.inputs]
         differing = [port for port, kind in enumerate(kinds) if kind is not None and kind != own[port]]
@@ -234,8 +233,8 @@ class Inputs:
                     yield Guess((self.guesses.connected(other, node, port),), LAST, sure=sure)
 
     def _is_used_elsewhere(self, value: Value, node: Node) -> bool:
-        """Whether a value has other users than a node: of a connection to a wrong value, the right one lost a user, and
-        not this one."""
+        """Whether anything but ``node`` uses a value, outputs of the graph included. A value that is connected by
+        mistake still has its other users; the right value lost one."""
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
 
     def _is_spent(self, value: Value, node: Node) -> bool:
@@ -297,7 +296,8 @@ class Inputs:
                         yield Guess((cast,), UNSURE if rounds else likely)
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """What a node is given as another element type, where the file declares another one of what it gives."""
+        """Where the file declares another element type for an output of a node, gives the inputs of the node that
+        type."""
         for value in node.outputs:
             declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
             if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):

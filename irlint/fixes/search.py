@@ -40,7 +40,7 @@ SUGGESTED = 2
 FARTHEST = 64
 NODES = 8
 
-#: A finding about more dynamic sizes that a node fixes has no fix.
+#: No edit is sought for a finding where a node forces more than this many dynamic sizes to one value.
 SIZES = 2
 
 #: The family of rules about element types, and those that compare inputs.
@@ -59,8 +59,8 @@ class Tried:
 
 @record
 class Found:
-    """The edits that fix a problem and do equally well, what the first of them do, whether they are ``sure``, and
-    whether a constant may as well be wrong."""
+    """Alternative edits that fix a problem equally well. ``outcome`` is that of the first, without the problems that
+    others do not fix; with ``or_constant`` a constant is as likely to be wrong."""
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
@@ -107,7 +107,8 @@ class Search:
         return Found(alternatives, _shared(best), not unsure, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
-        """Whether a constant may as well be wrong as the axis that a guess changes, which no other node has."""
+        """Whether a constant is as likely to be wrong as the axis that a guess changes; never where other nodes use
+        the guessed axis."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
         if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
@@ -188,7 +189,8 @@ class Search:
                 yield Tried(order, guess, outcome)
 
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
-        """Guesses; those of one inserted node first as of nodes before all users that are at fault."""
+        """The guesses. Before one that inserts a single node comes the same insertion before every faulty user of
+        that value, where there are several."""
         for guess in guesses:
             if len(guess.edits) == 1 and guess.edits[0].kind == "insert":
                 edits = everywhere(guess.edits[0], self.inputs, set(self.trials.problems))
@@ -197,7 +199,7 @@ class Search:
             yield guess
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
-        """Whether no other finding of the family of ``problem`` is left that may be of the same mistake."""
+        """Whether ``gone`` holds every other root problem that may be fixed."""
         left = (each for each in self.problems if each.because is None and may_be_fixed(each, self.known))
         return all(any(each is other for other in gone) for each in left if each is not problem)
 
@@ -224,7 +226,7 @@ class Search:
         return found
 
     def _joined(self, clashing: Sequence[tuple[Value, int]]) -> list[tuple[Value, int]]:
-        """The sizes that a node has made one of, where the clashing sizes come from several."""
+        """The input sizes that a node combined into a clashing size, where there are several."""
         found = []
         for value, axis in clashing:
             *_, (node, made, place) = ((None, value, axis), *steps(value, axis, self.makers, FARTHEST))
@@ -273,7 +275,7 @@ class Search:
                 return
 
     def _ends(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
-        """The constants that a size is of."""
+        """The constant and axis that a size comes from, if it comes from a constant."""
         from irlint.inference.origins import trail
 
         found = trail(value, axis, self.makers)
@@ -318,8 +320,8 @@ def _at(found: tuple[int, Node]) -> int:
 
 
 def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Those of the changes that say something: not the many values of one attribute that all do, unless other nodes
-    have one."""
+    """Drops guesses about one thing where too many different values of it fix the problem equally well. Values that
+    other nodes use are kept."""
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:

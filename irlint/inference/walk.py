@@ -146,7 +146,8 @@ class Walk:
         )
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:
-        """The faults, each beside the fault as bad as it is in its place."""
+        """Each recorded fault, paired with a copy at the severity it has in its place; faults that do not count there
+        are left out."""
         if not any(each.place or each.when for each in faults):
             return [(each, each.fault) for each in faults]
         from irlint.inference.loading import levels

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
-#: The most unused rules of a model that a note lists.
+#: The notices list at most this many unused entries of a model.
 IDLE_SHOWN = 5
 
 #: How specific the code or the name of one rule is; a prefix of codes is as specific as it is long.
 ONE_RULE = 100
 
-#: What the messages about weights files say that Git LFS has not fetched.
+#: The phrase by which messages about weights files not fetched from Git LFS are recognized.
 POINTER = "is a Git LFS pointer"
 
 

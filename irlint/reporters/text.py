@@ -208,8 +208,8 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
 
 
 def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
-    """Where the finding stands; a name that is long, or has no room beside that, in a line of its own, as what stands
-    for a scope."""
+    """Prints where the finding is. The name gets its own line where it is long, does not fit, or a scope is
+    abbreviated; so does the legend for that scope."""
     whole = brief(drawing.place)
     if not drawing.name or (page.fits(at, whole) and not scope and len(drawing.name) <= BESIDE):
         page.at(at, whole)

@@ -153,14 +153,14 @@ def files_named(paths: Sequence[str]) -> frozenset[str]:
 
 
 def _text(report: Report, **settings: Any) -> str:
-    """How a report makes its text, which stands above it."""
+    """The function that a Report renders itself with as text; the reporters are a layer above it."""
     from irlint.reporters.text import rendered
 
     return rendered(report.folded(), **settings)
 
 
 def _alone(settings: Settings) -> Settings:
-    """How a model is checked of which nobody knows what lies beside it: files that it needs are not missing."""
+    """The settings for a model whose neighboring files are unknown: missing weights are not reported."""
     from irlint.policy.suppressions import Policy, Selection
 
     policy = settings.policy or Policy()
@@ -278,8 +278,8 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
-    """The shapes for a file's inputs, of the configuration's entries the last one counting, and where that states
-    them."""
+    """The shapes for a file's inputs, and where each is stated. Of several entries of the configuration the last one
+    wins; ``settings.shapes`` overrides them all."""
     shapes: dict[str, Shape] = {}
     places: dict[str, str] = {}
     for entry in settings.models.of(path) if settings.models else ():
@@ -331,8 +331,8 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """The outcome of a file that could not be opened as a finding, or raised where the file was ``named`` or no file
-    could be opened."""
+    """Turns an outcome whose file could not be opened into a finding. Raises its error instead where the file was
+    ``named``, or where too many files are open."""
     error, path = found.error, found.file.path
     if error is None:
         return found
