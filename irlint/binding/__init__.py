@@ -10,7 +10,7 @@ from irlint.findings.faults import Fault
 from irlint.lazy_typing import Protocol
 from irlint.model import Attribute, Model, Node
 
-#: So many sound calls are kept.
+#: At most this many sound calls are kept.
 MAX_REMEMBERED = 10_000
 
 #: The kinds of attributes whose values are compared; other nodes are bound each on its own.

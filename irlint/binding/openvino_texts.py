@@ -12,7 +12,7 @@ from irlint.parsers.openvino.types import BLANKS, DIGITS
 #: The first number that is too large for 32 bits.
 LARGEST_FLOAT = 3.4028235677973366e38
 
-#: A number of 64 bits has at most so many digits.
+#: A number of 64 bits has at most this many digits.
 MOST_DIGITS = 19
 
 

@@ -39,7 +39,7 @@ g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 )
 
-#: So many operators are named.
+#: At most this many operators are named.
 _SHOWN = 8
 
 

@@ -22,7 +22,7 @@ from irlint.records import record, replaced
 #: Of a demand with a longer condition only the reason is given.
 LONG = 120
 
-#: Of demands on one size so many are listed.
+#: Of demands on one size, at most this many are listed.
 MOST = 3
 
 #: The element types of weights begin so.

@@ -11,7 +11,7 @@ from irlint.model import Graph, Node, Value
 from irlint.model.order import used_values
 from irlint.model.tensor import Tensor, Type, type_text
 
-#: So many values that nothing uses are named.
+#: At most this many values that nothing uses are named.
 SHOWN = 3
 
 #: Of so many it is tried which of them fit.
@@ -20,7 +20,7 @@ TRIED = 16
 #: How alike names are of which one may stand for the other, and those of values of one kind.
 ALIKE, AKIN = 0.8, 0.6
 
-#: A name that is written wrong differs from the right one in at most so many letters.
+#: A name that is written wrong differs from the right one in at most this many letters.
 SLIP = 2
 
 #: Which nodes pass their input on, as an Identity does that renames a weight.

@@ -58,7 +58,7 @@ g (float[2,3] x) => (float[N,3] y) { y = Relu (x) }""",
 )
 
 
-#: So many values are named.
+#: At most this many values are named.
 _SHOWN = 8
 
 

@@ -13,7 +13,7 @@ from irlint.records import record, replaced
 #: So many nodes in a row that repeat others are a graph that was merged.
 LEAST = 3
 
-#: So many rows are named.
+#: At most this many rows are named.
 SHOWN = 2
 
 

@@ -18,7 +18,7 @@ from irlint.records import NOTHING, record, replaced
 #: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
 LEAST = 2
 
-#: So many sizes of one name are compared with each other.
+#: At most this many sizes of one name are compared with each other.
 MOST_SIZES = 16
 
 _REUSE = "ONNX Runtime reuses buffers of sizes that have one name; where the sizes differ, it may fail at run time"

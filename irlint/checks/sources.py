@@ -18,7 +18,7 @@ from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.weights import byte_size
 from irlint.records import NOTHING, replaced
 
-#: So many layers are named.
+#: At most this many layers are named.
 SHOWN = 3
 
 #: The graphs are searched for the sources of this many ports.

@@ -45,7 +45,7 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 #: Of so many names that nothing defines, those are looked for that they are like.
 SEARCHED = 3
 
-#: So many nodes of a circle are named.
+#: At most this many nodes of a circle are named.
 SHOWN_ON_CYCLE = 4
 
 

@@ -100,10 +100,10 @@ each first inference fails.""",
 #: The opsets whose Assign finds its ReadValue by going up from its input.
 _OLD = frozenset({"opset3", "opset4", "opset5"})
 
-#: So many ids are named in a message.
+#: At most this many ids are named in a message.
 SHOWN = 20
 
-#: So many layers are looked at for all ReadValues of a graph that an Assign of such an opset may follow from.
+#: At most this many layers are examined for all ReadValues of a graph that an Assign of such an opset may follow from.
 MOST_LOOKED_AT = 1_000_000
 
 

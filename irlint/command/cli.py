@@ -34,7 +34,7 @@ from irlint.findings.wording import closest
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
-#: The help of a command in the list of all is its first sentence, of at most so many characters.
+#: The help of a command in the list of all is its first sentence, of at most this many characters.
 LONGEST = 200
 
 

@@ -179,7 +179,7 @@ class _Run:
         yield FORMS["concise"].rendered(report, quiet=False)
 
 
-#: So many edits of a file that were asked for are named.
+#: At most this many edits of a file that were asked for are named.
 NAMED = 5
 
 
@@ -189,7 +189,7 @@ def _texts(edits: Sequence[Edit]) -> list[str]:
     return [edit.text for edit in edits[:NAMED]] + [f"and {counted(more, 'more edit')}"] * (more > 0)
 
 
-#: So many lines around one that changes are shown.
+#: At most this many lines around one that changes are shown.
 AROUND = 3
 
 

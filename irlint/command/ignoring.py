@@ -15,7 +15,7 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
 
-#: So many findings of a model are named where none is the one to ignore.
+#: At most this many findings of a model are named where none is the one to ignore.
 SHOWN = 5
 
 #: The file that is written where there is none.

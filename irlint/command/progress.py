@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DELAY = 1.0
 INTERVAL = 0.1
 
-#: A file's name is shown with at most so many characters: the line must not be wrapped.
+#: A file's name is shown with at most this many characters: the line must not be wrapped.
 WIDTH = 60
 
 

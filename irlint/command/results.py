@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 
-#: So many files that were not checked are named.
+#: At most this many files that were not checked are named.
 SHOWN = 4
 
 

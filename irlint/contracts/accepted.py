@@ -23,7 +23,7 @@ MAX_CHAIN = 8
 TRIED_SIZES = 5
 TRIED_POINTS = 600
 
-#: So many sizes are drawn for all of these combinations.
+#: At most this many sizes are drawn for all of these combinations.
 DRAWN = 60_000
 
 #: How long the text of a size is that is read as an expression.

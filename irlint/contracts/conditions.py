@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from irlint.contracts.sizes import Sizes
 
-#: So many sizes are listed one by one.
+#: At most this many sizes are listed one by one.
 LISTED = 8
 
 

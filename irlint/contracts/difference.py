@@ -22,7 +22,7 @@ Numbered = list[tuple[Value, int]]
 #: What is breaking within one format only: of what converters write, more or less is known than of what they read.
 _OF_ONE_FORMAT = ("contract-narrowed", "output-untold")
 
-#: So many operators are named where two formats are compared.
+#: At most this many operators are named where two formats are compared.
 NAMED = 8
 
 

@@ -21,7 +21,7 @@ LONGEST = 60
 #: A longer list is shown by its first entries and a hash.
 LISTED = 32
 
-#: So many contents of a small tensor are shown.
+#: At most this many contents of a small tensor are shown.
 SHOWN_CONTENTS = 8
 
 Digest = Callable[[Constant], "str | None"]

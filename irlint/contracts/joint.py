@@ -21,7 +21,7 @@ MOST_CASES = 64
 #: An elimination with more inequalities than this proves nothing.
 MOST_INEQUALITIES = 100
 
-#: So many inequalities are made, and relations looked at, for conditions that share sizes.
+#: At most this many inequalities are made, and relations looked at, for conditions that share sizes.
 MOST_WORK = 4000
 
 

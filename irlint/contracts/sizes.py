@@ -12,7 +12,7 @@ from irlint.dims import Expr, TooComplex, at_least, evaluated, symbol, symbols
 from irlint.findings.statements import Relation
 from irlint.records import record
 
-#: So many residue classes are looked at.
+#: At most this many residue classes are examined.
 MAX_MODULUS = 4096
 
 #: The signs of ``left - right``, or of the rest of a division, with which a relation holds.

@@ -36,7 +36,7 @@ Of = Literal[
     "port",
 ]
 
-#: So many edits are written out; two exchange inputs.
+#: At most this many edits are written out; two exchange inputs.
 _SHOWN = 3
 _PAIR = 2
 

@@ -171,7 +171,7 @@ class Rule:
         return Fault(self, message, **details)
 
 
-#: A message up to so many characters stays as it is; in longer ones, lists and then the middle are left out.
+#: A message up to this many characters stays as it is; in longer ones, lists and then the middle are left out.
 LONGEST = 600
 
 

@@ -23,7 +23,7 @@ from irlint.ops.signatures import FACTORS, PARTS, roles
 #: Rules that say that an input has too many axes, or too few.
 OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
 
-#: So many orders of axes are tried.
+#: At most this many orders of axes are tried.
 ORDERS = 12
 
 #: What an input of that name holds.

@@ -7,7 +7,7 @@ from irlint.fixes.other_values import USUAL
 from irlint.model import Node
 from irlint.records import record
 
-#: So many values that other nodes have in the place are tried.
+#: At most this many values that other nodes have in the place are tried.
 OTHERS = 8
 
 #: What none of so many nodes alike has is a guess, and not meant where they are very many.

@@ -20,10 +20,10 @@ from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.records import replaced
 
-#: So many values that nothing uses are tried.
+#: At most this many values that nothing uses are tried.
 UNUSED = 24
 
-#: At most so many inputs of a node are connected as in other blocks.
+#: At most this many inputs of a node are connected as in other blocks.
 PORTS = 2
 
 #: At most this many nodes are examined, going back from a node whose element types clash.

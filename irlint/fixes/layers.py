@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 #: other may be, too.
 VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
-#: So many types whose names are alike are tried, and those of which one begins like the other.
+#: At most this many types whose names are alike are tried, and those of which one begins like the other.
 ALIKE, TYPES = 0.6, 8
 
 #: Brackets around the numbers of a list.

@@ -25,7 +25,7 @@ FLAGS = frozenset(
     ("allowzero", "ceil_mode", "count_include_pad", "exclusive", "keepdims", "largest", "reverse", "transA", "transB")
 )
 
-#: Lists are changed up to so many entries, and put in all orders up to so many.
+#: Lists are changed up to this many entries, and put in all orders up to this many.
 ENTRIES = 8
 ORDERED = 4
 

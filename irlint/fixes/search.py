@@ -29,7 +29,7 @@ from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
-#: So many questions to operators are asked for one file.
+#: At most this many questions to operators are asked for one file.
 QUESTIONS = 2000
 
 #: So many guesses are tried for one finding at each stage, and so many that do equally well are suggested.

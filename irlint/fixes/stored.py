@@ -10,7 +10,7 @@ from irlint.model import Constant, Model, Value
 from irlint.model.order import graphs
 from irlint.parsers.weights import byte_size, contents
 
-#: So many bytes that belong to no constant are looked at.
+#: At most this many bytes that belong to no constant are examined.
 UNUSED = 1 << 16
 
 

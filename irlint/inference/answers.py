@@ -27,7 +27,7 @@ NOT_WORKED_OUT = Rule(
     fix="Report it with the node that the message names.",
 )
 
-#: So many answers are kept.
+#: At most this many answers are kept.
 MAX_REMEMBERED = 10_000
 
 

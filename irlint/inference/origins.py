@@ -17,11 +17,11 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape
 from irlint.records import record
 
-#: A size is followed back through at most so many operators, and where nothing else is asked through so many.
+#: A size is followed back through at most this many operators, and where nothing else is asked through so many.
 FARTHEST = 400
 ANYWHERE = 20_000
 
-#: At most so many sizes of a node's inputs are looked at for one of its outputs.
+#: At most this many sizes of a node's inputs are looked at for one of its outputs.
 MOST_POSITIONS = 64
 
 #: What stands in the place of a size while a rule is asked; no model has the name, as it is no identifier.

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Functions that call each other deeper than this are taken as the file declares them.
 MAX_DEPTH = 64
 
-#: So many nodes are worked out inside functions; the calls behind them give what their functions declare.
+#: At most this many nodes are worked out inside functions; the calls behind them give what their functions declare.
 CALLED_NODES = 30_000
 
 

@@ -9,7 +9,7 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.model.descriptions import Columns, Ratios
 
-#: Contents are kept for at most so many elements.
+#: Contents are kept for at most this many elements.
 CONTENTS_LIMIT = 256
 
 #: Element types by NumPy's names, with their size in bits. ``string`` has none; nor have the floats of 6 bits, which

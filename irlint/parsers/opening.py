@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from irlint.lazy_typing import Any, BinaryIO
 
-#: So many bytes of a document, a configuration or a baseline are read; more of one is refused.
+#: At most this many bytes of a document, a configuration or a baseline are read; more of one is refused.
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
 

@@ -9,7 +9,7 @@ from irlint.lazy_typing import Any, BinaryIO
 from irlint.parsers import opening
 from irlint.records import record
 
-#: So many bytes are read at once where it is looked whether they are the same.
+#: At most this many bytes are read at once where it is looked whether they are the same.
 PIECE = 1 << 22
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Buffer = bytes | mmap
 
-#: So many bytes of a large constant are read at once.
+#: At most this many bytes of a large constant are read at once.
 PIECE = 1 << 22
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"

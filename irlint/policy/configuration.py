@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from irlint.policy.shape_options import ModelShapes
     from irlint.policy.suppressions import FileIgnores, Policy, Selection
 
-#: A key has at most so many parts.
+#: A key has at most this many parts.
 KEY_PARTS = 100
 
 __all__ = ["Config", "ConfigError", "loaded"]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.dims import MaybeDim, Shape, symbol
 from irlint.records import record
 
-#: A number of 64 bits has at most so many digits.
+#: A number of 64 bits has at most this many digits.
 DIGITS = 19
 
 #: What gives shapes in Python, as messages call it.

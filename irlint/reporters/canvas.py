@@ -10,7 +10,7 @@ from irlint.reporters import ansi
 #: A character that no text has after control characters are escaped, in place of a space where no line may end.
 GLUE = "\ue000"
 
-#: What stands in backticks or brackets is not broken up to so many characters.
+#: What stands in backticks or brackets is not broken up to this many characters.
 TOGETHER = 40
 
 #: A last line of so few columns takes the clause that it ends from the line before.

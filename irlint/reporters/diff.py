@@ -8,7 +8,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.reporters.plain import safe, spelled
 
-#: Of one kind of change that is not breaking, at most so many are shown.
+#: Of one kind of change that is not breaking, at most this many are shown.
 SHOWN = 12
 
 #: The headings, and how the kinds of the changes below them begin.

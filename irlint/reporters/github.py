@@ -17,10 +17,10 @@ COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 #: Of each command a step shows so many, and drops the rest without a word.
 SHOWN = 10
 
-#: The page of a step has at most so many bytes.
+#: The page of a step has at most this many bytes.
 PAGE = markdown.PAGE
 
-#: The text report has at most so many bytes of the log: viewers take long for more.
+#: The text report has at most this many bytes of the log: viewers take long for more.
 LOG = 1_000_000
 
 

@@ -13,7 +13,7 @@ from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe, summary
 from irlint.reporters.repeated import once
 
-#: A comment of GitHub's has at most so many characters, the page of a step so many bytes.
+#: A comment of GitHub's has at most this many characters, the page of a step so many bytes.
 COMMENT, PAGE = 65_536, 1_024_000
 
 #: What Markdown would read as more than itself.
@@ -92,7 +92,7 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
     return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""
 
 
-#: So many bytes are kept free for what stands around a model's report.
+#: At most this many bytes are kept free for what stands around a model's report.
 LEAST = 400
 
 

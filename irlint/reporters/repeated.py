@@ -10,7 +10,7 @@ from irlint.findings.wording import counted
 #: A finding in so many files is shown in the first of them only.
 FEWEST = 3
 
-#: So many of the other files are named.
+#: At most this many of the other files are named.
 NAMED = 3
 
 

@@ -8,7 +8,7 @@ from irlint.findings.tally import Tally, most_first, most_models_first
 from irlint.findings.wording import counted
 from irlint.reporters.plain import brief, errors_hidden
 
-#: So many operators and exporters are listed in a text.
+#: At most this many operators and exporters are listed in a text.
 LISTED = 20
 
 

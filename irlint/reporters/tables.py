@@ -19,7 +19,7 @@ NARROW = 12
 #: A remark in a line of its own has so many columns where it is longer.
 LONGEST_REMARK = 48
 
-#: What stands in place of a shape has at most so many columns.
+#: What stands in place of a shape has at most this many columns.
 INSTEAD = 40
 
 

@@ -21,7 +21,7 @@ __all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 #: Of one rule in one file so many findings are shown in full.
 SHOWN = 10
 
-#: A note has at most so many characters.
+#: A note has at most this many characters.
 NOTE = 800
 
 #: How far names are cut, what is spare left out for them, and whether dims have room, by turns: at first little is
@@ -36,7 +36,7 @@ CUTS = (
 #: A name of more characters has a line of its own.
 BESIDE = 24
 
-#: So many of the nodes are named at which a finding is repeated.
+#: At most this many of the nodes are named at which a finding is repeated.
 NAMED = 3
 
 #: So many numbers of repeated parts that are not numbered one by one.

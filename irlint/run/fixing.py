@@ -33,7 +33,7 @@ HYGIENE = "hygiene"
 #: A fix may make room for another one; after so many rounds, what is left is left.
 ROUNDS = 20
 
-#: A file of at most so many bytes is fixed in memory, a larger one in a file beside it.
+#: A file of at most this many bytes is fixed in memory, a larger one in a file beside it.
 SMALL = 1 << 24
 
 #: So much is copied at once.

@@ -22,7 +22,7 @@ from irlint.records import NOTHING
 if TYPE_CHECKING:
     from irlint.run.selection import Selection
 
-#: Contents are listed for at most so many elements.
+#: Contents are listed for at most this many elements.
 LISTED_CONTENTS = 64
 
 

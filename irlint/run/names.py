@@ -8,7 +8,7 @@ from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs, producers
 from irlint.records import record
 
-#: So many names are proposed for one that fits nothing, or several values.
+#: At most this many names are proposed for one that fits nothing, or several values.
 PROPOSED = 5
 
 #: What a shell takes for something else than a part of a word.

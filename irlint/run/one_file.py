@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: The families of rules whose findings one attribute, input or number may fix.
 FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
-#: Of one rule in one file, the text report draws at most so many findings in full.
+#: Of one rule in one file, the text report draws at most this many findings in full.
 DRAWN = 10
 
 Span = tuple[int | None, int | None, int | None, int | None]

@@ -36,7 +36,7 @@ NON_MODELS = (
 NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
 
 
-#: Of the links that are not followed so many are named.
+#: Of the links that are not followed, at most this many are named.
 LINKS = 3
 
 

@@ -19,7 +19,7 @@ AROUND = 150
 #: Spots of a long line stand together where not more than so many characters lie between their ends.
 TOGETHER = 48
 
-#: At most so many lines of the document are shown for one finding.
+#: At most this many lines of the document are shown for one finding.
 LINES = 8
 
 _ATTRIBUTE = r"(?<=\s){}\s*=\s*(?:\"[^\"]*\"|'[^']*')"

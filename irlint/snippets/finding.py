@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Long symbols are looked for in the shapes of so many inputs and outputs.
 MANY = 64
 
-#: At most so many sizes of a finding are explained, and so many of its inputs named as related.
+#: At most this many sizes of a finding are explained, and so many of its inputs named as related.
 REASONS = 4
 RELATED = 8
 

@@ -8,7 +8,7 @@ from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 from irlint.parsers.opening import lies_elsewhere, opened, size
 from irlint.snippets.drawing import Drawing, Line, Piece
 
-#: So many lines of a text are shown, each up to so many characters.
+#: At most this many lines of a text are shown, each up to this many characters.
 LINES = 3
 CHARACTERS = 160
 

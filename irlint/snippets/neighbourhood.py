@@ -16,7 +16,7 @@ from irlint.snippets.tables import contradicted, dims_text, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.finding import Pictures
 
-#: A picture has at most so many boxes, nodes of so many steps back, and so many that take what the node gives.
+#: A picture has at most this many boxes, nodes of so many steps back, and so many that take what the node gives.
 BOXES = 12
 BACK = 3
 AHEAD = 2

@@ -14,7 +14,7 @@ from irlint.snippets.drawing import Line, Piece, Table
 from irlint.snippets.onnx_text import element, name_piece, named, node_pieces, onnx_type, signature_pieces
 from irlint.snippets.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
 
-#: At most so many nodes that lead to the node at fault are shown, and so many in the table's last column.
+#: At most this many nodes that lead to the node at fault are shown, and so many in the table's last column.
 PRODUCERS = 4
 CHAIN = 3
 

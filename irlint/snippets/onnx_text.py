@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor, Type, type_text
 from irlint.records import NOTHING
 from irlint.snippets.drawing import Piece
 
-#: Lists and contents are written out up to so many entries, texts up to so many characters.
+#: Lists and contents are written out up to this many entries, texts up to this many characters.
 ENTRIES = 12
 CHARACTERS = 48
 
@@ -18,7 +18,7 @@ CHARACTERS = 48
 #: page.
 LISTED = 48
 
-#: The only attribute of a node is left out after its inputs where it has at most so many characters.
+#: The only attribute of a node is left out after its inputs where it has at most this many characters.
 SHORT = 24
 
 #: Of a node with more inputs than this, they are left out before its attributes are.

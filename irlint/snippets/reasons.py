@@ -11,7 +11,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import shape_text, size_text
 from irlint.records import record
 
-#: So many operators that handed a size on are named.
+#: At most this many operators that handed a size on are named.
 NAMED = 4
 
 

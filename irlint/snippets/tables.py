@@ -13,10 +13,10 @@ from irlint.model.tensor import Tensor, Type, type_text
 from irlint.records import record, replaced
 from irlint.snippets.drawing import Row, Table
 
-#: A table has at most so many rows.
+#: A table has at most this many rows.
 ROWS = 8
 
-#: Contents are written out up to so many entries.
+#: Contents are written out up to this many entries.
 ENTRIES = 8
 
 #: The families of rules that are about shapes and element types, and the one of these that is about types alone.

@@ -16,7 +16,7 @@ from irlint.ops.shared.type_variables import kind_text, types_text
 #: A loop's body is run so many times, at most, to find out what changes from one iteration to the next.
 ROUNDS = 3
 
-#: A loop without inner bodies is followed iteration by iteration for at most so many nodes.
+#: A loop without inner bodies is followed iteration by iteration for at most this many nodes.
 FOLLOWED = 512
 
 #: Loops that hold others deeper than this take what they carry as unknown, and run their body once.

@@ -25,7 +25,7 @@ g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, ind
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
 )
 
-#: Of indices that are no plain numbers, so many are looked at.
+#: Of indices that are no plain numbers, at most this many are examined.
 MOST_OPEN = 4
 
 

@@ -51,7 +51,7 @@ _FIELD_NAMES = {
     26: "configuration",
 }
 
-#: A file of at most so many bytes is read whole.
+#: A file of at most this many bytes is read whole.
 SMALL = 1 << 24
 
 

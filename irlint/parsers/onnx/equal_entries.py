@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from irlint.findings.faults import Fault
     from irlint.parsers.onnx.protobuf import Buffer, Span
 
-#: Entries of at most so many bytes are compared.
+#: Entries of at most this many bytes are compared.
 SHORT_BYTES = 16
 
 

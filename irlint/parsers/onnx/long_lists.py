@@ -13,7 +13,7 @@ from irlint.parsers.weights import pieces
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: So many bytes are looked at in one go: what is made of them stays in the processor's cache.
+#: At most this many bytes are examined in one go: what is made of them stays in the processor's cache.
 PIECE = 1 << 16
 
 #: Texts are read so where there are so few of them that each has a code of its own, a byte that UTF-8 does not know.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 #: Of an attribute of more bytes than this it is tried whether it is one long list.
 _LONG_BYTES = 1 << 16
 
-#: Strings of an attribute are kept up to so many bytes: embedded engines and vocabularies are longer.
+#: Strings of an attribute are kept up to this many bytes: embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 #: Nodes of more bytes are not tried.
 PLAIN_BYTES = 1 << 14
 
-#: Attributes of at most so many bytes are decoded once for all nodes that have them.
+#: Attributes of at most this many bytes are decoded once for all nodes that have them.
 SHARED_BYTES = 128
 
-#: So many different ends are kept.
+#: At most this many different ends are kept.
 _MOST_ENDS = 10_000
 
 _INPUT, _OUTPUT, _NAME, _OP, _ATTRIBUTE, _DOC_STRING, _DOMAIN, _OVERLOAD, _METADATA = (

@@ -27,10 +27,10 @@ LongTexts = dict[str, int]
 #: Messages and groups are nested at most this deep, as in Google's implementations.
 DEPTH_LIMIT = 100
 
-#: A file has at most so many bytes.
+#: A file has at most this many bytes.
 MOST_BYTES = (1 << 31) - 1
 
-#: A key takes at most so many bytes, and so does a size, which is at most ``_MOST_SIZE``.
+#: A key takes at most this many bytes, and so does a size, which is at most ``_MOST_SIZE``.
 _KEY_BYTES = 5
 _MOST_SIZE = MOST_BYTES - 16
 
@@ -40,7 +40,7 @@ COUNTED_BYTES = 1 << 22
 #: A longer text is not read: its beginning, its size and a hash stand for it.
 LONGEST_TEXT = 1 << 16
 
-#: Of equal short entries of a list so many are read.
+#: Of equal short entries of a list, at most this many are read.
 MOST_EQUAL = 1000
 
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5

@@ -13,10 +13,10 @@ from irlint.parsers.opening import shrunk
 if TYPE_CHECKING:
     from mmap import mmap
 
-#: Of a field of at most so many bytes every one is read.
+#: Of a field of at most this many bytes every one is read.
 SHORT = 1 << 16
 
-#: The key and the length of a field take up at most so many bytes, and those of 32 and 64 bits so many by their wire
+#: The key and the length of a field take up at most this many bytes, and those of 32 and 64 bits so many by their wire
 #: type.
 HEADER = 20
 WIDTHS = {FIXED64: 8, FIXED32: 4}
@@ -24,7 +24,7 @@ WIDTHS = {FIXED64: 8, FIXED32: 4}
 #: Fields that are varints, whose keys and numbers take up one byte each.
 _VARINTS = re.compile(b"(?:[%s][\0-\x7f])+" % bytes(range(8, 128, 8)))
 
-#: So many bytes are read at once where it is not known how many are wanted.
+#: At most this many bytes are read at once where it is not known how many are wanted.
 BLOCK = 1 << 16
 
 _MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)

@@ -109,7 +109,7 @@ _RAW = 9 << 3 | 2
 #: ONNX Runtime makes of a sparse tensor no dense one of more bytes.
 _MOST_BYTES = 1 << 31
 
-#: So many indices are looked at.
+#: At most this many indices are examined.
 _LOOKED_AT = 1 << 20
 
 

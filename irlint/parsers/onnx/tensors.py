@@ -51,7 +51,7 @@ _CODES_KEYS = frozenset({_INT32_DATA << 3, _INT32_DATA << 3 | protobuf.DELIMITED
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
 _PLAIN_KEYS = frozenset({1 << 3, 2 << 3, _NAME, _RAW_DATA})
 
-#: So many bytes of a tensor are looked at at once; its dims, its type and its name seldom take more.
+#: At most this many bytes of a tensor are examined at once; its dims, its type and its name seldom take more.
 _HEAD_BYTES = 192
 
 #: The numbers of TensorProto.DataLocation: DEFAULT and EXTERNAL.

@@ -10,7 +10,7 @@ from irlint.model import Place
 from irlint.records import record
 
 _LONGEST = 2**63 - 1
-#: A number of 64 bits has at most so many digits.
+#: A number of 64 bits has at most this many digits.
 _DIGITS = 19
 #: The digits of numbers; those of other scripts are none.
 DIGITS = frozenset("0123456789")

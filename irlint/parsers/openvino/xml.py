@@ -41,7 +41,7 @@ _FIRST_BYTES = (
 )
 
 
-#: Of a text and of the value of an attribute at most so many characters are read: nothing that counts is as long.
+#: Of a text and of the value of an attribute at most this many characters are read: nothing that counts is as long.
 LONGEST_TEXT = 1 << 16
 LONGEST_VALUE = 1 << 20
 

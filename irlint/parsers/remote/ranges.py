@@ -10,14 +10,14 @@ from typing import Any
 from irlint.parsers.remote.locations import Located, shown
 from irlint.parsers.remote.stores import IgnoresRanges, Passing, Status, Store, denied, with_retries
 
-#: At least so many bytes are fetched at once, twice as many wherever the next ones follow, and at most so many.
+#: At least so many bytes are fetched at once, twice as many wherever the next ones follow, and at most this many.
 LEAST = 1 << 12
 MOST = 1 << 20
 
 #: Parts that are wanted and lie less than so far from each other are fetched as one.
 GAP = 1 << 15
 
-#: A document of at most so many bytes is kept, once it has been read as a whole.
+#: A document of at most this many bytes is kept, once it has been read as a whole.
 KEPT = 1 << 25
 
 #: From a server that knows no ranges so many bytes are read, and so many at once.

@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 TRIES = 5
 PAUSE = 0.4
 
-#: A server that asks for a longer pause gets at most so many seconds.
+#: A server that asks for a longer pause gets at most this many seconds.
 LONGEST_PAUSE = 20.0
 
 #: Statuses of web servers that may be others when asked again, and what others mean.

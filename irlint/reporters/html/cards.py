@@ -12,7 +12,7 @@ from irlint.reporters.html.graph import drawn
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
-#: Of the nodes at which a finding is repeated, and of what follows from it, so many are named.
+#: Of the nodes at which a finding is repeated, and of what follows from it, at most this many are named.
 NAMED = 50
 
 

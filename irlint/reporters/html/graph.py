@@ -24,7 +24,7 @@ BETWEEN = 34
 #: A line that leads back goes round so far to the right of the boxes.
 ROUND = 60
 
-#: Names have at most so many columns, of which the last ones are kept; sizes have so many, and shapes so many.
+#: Names have at most this many columns, of which the last ones are kept; sizes have so many, and shapes so many.
 NAME = 30
 SIZE = 14
 SHAPE = 44

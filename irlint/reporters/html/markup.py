@@ -12,7 +12,7 @@ HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'"
 #: What messages quote.
 CODE = re.compile("`([^`]+)`")
 
-#: A text of a model is shown up to so many characters.
+#: A text of a model is shown up to this many characters.
 LONGEST = 1_000
 
 

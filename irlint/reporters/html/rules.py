@@ -9,7 +9,7 @@ from irlint.findings.wording import counted
 from irlint.reporters.html.cards import Card
 from irlint.reporters.html.markup import escaped, folded, prose, shown
 
-#: Of the findings of a rule so many are linked.
+#: Of the findings of a rule, at most this many are linked.
 LINKED = 20
 
 
