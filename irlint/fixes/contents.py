@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from irlint.fixes.guesses import Guesses
 
 #: The inputs that say where slices begin and end, and that which says which elements are taken, of so many.
-STARTS, ENDS, AXES = "starts", "ends", "axes"
+STARTS, ENDS, STEPS, AXES = "starts", "ends", "steps", "axes"
 INDICES = "indices"
 FEW = 6
 
@@ -98,12 +98,12 @@ class Contents:
                     yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
 
     def is_bound(self, node: Node, edit: Edit) -> bool:
-        """Whether an edit changes where the slices of a node begin or end."""
+        """Whether an edit changes where the slices of a node begin or end, or their steps."""
         if edit.kind == "attribute":
-            return edit.name in (STARTS, ENDS)
+            return edit.name in (STARTS, ENDS, STEPS)
         call = self.known.calls.get(node)
         names = call.signature.inputs if call is not None and call.signature is not None else ()
-        bounds = [value for name, value in zip(names, node.inputs) if name in (STARTS, ENDS)]
+        bounds = [value for name, value in zip(names, node.inputs) if name in (STARTS, ENDS, STEPS)]
         return edit.kind == "constant" and any(value is not None and value.name == edit.name for value in bounds)
 
     def _other_indices(
