@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,7 +121,14 @@ def test_ctrl_c_shows_what_was_found(
 def test_completion_in_bash(word: str, answers: str, tmp_path: Path) -> None:
     (tmp_path / "some.onnx").touch()
     (tmp_path / "site").mkdir()
+    program = tmp_path.with_name(f"{tmp_path.name}-bin") / "irlint"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m irlint "$@"\n', "utf-8")
+    program.chmod(0o755)
     script = f"""source <(_IRLINT_COMPLETE=bash_source irlint); COMP_WORDS=(irlint {word or "''"}) COMP_CWORD=1
 _irlint_completion irlint 2>/dev/null; echo "${{COMPREPLY[*]}}" """
-    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    environment = os.environ | {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout.strip() == answers
