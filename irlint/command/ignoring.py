@@ -24,15 +24,17 @@ FILE = "irlint.toml"
 
 def ignore(model: str, node: str, rule: str, options: Any) -> None:
     """Adds a ``[[suppress]]`` entry for the findings of a rule at a node, or at a value where no node is at fault, to
-    the configuration that holds for this folder; ends with status 2 where there is no such finding."""
+    the configuration that holds for this folder, or one entry for each rule that a prefix names and the node breaks;
+    ends with status 2 where there is no such finding."""
     if not (options["reason"] or "").strip():
         fail("--reason is missing", "help: say why the finding may stay")
     config = settings.configuration({"config": options["config"], "isolated": False})
     found = _fitting(model, node, rule, config)
     file = config.file if config is not None else options["config"] or FILE
     root = config.root if config is not None else os.path.dirname(os.path.abspath(file))
-    entry = _entry(os.path.relpath(os.path.realpath(model), os.path.realpath(root)), found[0], node, options)
-    text = _text(file, entry)
+    path = os.path.relpath(os.path.realpath(model), os.path.realpath(root))
+    names = dict.fromkeys(each.rule.name for each in found)
+    text = _text(file, [_entry(path, name, node, options) for name in names])
     _judge(text, file)
     write_blocks(file, [text.encode()], "ignore", in_place=True)
     emit(f"Wrote {file.replace(os.sep, '/')}: {counted(len(found), 'finding')} suppressed.\n")
@@ -68,11 +70,11 @@ def _place(finding: Finding) -> str:
     return finding.node or finding.value or "the model"
 
 
-def _entry(model: str, finding: Finding, node: str, options: Any) -> str:
+def _entry(model: str, rule: str, node: str, options: Any) -> str:
     lines = {
         "file": glob.escape(model.replace(os.sep, "/")),
         "node": glob.escape(node),
-        "rule": finding.rule.name,
+        "rule": rule,
         "reason": options["reason"].strip(),
     }
     quoted = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in lines.items()}
@@ -82,8 +84,8 @@ def _entry(model: str, finding: Finding, node: str, options: Any) -> str:
     return text + (f"expires = {options['expires']}\n" if options["expires"] else "")
 
 
-def _text(file: str, entry: str) -> str:
-    """What a configuration file has with one entry more at its end."""
+def _text(file: str, entries: list[str]) -> str:
+    """What a configuration file has with more entries at its end."""
     from irlint.policy.configuration_files import NAMES
 
     before = ""
@@ -93,7 +95,7 @@ def _text(file: str, entry: str) -> str:
     table = "[[tool.irlint.suppress]]" if os.path.basename(file) == NAMES[-1] else "[[suppress]]"
     ends = "\r\n" if "\r\n" in before else "\n"
     lead = "" if not before.strip() else "" if before.endswith("\n\n") else "\n" if before.endswith("\n") else "\n\n"
-    return before + f"{lead}{table}\n{entry}".replace("\n", ends)
+    return before + (lead + "\n".join(f"{table}\n{entry}" for entry in entries)).replace("\n", ends)
 
 
 def _judge(text: str, file: str) -> None:

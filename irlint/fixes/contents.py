@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
@@ -26,6 +26,9 @@ FEW = 6
 
 #: The end of a slice that goes to the last element; from ``FAR`` on a bound is no index.
 LAST_END, FAR = (1 << 63) - 1, 1 << 31
+
+#: An entry may be wrong by less than this.
+NEAR = 1_024
 
 #: Inputs whose entry -1 stands for what is left.
 TARGETS = ("shape", "pattern", "target_shape")
@@ -81,7 +84,9 @@ class Contents:
                 if name == INDICES:
                     yield from self._other_indices(node, port, held, entries, index, tried)
                     continue
-                for wanted in _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS):
+                divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
+                wanteds = _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS)
+                for wanted in dict.fromkeys((*wanteds, *divisors)):
                     at_data = None if axes else _at_data(index, entry, wanted, inputs[0]) if name in TARGETS else 0
                     yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)
                     if len(alike) > 1 and held[1] == alike[0]:
@@ -127,7 +132,7 @@ class Contents:
         for wanted in range(size):
             if wanted not in (entry, entry + size):
                 count = int(wanted not in taken)
-                for guess in self._held_otherwise(node, port, held[0], (wanted,), SELDOM if count else GUESS):
+                for guess in self.held_otherwise(node, port, held[0], (wanted,), SELDOM if count else GUESS):
                     tried.add((held[0], (wanted,)))
                     yield replaced(guess, count=count)
 
@@ -183,7 +188,7 @@ class Contents:
         tried.add((constant, contents))
         never = at_data is None and sum(usual.values()) >= MANY
         likely = USUAL if contents in usual else GUESS if wanted == -1 or never else SELDOM
-        for guess in self._held_otherwise(node, port, constant, contents, likely):
+        for guess in self.held_otherwise(node, port, constant, contents, likely):
             yield replaced(guess, count=at_data or 0)
 
     def _all_alike(
@@ -194,16 +199,16 @@ class Contents:
         if not isinstance(known, Tensor) or known.value is None or any(known.value[at] != entry for at in places):
             return
         contents = tuple(wanted if at in places else each for at, each in enumerate(known.value))
-        yield from self._held_otherwise(node, port, constant, contents, SELDOM)
+        yield from self.held_otherwise(node, port, constant, contents, SELDOM)
 
     def _other_list(
         self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
     ) -> Iterator[Guess]:
         known = self.known.types.get(constant)
         if isinstance(known, Tensor) and known.value is not None:
-            yield from self._held_otherwise(node, port, constant, contents, likely)
+            yield from self.held_otherwise(node, port, constant, contents, likely)
 
-    def _held_otherwise(
+    def held_otherwise(
         self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
     ) -> Iterator[Guess]:
         """The constant with other contents, and where others use it too, another constant that has these."""
@@ -347,6 +352,19 @@ def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ..
             found = list(entries)
             found[one], found[other] = found[other], found[one]
             yield tuple(found)
+
+
+def _divisors(entries: Sequence[MaybeDim], index: int, data: Type | None) -> Iterator[int]:
+    """The nearest numbers below and above an entry with which an entry of -1 comes out even."""
+    whole = product(data.shape) if isinstance(data, Tensor) and data.shape is not None else None
+    rest = product(each for at, each in enumerate(entries) if at != index and each != -1)
+    entry = entries[index]
+    if -1 not in entries or not isinstance(whole, int) or not isinstance(rest, int) or not isinstance(entry, int):
+        return
+    if rest <= 0 or entry <= 1 or not whole:
+        return
+    for numbers in (range(entry - 1, 1, -1), range(entry + 1, 2 * entry)):
+        yield from islice((each for each in numbers[:NEAR] if whole % (each * rest) == 0), 1)
 
 
 def _wanted(

@@ -21,7 +21,7 @@ from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Rule
+from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import closest
 from irlint.fixes.inserted import CAST
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
@@ -31,7 +31,7 @@ from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import graphs
+from irlint.model.order import downstream, graphs
 from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
@@ -278,10 +278,10 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
     wherever it is used."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
-    wrong = {each.node for each in known.problems if each.is_error and each.node is not None}
-    if problem.node is not None or (
-        problem.fault.rule is SHAPE_CONTRADICTED and any(value in each.inputs for each in wrong)
-    ):
+    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE and each.node is not None}
+    users = (node for node in (graph.nodes if graph is not None else ()) if value in node.inputs)
+    behind = {each for node in users for each in (node, *(downstream(node, graph) if graph is not None else ()))}
+    if problem.node is not None or (problem.fault.rule is SHAPE_CONTRADICTED and not wrong.isdisjoint(behind)):
         return
     stored = known.types.get(value) if value is not None else None
     if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
@@ -359,7 +359,7 @@ def _as_inputs(value: Value, intended: str, known: Known, path: str) -> Iterator
     for graph in graphs(known.model):
         for node in _users(graph, path):
             for port, given in enumerate(node.inputs):
-                if given is value:
+                if given is value or (given is not None and given in graph.undefined and given.name == value.name):
                     yield Edit(
                         "input", "node", graph.path, node.label, node.index, "", intended, input=port, op=node.op
                     )

@@ -20,6 +20,9 @@ from irlint.model.tensor import Tensor, Type
 from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
 from irlint.records import replaced
 
+#: The last input that is exchanged with the next one.
+SWAPPED = 8
+
 
 class Guesses(NodeEdits):
     """The edits that may fix the nodes of the main graph."""
@@ -181,16 +184,19 @@ class Guesses(NodeEdits):
     # --- inputs -------------------------------------------------------------------------------------------------------
 
     def _swapped(self, node: Node) -> Iterator[Guess]:
-        if sum(each is not None for each in node.inputs) < 2 or None in node.inputs[:2]:
-            return
-        left, right = node.inputs[:2]
-        assert left is not None
-        assert right is not None
-        if self.known.types.get(left) != self.known.types.get(right):
-            edits = self.connected(right, node, 0), self.connected(left, node, 1)
+        """The first two inputs exchanged, then each other two neighbors of different types."""
+        for port, (left, right) in enumerate(zip(node.inputs, node.inputs[1:])):
+            if left is None or right is None:
+                continue
+            one, other = self.known.types.get(left), self.known.types.get(right)
+            if one == other or (port and _are_lists(one, other)):
+                continue
+            edits = self.connected(right, node, port), self.connected(left, node, port + 1)
             weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
-            likely = SELDOM if weights_first and self._takes_weights_second(node) else LAST
+            likely = SELDOM if port or (weights_first and self._takes_weights_second(node)) else LAST
             yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), likely)
+            if port >= SWAPPED:
+                return
 
     def _takes_weights_second(self, node: Node) -> bool:
         """Whether other nodes of the operator have no constant as their first input."""
@@ -212,3 +218,8 @@ class Guesses(NodeEdits):
                     perm[one], perm[other] = other, one
                     called = f"constant {self.called(value)}"
                     yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", tuple(perm)),), called),), GUESS)
+
+
+def _are_lists(*types: Type | None) -> bool:
+    """Whether values all hold a few whole numbers that are known."""
+    return all(isinstance(each, Tensor) and each.ints is not None for each in types)

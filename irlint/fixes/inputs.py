@@ -46,7 +46,7 @@ class Inputs:
     def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
         """The graph's only unused value, or the only unused one that a node computes: it probably lost its user when
         an edge was connected wrongly."""
-        made = [each for each in self.spare if self._is_made(each[0])]
+        made = [each for each in self.spare if self.is_made(each[0])]
         spare = made if len(made) == 1 else self.spare
         for node in nodes if len(spare) == 1 else ():
             for guess in self.unused([node], {}):
@@ -57,7 +57,7 @@ class Inputs:
 
     def left_over_of_type(self, node: Node) -> Iterator[Guess]:
         """The only value of another element type that nobody uses, where an input of that rank has a user elsewhere."""
-        made = [each for each in self.spare if self._is_made(each[0])]
+        made = [each for each in self.spare if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
                 continue
@@ -78,7 +78,7 @@ class Inputs:
         }
         return any(
             (known.dtype, known.rank) in given and value not in node.outputs
-            if self._is_made(value)
+            if self.is_made(value)
             else known.dtype in shared
             for value, known in self.spare
         )
@@ -120,12 +120,16 @@ class Inputs:
                     unused = f"{self.guesses.called(value)}, which nothing uses,"
                     before = node.inputs[port]
                     renamed = not several and may_be_renamed(value, maker.node if maker else None, before, self.graph)
-                    if node in missing and not renamed:
-                        yield Guess((self.guesses.connected(value, node, port, unused),), UNSURE)
+                    if node not in missing:
+                        yield Guess((self.guesses.connected(value, node, port, unused),), GUESS)
                         continue
-                    yield Guess(
-                        (self.guesses.connected(value, node, port, unused),), SELDOM if node in missing else GUESS
-                    )
+                    yield Guess(self._at_every_user(value, before, unused), SELDOM if renamed else UNSURE)
+
+    def _at_every_user(self, value: Value, before: Value | None, called: str) -> tuple[Edit, ...]:
+        """A value as every input that has an undefined one."""
+        users = self.users.get(before, ()) if before is not None else ()
+        places = ((user, port) for user in users for port, given in enumerate(user.inputs) if given is before)
+        return tuple(self.guesses.connected(value, user, port, called) for user, port in places)
 
     def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
         """Connects a node as nodes of the same name in other blocks are connected. This swaps back the inputs of one
@@ -239,9 +243,9 @@ class Inputs:
 
     def _is_spent(self, value: Value, node: Node) -> bool:
         """Whether a node alone uses a value, and nothing else is left for it: then only what stood between is gone."""
-        return not self._is_used_elsewhere(value, node) and not any(self._is_made(each) for each, _ in self.spare)
+        return not self._is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
 
-    def _is_made(self, value: Value) -> bool:
+    def is_made(self, value: Value) -> bool:
         """Whether a node gives a value that is no constant."""
         maker = self.makers.of(value)
         return maker is not None and maker.node is not None and not self.makers.is_constant(value)

@@ -11,6 +11,8 @@ from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.fixes.arrangements import listed, rearranged
+from irlint.fixes.computed import computed
+from irlint.fixes.doubts import changes_sizes, is_doubtful
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
@@ -60,11 +62,12 @@ class Tried:
 @record
 class Found:
     """Alternative edits that fix a problem equally well. ``outcome`` is that of the first, without the problems that
-    others do not fix; with ``or_constant`` a constant is as likely to be wrong."""
+    others do not fix; what is ``written`` may be applied; with ``or_constant`` a constant is as likely to be wrong."""
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
     sure: bool
+    written: bool
     or_constant: bool
 
 
@@ -83,7 +86,7 @@ class Search:
     def best(self, problem: Problem) -> Found | None:
         """The edits that fix a problem best; None where nothing fixes it, or too much does."""
         best = self._best(problem, self.graph, self.trials, self.guesses)
-        if not best:
+        if not best or is_doubtful(best[0].guess, problem, best[0].outcome, self.problems, self.inputs):
             return None
         alternatives = tuple(dict.fromkeys(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group))
         unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
@@ -104,7 +107,8 @@ class Search:
         unsure |= sets_axis and problem.fault.rule is INDEX_OUT_OF_RANGE and not best[0].guess.count
         takes_input = any(value in self.graph.inputs for value in problem.node.inputs)
         unsure |= problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not connects
-        return Found(alternatives, _shared(best), not unsure, self._or_constant(problem, best[0].guess))
+        written = not any(map(changes_sizes, best[0].guess.edits))
+        return Found(alternatives, _shared(best), not unsure, written, self._or_constant(problem, best[0].guess))
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant is as likely to be wrong as the axis that a guess changes; never where other nodes use
@@ -117,8 +121,11 @@ class Search:
     def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
         """The changes that do away with most, and of these the likely ones; none where too many do."""
         best: list[Tried] = []
+        declared: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
-            best = _first((*best, *_deciding(list(self._tried(stage, problem, trials)), problem)))
+            tried = _deciding(list(self._tried(stage, problem, trials)), problem)
+            declared += [each for each in tried if each.guess.redeclares]
+            best = _first((*best, *tried))
             likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
             if (
                 likely
@@ -128,6 +135,8 @@ class Search:
                 break
         if len(_groups(best)) > 1 and _are_equivalent(best):
             best = best[:1]
+        if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
+            best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
         return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else []
@@ -157,10 +166,13 @@ class Search:
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
         yield guesses.contents.copied(node)
+        of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
         if problem.fault.rule.family == DECLARED:
             yield guesses.contents.as_declared(node)
             yield inputs.behind(problem, node)
-        yield chain(guesses.at(node), listed(node, guesses))
+        declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
+        yield chain(guesses.at(node, declared_types if of_outputs else ()), listed(node, guesses))
+        yield computed(node, guesses)
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
@@ -266,7 +278,7 @@ class Search:
             others = inputs_of(node, self.known)
             guesss = [
                 replaced(guess, within=each)
-                for guess in chain(guesses.at(each, others), listed(each, guesses, others))
+                for guess in chain(guesses.at(each, others), listed(each, guesses, others), computed(each, guesses))
                 if guess.likely < GUESS or guess.swaps
             ]
             yield from guesss
@@ -327,10 +339,13 @@ def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
     for each in found:
         if each.guess.count >= 0:
             counts[_kind(each)] = counts.get(_kind(each), 0) + 1
+    indices = {id(each) for each in found if any(edit.kind == "constant" for edit in each.guess.edits)}
+    dropped = indices if limit == 1 and len(indices) > SUGGESTED else set()
     return [
         each
         for each in found
-        if each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each), limit) <= limit
+        if id(each) not in dropped
+        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each), limit) <= limit)
     ]
 
 

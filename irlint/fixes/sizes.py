@@ -195,6 +195,7 @@ def _fed(
     def fits(part: int) -> bool:
         return trials.outcome(edits(part), problem) is not None
 
+    alike = _at_inputs_alike(given[0], axes[0], trials) if len(axes) == 1 else set()
     allowed = _allowed((*wanted, *(each.any_of for each in demands)))
     if allowed is None or common in allowed:
         return
@@ -203,7 +204,16 @@ def _fed(
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            yield Guess(edits(_roundest(first, *others)), likely, about=(*given, *axes), sure=not others and sure)
+            part = next((each for each in (first, *others) if each in alike), _roundest(first, *others))
+            yield Guess(edits(part), likely, about=(*given, *axes), sure=not others and sure)
+
+
+def _at_inputs_alike(value: Value, axis: int, trials: Trials) -> set[object]:
+    """What other inputs of the model, which are otherwise of the same shape, have on an axis."""
+    shapes = [list(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
+    own = list(shape_of(value, trials.known) or ())
+    fitting = (each for each in shapes if len(each) == len(own))
+    return {each[axis] for each in fitting if [*each[:axis], *each[axis + 1 :]] == [*own[:axis], *own[axis + 1 :]]}
 
 
 def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:

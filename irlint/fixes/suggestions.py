@@ -39,13 +39,15 @@ MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 @record
 class Suggestion:
     """The ways to fix a problem that do equally well, each as its edits, and what the first of them does; ``help`` is
-    what may be done instead. What is not ``sure`` is no fix."""
+    what may be done instead. What is not ``sure`` is no fix, nor is what ``written`` is not: other sizes of inputs,
+    which the caller decides."""
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
     help: str = ""
     sure: bool = True
+    written: bool = True
 
     @property
     def text(self) -> str:
@@ -63,7 +65,7 @@ class Suggestion:
         writable = all(map(_is_whole, self.alternatives[0]))
         return (
             Fix(self.alternatives[0], "unsafe")
-            if len(self.alternatives) == 1 and writable and self.sure and not self.help
+            if len(self.alternatives) == 1 and writable and self.sure and self.written and not self.help
             else None
         )
 
@@ -79,6 +81,7 @@ class Suggestions:
         self._search: Search | None = None
         self._found: list[Suggestion] = []
         self._kinds: set[tuple[str, str, str | None]] = set()
+        self._without: list[Problem] = []
         self._document: Any = None
 
     def again(self) -> None:
@@ -112,12 +115,19 @@ class Suggestions:
             roots.add(id(root))
             behind = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
             causes.update({id(each): root for each in behind})
+        self._found = [replaced(each, sure=each.sure and not self._leaves_one_alike(each)) for each in self._found]
         if not causes:
             return list(self.problems)
         return [
             replaced(each, because=cause) if (cause := causes.get(id(each.because or each))) is not None else each
             for each in self.problems
         ]
+
+    def _leaves_one_alike(self, found: Suggestion) -> bool:
+        """Whether an error of the same rule at a node of the same operator is left, which nothing fixes: then both
+        probably have another cause."""
+        fixed = {id(each) for each in found.outcome.fixed}
+        return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in self._without)
 
     def of(self, problem: Problem) -> Suggestion | None:
         """What fixes a problem; None where nothing does, too much does, enough was tried, or one that reads the same
@@ -139,6 +149,7 @@ class Suggestions:
             suggestion = self._searched(problem)
         suggestion = self._corrected(problem) if suggestion is None else suggestion
         if suggestion is None:
+            self._without += [problem] if problem.is_error else []
             return None
         if suggestion.fix is not None and not self.rechecked.is_writable(suggestion.fix.edits):
             suggestion = replaced(suggestion, sure=False)
@@ -198,7 +209,11 @@ class Suggestions:
             return None
         help = problem.fault.help if found.or_constant else ""
         alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
-        return Suggestion(problem, alternatives, found.outcome, help, found.sure)
+        return Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
+
+
+def _kind(problem: Problem) -> tuple[str, str | None]:
+    return problem.fault.rule.code, problem.node.op if problem.node is not None else None
 
 
 def _index(problem: Problem) -> int | None:

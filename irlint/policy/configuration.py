@@ -121,6 +121,10 @@ def values(table: Any, text: str, file: str, prefix: tuple[str, ...] = ()) -> di
     return Reader(text, file, prefix).values(table, KEYS, ())
 
 
+#: What tomllib says of a table whose key has a value already; the key follows.
+TWICE = "Cannot mutate immutable namespace"
+
+
 def parsed(text: str, file: str) -> dict[str, Any]:
     """The document that a text is; raises ConfigError where it is no TOML."""
     import sys
@@ -142,6 +146,9 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         end = max(at for at, line in enumerate(lines, 1) if line.strip() or at == 1)
         line, column = numbers if len(numbers) == 2 else (end, len(lines[end - 1]) + 1)
         reason = f"the file is no sound TOML: {message[:1].lower()}{message[1:]}"
+        if message.startswith(TWICE):
+            key = message[len(TWICE) :].strip(" ('),")
+            reason = f"{key!r} has a value above, and this adds tables to it: keep one"
         raise complaint(reason, file, text, line, column) from None
     except ValueError as error:
         raise complaint(f"it has a number that cannot be read: {error}", file, None, 1, 1) from None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from policy.test_configuration import run
 
 BAD = Path(__file__).resolve().parents[2] / "fixtures" / "onnx" / "bad" / "IRL201-broadcast-mismatch.onnx"
@@ -52,6 +54,27 @@ def test_the_rest_of_the_file_is_kept(name: str, before: str | None, after: str,
 def test_a_last_day(folder: Path) -> None:
     ignored(folder, "--expires", "2999-12-31")
     assert "expires = 2999-12-31\n" in (folder / "irlint.toml").read_text()
+
+
+def test_a_prefix_of_rules(folder: Path) -> None:
+    """One entry for each rule that the node breaks."""
+    x, y, i = (
+        helper.make_tensor_value_info(name, dtype, [2, size])
+        for name, dtype, size in (("x", TensorProto.FLOAT, 3), ("y", TensorProto.FLOAT, 4), ("i", TensorProto.INT64, 3))
+    )
+    nodes = [helper.make_node("Add", ["x", "y"], ["z"], "n"), helper.make_node("Add", ["x", "i"], ["t"], "n")]
+    z = helper.make_tensor_value_info("z", TensorProto.FLOAT, [2, 4])
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x, y, i], [z])), folder / "m.onnx")
+    result = run("ignore", "m.onnx", "n", "IRL", "--reason", "x", cwd=folder)
+    assert (result.returncode, result.stdout) == (0, "Wrote irlint.toml: 3 findings suppressed.\n")
+    assert (folder / "irlint.toml").read_text().count("[[suppress]]") == 3
+    assert run("m.onnx", cwd=folder).returncode == 0
+
+
+def test_entries_beside_a_value(folder: Path) -> None:
+    (folder / "irlint.toml").write_text("suppress = []\n")
+    result = run("ignore", "m.onnx", "y", "IRL201", "--reason", "x", cwd=folder)
+    assert (result.returncode, "'suppress' has a value above" in result.stderr) == (2, True)
 
 
 def test_names_that_are_globs(folder: Path) -> None:

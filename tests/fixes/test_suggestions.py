@@ -172,6 +172,14 @@ FIXES = """
 (float[2,3] x) => (float[2,3] y, float[2,3] z) { v_add = Relu (x) z = Exp (v_add) y = Add (x, v_ad) } | connect `v_add` as input 1 in Add[2]
 (float[2,2,3,4] x) => (int64[?,?,?,?] y) { y = ArgMax <axis = 5> (x) } | |
 (float[2,3] x) => (float[2,3] y) <int64 t = {0}> { y = Clip (x, t) } | store constant `t` as float32
+(float[b,3,4] x, float[4,4] w) => (float[b,3,4] y) <float[3] v = {1,2,3}> { m = MatMul (x, w) y = Add (m, v) } | |
+(float[b,3,4] x, float[3,1] w) => (float[b,3,4] y) <float[3] v = {1,2,3}> { m = Sub (x, w) y = Add (m, v) } | reshape constant `v` from [3] to [3, 1]
+(float[1,18292] x) => (float[1,1076,17] y) <int64[3] t = {1, -1, 18}> { y = Reshape (x, t) } | change 18 to 17 in constant `t` (entry 2)
+(float[2,8,8] x) => (float[2,4,16] y) <int64[1] k = {3}, int64[1] w = {16}, int64[1] i = {0}, int64[1] j = {1}> { s = Shape (x) a = Gather (s, i) b = Gather (s, j) d = Div (b, k) t = Concat <axis = 0> (a, d, w) y = Reshape (x, t) } | change 3 to 2 in constant `k`
+(uint8[1,1,4,4] x, float xs, uint8 xz, int8[1,1,3,3] w, float ws, int8 wz, float ys, uint8 yz) => (uint8[1,1,2,2] y) { y = QLinearConv (x, xs, xz, w, wz, ws, ys, yz) } | connect `ws` as input 4 in QLinearConv[0]connect `wz` as input 5 in QLinearConv[0]
+(float[4,2,8] x, float[4,2,8] z, float[8,4,2] q) => (float[2,4,8] a, float[2,4,8] b, float[8,4,2] y) { a = Transpose <perm = [1,0,2]> (x) b = Transpose <perm = [1,0,2]> (z) c = Transpose <perm = [1,0,2]> (x) y = Add (c, q) } | |
+(float[1,4,5] x, float[1,6,5] z, float[3,4,5] p, float[2,6,5] q) => (float[?,?,?] y, float[?,?,?] v) { y = Concat <axis = 2> (x, z) v = Concat <axis = 2> (p, q) } | | set `axis = 1`
+(float[1,4,5] x, float[1,6,5] z, float[3,4,5] p, float[3,6,5] q) => (float[?,?,?] y, float[?,?,?] v) { y = Concat <axis = 2> (x, z) v = Concat <axis = 2> (p, q) } | set `axis = 1` in Concat[0]
 """.strip().splitlines()
 
 
@@ -255,9 +263,17 @@ def test_a_size_that_is_frozen() -> None:
 
 
 def test_what_is_declared_behind_a_changed_input_has_to_follow() -> None:
-    report = check("(float[2,3] x, float[2,4] z) => (float[2,3] y) { a = Relu (x) y = Add (a, z) }")
+    report = check("(float[2,3] x, float[2,4] z) => (float[2,?] y) <float[2,3] a> { a = Relu (x) y = Add (a, z) }")
     text = "change 3 to 4 on axis 1 of input `x`; 1 declaration then has to follow"
     assert [each.suggestion for each in report.findings] == [text]
+
+
+def test_other_sizes_of_inputs_are_only_suggested() -> None:
+    (found,) = check("(float[2,3] x, float[2,4] z) => (float[2,3] y) { a = Relu (x) y = Add (a, z) }").findings
+    assert (found.suggestion, found.fix) == (
+        "change 3 to 4 on axis 1 of input `x`; 1 declaration then has to follow",
+        None,
+    )
 
 
 def test_what_brings_another_finding_is_not_suggested() -> None:

@@ -24,7 +24,7 @@ BROKEN = """
 (float[2,3,4] x, float[3,2,5] z) => (float[3,4,5] y) { t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) } | t = Transpose <perm = [1,2,0]> (x) y = MatMul (t, z) > y = MatMul (x, z) |
 (float[2,3] x, float[2,3,4] z) => (float[2,3,4] y) <int64[1] a = {2}> { u = Unsqueeze (x, a) y = Add (u, z) } | u = Unsqueeze (x, a) y = Add (u, z) > y = Add (x, z) | insert an Unsqueeze with `a` as input 1 before input 0 in Add[0]
 (float[2,48,8] x) => (float[2,48,4,2] y) <int64[4] t = {2, 48, 4, -1}> { y = Reshape (x, t) } | 48, 4, -1} > 47, 4, -1} | change 47 to 48 in constant `t` (entry 1)
-(float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { z = Relu (x) y = MatMul (z, w) } | float[4,3] x > float[4,7] x | change 7 to 3 on axis 1 of input `x`
+(float[4,3] x) => (float[4,5] y) <float[3,5] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}> { z = Relu (x) y = MatMul (z, w) } | float[4,3] x > float[4,7] x |
 (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Mul (x, w) } | float[3] w = {1, 2, 3} > float16[3] w = {15360, 16384, 16896} | store constant `w` as float32
 (float[8,4] x, float[2,8] z) => (float[2,4] y) { y = MatMul (z, x) } | (z, x) > (x, z) | swap
 (float[2,3] x) => (float[3] y) { y = ReduceSum <axes = [0], keepdims = 0> (x) } | keepdims = 0 > keepdims = 1 | | 11
@@ -46,6 +46,11 @@ BROKEN = """
 (float[2,3] x) => (float[2,3] y) { add_output = Relu (x) y = Exp (add_output) } | add_output = Relu > add_outputx = Relu | connect `add_outputx` as input 0 in Exp[1]
 (float[2,8] x) => (float[2,2,4] y) <int64[3] t = {2, 2, 4}> { y = Reshape (x, t) } | {2, 2, 4} > {2, 2, 0} | change 0 to 4 in constant `t` (entry 2)
 (float[batch,6] x) => (float[batch,2,3] y) <int64[3] t = {0, 2, 3}> { y = Reshape (x, t) } | {0, 2, 3} > {4, 2, 3} | change 4 to 0 in constant `t` (entry 0)
+(float[2,3] x) => (float[2,3] y, float[2,3] z) { middle = Relu (x) y = Exp (middle) z = Neg (middle) } | middle = Relu > middle_0 = Relu | connect `middle_0` as input 0 in Exp[1], connect `middle_0` as input 0 in Neg[2]
+(float[2,3] x, float[2,3] v) => (float[2,3] y, float[2,3] z) { hidden = Relu (x) y = Exp (hidden) z = Neg (hidden) } | hidden = Relu > model_hidden = Relu | connect `model_hidden`, which nothing uses, as input 0 in Exp[1], connect `model_hidden`, which nothing uses, as input 0 in Neg[2]
+(float[2,3] x, bool c) => (float[2,3] y, float[2,3] z) { middle = Relu (x) y = Exp (middle) z = If (c) <then_branch = t () => (float[2,3] u) { u = Neg (middle) }, else_branch = e () => (float[2,3] w) { w = Abs (middle) }> } | middle = Relu > middle_0 = Relu | connect `middle_0` as input 0 in Exp[1], connect `middle_0` as input 0 in Neg[0], connect `middle_0` as input 0 in Abs[0]
+(float[b,3,4] x, float[4,4] w) => (float[b,3,4] y) <float[4] v = {1,2,3,4}> { m = MatMul (x, w) y = Add (m, v) } | float[4] v = {1,2,3,4} > float[3] v = {1,2,3} |
+(float[b,s,8] q) => (float[b,4,s,2] y, float[b,4,s,2] z) <int64[4] t = {0,0,4,2}> { r = Reshape (q, t) y = Transpose <perm = [0,2,1,3]> (r) k = Reshape (q, t) l = Transpose <perm = [0,2,1,3]> (k) z = Add (l, y) } | l = Transpose <perm = [0,2,1,3]> (k) z = Add (l, y) > z = Add (k, y) |
 """.strip().splitlines()
 
 

@@ -39,7 +39,7 @@ def card(each: Card, *, pictured: bool) -> str:
         f'<article class="finding {severity}" id="f{each.number}" data-rule="{code}" data-severity="{severity}">\n'
         f'<h3><span class="badge {severity}">{severity}</span> <a class="code" href="#{code}">{code}</a> '
         f"{headline(finding)}</h3>\n"
-        f'<p class="place">{" ".join(f"<span>{shown(each)}</span>" for each in (_line_of(finding), at) if each)}</p>\n'
+        f'<p class="place">{" ".join(f"<span>{prose(each)}</span>" for each in (_line_of(finding), at) if each)}</p>\n'
         f"{inside}</article>\n"
     )
 

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from irlint.findings.report import CheckedFile
 from irlint.lazy_typing import Any
-from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.listing import type_of
 from irlint.reporters.targets import LISTED
 
@@ -82,7 +82,7 @@ def _reasons(releases: list[dict[str, Any]]) -> Iterator[str]:
     reasons: dict[str, list[str]] = {}
     for each in releases:
         for reason in each.get("reasons", ())[:REASONS]:
-            text = shown(reason["message"]) + (f" <em>{shown(reason['help'])}</em>" if reason.get("help") else "")
+            text = prose(reason["message"]) + (f" <em>{prose(reason['help'])}</em>" if reason.get("help") else "")
             reasons.setdefault(text, []).append(each["release"])
     if reasons:
         lines = "".join(f"<li>{_span(names)}: {text}</li>\n" for text, names in reasons.items())

@@ -1,0 +1,91 @@
+"""Constants that shapes are computed from: other numbers in them, and the parts of a shape in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.fixes.guess import OTHERS, Guess
+from irlint.fixes.guesses import Guesses
+from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
+from irlint.inference.origins import inputs_of
+from irlint.model import Node, Value
+from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.records import replaced
+
+#: So many nodes are looked at that compute the contents of the inputs of a node, and so many constants.
+NODES, CONSTANTS = 24, 6
+
+#: A number is probably wrong by one of these factors, or by one.
+FACTORS = (2, 3, 4)
+
+#: The operator that joins the parts of a shape, by both formats, and those that take an element of it.
+JOIN, TAKE = "Concat", "Gather"
+
+
+def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Other numbers in the constants that the contents of a node's inputs are computed from, first those that other
+    nodes of the operator take, and exchanged parts of what is joined to such contents."""
+    constants: dict[tuple[Node, int], Value] = {}
+    for maker in _before(node, guesses):
+        for port, (value, known) in enumerate(zip(maker.inputs, inputs_of(maker, guesses.known))):
+            if value is not None and _has_contents(known) and guesses.makers.is_constant(value):
+                constants[maker, port] = value
+        if maker.op == JOIN:
+            yield from _exchanged(maker, guesses)
+    for (maker, port), value in list(constants.items())[:CONSTANTS]:
+        yield from _numbers(maker, port, value, guesses)
+
+
+def _before(node: Node, guesses: Guesses) -> Iterator[Node]:
+    """The nodes that compute the contents of the inputs of a node, the nearest first."""
+    waiting, seen = [node], {node}
+    for each in waiting:
+        if each is not node:
+            yield each
+        for value, known in zip(each.inputs, inputs_of(each, guesses.known)):
+            maker = guesses.makers.of(value) if value is not None and _has_contents(known) else None
+            inner = maker.node if maker is not None and maker.constant is None else None
+            if inner is None or inner in seen or len(seen) > NODES or inner.op == guesses.known.format.constant_node:
+                continue
+            seen.add(inner)
+            waiting.append(inner)
+
+
+def _has_contents(known: Type | None) -> bool:
+    """Whether a value is a few whole numbers that are known."""
+    ints = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
+    return ints is not None and 0 < len(ints) <= ENTRIES
+
+
+def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[Guess]:
+    """A constant of one number with others."""
+    known = guesses.known.types.get(value)
+    held = known.ints if isinstance(known, Tensor) else None
+    number = held[0] if held is not None and len(held) == 1 else None
+    if not isinstance(number, int):
+        return
+    usual = {} if node.op == TAKE else guesses.usual(node, port)
+    tried = {(number,)}
+    for contents, count in list(usual.items())[:OTHERS]:
+        if len(contents) == 1 and contents not in tried:
+            tried.add(contents)
+            for guess in guesses.contents.held_otherwise(node, port, value, contents, USUAL):
+                yield replaced(guess, within=node, count=count)
+    for other in _near(number):
+        if (other,) not in tried:
+            for guess in guesses.contents.held_otherwise(node, port, value, (other,), SELDOM):
+                yield replaced(guess, within=node)
+
+
+def _near(number: int) -> list[int]:
+    """The numbers that one may have been meant to be."""
+    parts = [number // factor for factor in FACTORS if number % factor == 0]
+    return list(dict.fromkeys((number - 1, number + 1, *parts, *(number * factor for factor in FACTORS))))
+
+
+def _exchanged(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Each two neighbors among the inputs of a node, exchanged."""
+    for port, (one, other) in enumerate(zip(node.inputs, node.inputs[1:])):
+        if one is not None and other is not None and one is not other:
+            edits = guesses.connected(other, node, port), guesses.connected(one, node, port + 1)
+            yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), LAST, within=node)
