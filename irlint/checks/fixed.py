@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from irlint.checks.equal_sizes import equal_sizes, problem_of
 from irlint.checks.frozen import FROZEN_SIZE, NO_SIZES_FIT
 from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.fixed import Fixed, fixed_sizes
@@ -43,7 +44,8 @@ class Place:
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each size and each product that is fixed, or one where no sizes work."""
+    """One problem for each size and each product that is fixed, and for each two sizes of an input that have to be
+    equal, or one where no sizes work."""
     graph = known.model.graph
     assert graph is not None
     places = _places(graph, known)
@@ -58,6 +60,11 @@ def problems(known: Known) -> list[Problem]:
         if all(name in places for name in each.names):
             problem = _fixed(each, places, makers)
             found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
+    for equal, value in equal_sizes(contract, known):
+        if not found.keys().isdisjoint(equal.names):
+            continue
+        marks, note = _marks(equal.demand, equal.names, known), _needed(equal.demand, here=True)
+        found["==".join(equal.names)] = problem_of(equal, value.name, known, marks, note)
     return list(found.values())
 
 

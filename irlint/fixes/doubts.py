@@ -121,7 +121,8 @@ def _is_rather_wired_wrong(guess: Guess, outcome: Outcome, problems: Sequence[Pr
     fixed = {id(each) for each in outcome.fixed}
     left = any(each.is_error and each.because is None and id(each) not in fixed for each in problems)
     spare = any(inputs.is_made(value) for value, _ in inputs.spare)
-    return left or spare or any(_is_flattened(edit) or _is_of_another_axis(edit, inputs) for edit in guess.edits)
+    alone = len(outcome.fixed) == 1
+    return left or spare or any(_is_flattened(e) or (alone and _is_of_another_axis(e, inputs)) for e in guess.edits)
 
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:

@@ -187,6 +187,7 @@ RULES = {
     "IRL604": "checks.given",
     "IRL608": "checks.frozen",
     "IRL609": "checks.frozen",
+    "IRL610": "checks.equal_sizes",
     "IRL701": "checks.constants",
     "IRL702": "checks.constants",
     "IRL703": "checks.constants",

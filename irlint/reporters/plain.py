@@ -115,7 +115,7 @@ def place(finding: Finding) -> str:
 
 
 #: Rules that say that a model does not work with every size that it declares.
-LIMITED = ("frozen-size", "no-sizes-fit")
+LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 
 
 def summary(report: Report) -> str:

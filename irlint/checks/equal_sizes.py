@@ -1,0 +1,99 @@
+"""Two axes of one input that the file names differently and the graph takes with equal sizes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from irlint.contracts.contract import Contract
+from irlint.dims import Dim, Expr, symbols
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.known import Demand, Known
+from irlint.model import Problem, Value
+from irlint.model.tensor import Tensor
+from irlint.records import record
+
+EQUAL_SIZES = Rule(
+    "IRL610",
+    "equal-sizes",
+    Severity.WARNING,
+    "Two axes of an input have different names, but the graph works with equal sizes only.",
+    why="A lost Transpose, a Shape read on the wrong axis or swapped entries of a target mix two axes up. The model "
+    "loads and runs with an example whose sizes are equal, or 1, and fails for others. Axes that have one name, and "
+    "axes of different inputs, are not reported.",
+    fix="Correct what brings the size of one axis to the other; give both axes one name if they are meant to be equal.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[batch,seq,8] x) => (float[n,m,8] y) { t = Transpose <perm = [1, 0, 2]> (x) y = Add (x, t) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t) }""",
+)
+
+
+@record
+class Equal:
+    """Two sizes that have to be equal, by the names of their symbols, and the demand; ``ones`` are those that may be 1
+    instead."""
+
+    names: tuple[str, str]
+    demand: Demand
+    ones: tuple[str, ...] = ()
+
+
+def equal_sizes(contract: Contract, known: Known) -> Iterator[tuple[Equal, Value]]:
+    """Each two named axes of one input that have to be equal, with the input."""
+    inputs = _named(known)
+    seen: set[frozenset[str]] = set()
+    for each in _equal(contract):
+        value = next((value for value, names in inputs.items() if set(each.names) <= names), None)
+        if value is not None and frozenset(each.names) not in seen:
+            seen.add(frozenset(each.names))
+            yield each, value
+
+
+def text_of(each: Equal, value: str, known: Known) -> str:
+    """What is wrong, in a line."""
+    one, other = (known.symbols.get(name, name) for name in each.names)
+    ones = [known.symbols.get(name, name) for name in each.ones]
+    also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
+    return f"`{one}` and `{other}` of `{value}` are dynamic, but have to be equal{also}"
+
+
+def problem_of(each: Equal, value: str, known: Known, marks: tuple[tuple[int, int], ...], note: str) -> Problem:
+    """The problem at the node that first demands it."""
+    fault = EQUAL_SIZES.fault(
+        text_of(each, value, known),
+        help="correct what brings one to the axis of the other, or give both axes one name",
+        marks=marks,
+        remark="have to be equal" if marks else "",
+        notes=(note,),
+    )
+    return Problem(fault, each.demand.graph, each.demand.node, place=each.demand.node.place)
+
+
+def _named(known: Known) -> Mapping[Value, frozenset[str]]:
+    """The names that the file gives to axes of each input."""
+    graph = known.model.graph
+    found: dict[Value, frozenset[str]] = {}
+    for value in graph.inputs if graph is not None else ():
+        given = known.types.get(value)
+        shape = (given.shape or ()) if isinstance(given, Tensor) else ()
+        names = {str(dim) for dim in shape if isinstance(dim, Expr) and str(dim) in symbols(dim)}
+        found[value] = frozenset(name for name in names if "[" not in known.symbols.get(name, name))
+    return found
+
+
+def _equal(contract: Contract) -> Iterator[Equal]:
+    for name, demand in contract.equal.items():
+        for other in _names(contract.values.get(name)):
+            yield Equal((name, other), demand)
+    for each in contract.joint:
+        sides = [(_names(relation.left), _names(relation.right)) for relation in each.relations]
+        pairs = [(one[0], other[0]) for one, other in sides if one and other]
+        ones = [one[0] for relation, (one, _) in zip(each.relations, sides) if one and relation.right == 1]
+        equal = all(relation.kind == "==" for relation in each.relations)
+        if equal and len(pairs) == 1 and len(pairs) + len(ones) == len(each.relations):
+            yield Equal(pairs[0], each.demand, tuple(ones))
+
+
+def _names(a: Dim | None) -> tuple[str, ...]:
+    """The name of a size that is a symbol alone."""
+    return (str(a),) if isinstance(a, Expr) and str(a) in symbols(a) else ()

@@ -1,0 +1,45 @@
+"""Two axes of an input that have different names and have to be equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\ng '
+
+#: A graph, and behind | the message; nothing where there is none.
+MODELS = """
+(float[b,s,8] x) => (float[n,m,8] y) { t = Transpose <perm = [1,0,2]> (x) y = Add (x, t) } | `b` and `s` of `x` are dynamic, but have to be equal, or one of them 1
+(float[b,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = Concat <axis = 0> (x, t) } | `s` and `b` of `x` are dynamic, but have to be equal
+(float[b,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = MatMul (x, x) z = Neg (t) } | `s` and `b` of `x` are dynamic, but have to be equal
+(float[b,s] x) => (float[b,b] y) { t = Transpose <perm = [1,0]> (x) y = MatMul (x, t) } |
+(float[n,n] x) => (float[n,n] y) { t = Transpose <perm = [1,0]> (x) y = Add (x, t) } |
+(float[b,s] x, float[c,s] z) => (float[n,s] y) { y = Add (x, z) } |
+(float[?,?] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = Add (x, t) } |
+(float[4,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = Add (x, t) } |
+(float[b,s] x, bool c) => (float[n,m] y) { y = If (c) <then_branch = t () => (float[n,m] u) { t = Transpose <perm = [1,0]> (x) u = Concat <axis = 0> (x, t) }, else_branch = e () => (float[n,m] w) { w = Neg (x) }> } |
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", MODELS)
+def test_sizes_that_have_to_be_equal(line: str) -> None:
+    text, message = (part.strip() for part in line.split("|"))
+    found = [each for each in irlint.check(onnx.parser.parse_model(HEAD + text)).findings if each.rule.code == "IRL610"]
+    assert [each.message for each in found] == ([message] if message else [])
+
+
+@pytest.mark.oracle
+def test_onnxruntime_takes_equal_sizes_alone() -> None:
+    import onnxruntime
+
+    path = Path(__file__).resolve().parents[2] / "fixtures" / "onnx" / "bad" / "IRL610-equal-sizes.onnx"
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    for batch, length in ((2, 2), (1, 3), (3, 1)):
+        session.run(None, {"x": numpy.zeros((batch, length, 8), "float32")})
+    with pytest.raises(Exception, match="2 by 3"):
+        session.run(None, {"x": numpy.zeros((2, 3, 8), "float32")})
