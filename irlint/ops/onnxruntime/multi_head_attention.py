@@ -42,6 +42,9 @@ def multi_head_attention(
         packed=1,
         shared=shared,
     )
+    hidden, value_hidden = size(query, 2, 3), size(outputs[0], 2, 3)
+    length_of_bias = total((hidden, hidden, value_hidden))
+    check(bias, Expected(3, "bias", (("2 * hidden_size + v_hidden_size", length_of_bias),), INPUTS_MISMATCH))
     scores = outputs[3].shape
     if not shared and scores is not None:
         batch, _, length, total_length = scores
