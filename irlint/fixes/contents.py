@@ -13,7 +13,7 @@ from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, USUAL
 from irlint.inference.origins import Position, held_by, inputs_of, read_from
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
-from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.model.tensor import FLOATS, INTEGERS, Tensor, Type
 from irlint.records import replaced
 
 if TYPE_CHECKING:
@@ -278,11 +278,13 @@ class Contents:
             yield Guess((self.guesses.constant(value, wanted, "shape"),), USUAL, about=value)
 
     def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
-        """Constants with another size on an axis."""
+        """Constants with another size on an axis, but not the matrices and kernels that were trained."""
         sizes, numbers = list(sizes), list(wanted)
         for value, axis in sizes:
             known = self.known.types.get(value)
             if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
+                continue
+            if known.dtype in FLOATS and len(known.shape) > 1:
                 continue
             for size in numbers:
                 if size != known.shape[axis]:
