@@ -181,7 +181,7 @@ class _Comparison:
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
         """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
         known, graph = self.known, self.graph
-        inferred, stated = known.types.get(value), gives(node, known)
+        inferred, stated = known.types.get(value), gives(node, known, graph.path)
         fault = _contradiction(inferred, declaration, known, self.terms, port=port, within=graph.path, gives=stated)
         if fault is None:
             return None
@@ -193,7 +193,7 @@ class _Comparison:
         elif node.op == known.format.constant_node:
             fault = _of_bytes(fault, value, declaration, graph)
         elif node.op == known.format.input_node and known.format.ports_declare:
-            fault = _of_a_parameter(fault, inferred, declaration.type)
+            fault = _of_a_parameter(fault, inferred, declaration.type, graph.path)
         if (node.op == "Constant" and node.domain == "") or _is_passed_over(declaration, value, graph):
             fault = fault.lowered(Severity.WARNING)
         is_old = known.model.format_version == known.format.lax_version
@@ -324,9 +324,11 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
     return fault.lowered(Severity.WARNING) if graph.path else fault
 
 
-def gives(node: Node, known: Known) -> str:
-    """Who says otherwise than a declaration: the operator, or the attributes of a node that is an input or a
-    constant."""
+def gives(node: Node, known: Known, within: str) -> str:
+    """Who says otherwise than a declaration: the operator, the attributes of a node that is an input or a constant, or
+    what the layer around the body ``within`` ties to its Parameter."""
+    if within and node.op == known.format.input_node:
+        return "the layer around gives"
     stated = node.op in (known.format.input_node, known.format.constant_node)
     return "its attributes say" if stated else "the operator gives"
 
@@ -407,15 +409,14 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
     return what, held, stated
 
 
-def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None) -> Fault:
-    """A fault that names the attribute of the layer, to which nothing leads."""
+def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
+    """A fault that names the attribute of the layer, to which nothing leads, or in a body what is tied to it."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault
     sizes = ",".join(map(str, shape))
-    return fault.changed(
-        help=f'if {shape_text(shape)} is meant, write shape="{sizes}"; else declare {shape_text(stated)}'
-    )
+    correct = "correct what the port map ties to it" if within else f'write shape="{sizes}"'
+    return fault.changed(help=f"if {shape_text(shape)} is meant, {correct}; else declare {shape_text(stated)}")
 
 
 def _clash(

@@ -181,7 +181,7 @@ class Painter:
         shape = found.inferred.shape or ()
         index = problem.node.outputs.index(found.value)
         port = problem.node.located(problem.node.output_ports[index].place)
-        stated = gives(problem.node, self.known)
+        stated = gives(problem.node, self.known, problem.graph)
         spots = [
             self.document.dim(port, axis, "primary", f"output {index}, axis {axis}: {stated} {shape[axis]}")
             for axis in found.axes[:3]
