@@ -22,6 +22,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
 from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import NOTHING, record, replaced
 
 if TYPE_CHECKING:
@@ -195,7 +196,12 @@ class Trials:
     def _fixes(self, change: Change, problem: Problem) -> bool:
         """Whether the node itself has no fault any more: what most changes fail at, and costs one question."""
         assert problem.node is not None
-        answer = self._answer(change, problem.node, dict(change.types))
+        types = dict(change.types)
+        if problem.fault.rule is BROADCAST_MISMATCH and _never_broadcast(
+            self._inputs(change, problem.node, types), problem.node
+        ):
+            return False
+        answer = self._answer(change, problem.node, types)
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
         if is_demand(problem):
@@ -295,6 +301,18 @@ class Trials:
                 types[value] = settled
                 changed.append(value)
         return changed
+
+
+def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
+    """Whether two inputs differ on an axis where neither has 1, where axes are aligned at the end: what a node without
+    attributes does."""
+    shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
+    if node.attributes or len(shapes) != 2:
+        return False
+    pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
+    return any(
+        type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
+    )
 
 
 class Changes:
