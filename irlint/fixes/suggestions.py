@@ -56,7 +56,7 @@ class Suggestion:
         texts = _joined([message(edits, index) for edits in self.alternatives])
         more, stale = len(self.outcome.fixed) - 1, len(self.outcome.stale)
         also = f"; this also fixes {more} more" if more > 0 else ""
-        follow = f"; {counted(stale, 'declaration')} then {'has' if stale == 1 else 'have'} to follow" if stale else ""
+        follow = f"; then update {counted(stale, 'declaration')}" if stale else ""
         return f"{', or '.join(texts)}{also}{follow}" + f"; or {self.help}" * bool(self.help)
 
     @property

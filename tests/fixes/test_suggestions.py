@@ -264,14 +264,14 @@ def test_a_size_that_is_frozen() -> None:
 
 def test_what_is_declared_behind_a_changed_input_has_to_follow() -> None:
     report = check("(float[2,3] x, float[2,4] z) => (float[2,?] y) <float[2,3] a> { a = Relu (x) y = Add (a, z) }")
-    text = "change 3 to 4 on axis 1 of input `x`; 1 declaration then has to follow"
+    text = "change 3 to 4 on axis 1 of input `x`; then update 1 declaration"
     assert [each.suggestion for each in report.findings] == [text]
 
 
 def test_other_sizes_of_inputs_are_only_suggested() -> None:
     (found,) = check("(float[2,3] x, float[2,4] z) => (float[2,3] y) { a = Relu (x) y = Add (a, z) }").findings
     assert (found.suggestion, found.fix) == (
-        "change 3 to 4 on axis 1 of input `x`; 1 declaration then has to follow",
+        "change 3 to 4 on axis 1 of input `x`; then update 1 declaration",
         None,
     )
 

@@ -55,9 +55,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
             )
         for each in (each for each in range(len(base)) if each != place):
             ours, theirs = result[each], shape[each]
-            if not agree(
-                ours, theirs, f"axis {each} of input {owners[each]} and input {index}, joined along axis {place}"
-            ):
+            if not agree(ours, theirs, f"axis {each} has to be equal in inputs {owners[each]} and {index}"):
                 clashes.append((each, owners[each], index))
             elif narrower(ours, theirs) != ours:
                 result[each], owners[each] = theirs, index
@@ -81,7 +79,7 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
     fits = len(others) == 1 and _all_alike(shapes, place)
     joined = f"join along axis {axis}, or " if fits else ""
     return CONCAT_MISMATCH.fault(
-        f"{'; '.join(texts)}; joined along axis {place}, the other axes have to be equal",
+        f"{'; '.join(texts)}; the inputs are joined along axis {place}, so all other axes have to be equal",
         help=f"{joined}make axis {axis} equal in all inputs",
         input=index,
         marks=tuple(mark for axis, first, index in clashes for mark in ((first, axis), (index, axis))),

@@ -100,7 +100,7 @@ def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool
             )
     if rests and not copies and any(entry == 0 for entry in target) and not _may_be_empty(data):
         raise RESHAPE_TARGET.fault(
-            f"the target is {text}: a size of 0 leaves it open what the -1 is",
+            f"the target is {text}: with a size of 0, the -1 can be any size",
             help="write the size in the place of the -1",
             input=1,
         )
@@ -144,7 +144,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     if len(meant) != 1:
         return "give a target of the same number of elements"
     axis, wanted = meant[0]
-    question = f"was the {target[axis]} (entry {axis} of the target) meant to be {wanted}?"
+    question = f"entry {axis} of the target is {target[axis]}; {wanted} fits"
     if -1 in target:
         return question
     kept, factors = list(data), []
@@ -155,7 +155,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
             factors.append(each)
     count = product((wanted, *factors))
     sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
-    return f"{sum_text}{question} -1 there follows from the number of elements"
+    return f"{sum_text}{question}, and so does -1, which follows from the number of elements"
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
@@ -233,7 +233,7 @@ def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
     if copied and shape.value is not None and -1 in shape.value:
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)} and copies the size 0 of axis {copied[0]}: "
-            "what the -1 is does not follow from 0 elements",
+            "with 0 elements, the -1 can be any size",
             help="write the size in the place of the -1",
             input=1,
         )
