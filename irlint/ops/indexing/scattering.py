@@ -261,9 +261,25 @@ def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, *, reduction
     return written(data, places, values, reduction=reduction)
 
 
+def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None:
+    """Makes sure that the last axis of the indices can have the length that the axes of the updates leave for it."""
+    if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
+        return
+    length = len(indices.shape) - 1 + data.rank - updates.rank
+    why = f"{counted(updates.rank, 'axis', 'axes')} of the updates leave {length} for an index tuple"
+    if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
+        raise _mismatch(
+            f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "
+            f"data[indices[-1]:], where input 0 has {data.rank} and input 1 has {len(indices.shape)}",
+            "give the indices a last axis, with one entry for each axis of input 0 that they index",
+            2,
+        )
+
+
 def _scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
     expect_rank(data, 0, least=1)
     expect_rank(indices, 1, least=1)
+    _expect_tuple_length(data, indices, updates)
     _expect_updates(updates.shape, tuple_updates(data.shape, indices.shape), "indices[:-1] + data[indices[-1]:]")
     judge_tuples(data, indices, 0, severity=Severity.ERROR)
     return Tensor(data.dtype, data.shape, _tuple_contents(data, indices, updates, reduction=reduction))
