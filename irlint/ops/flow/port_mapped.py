@@ -30,6 +30,7 @@ from irlint.ops.shared.port_maps import (
     check_each_once,
     check_inputs_mapped,
     check_outputs_mapped,
+    check_parameters_tied,
     concatenated,
     given,
     merged_inputs,
@@ -264,6 +265,7 @@ def _iterated(
     own = passing(state, initial)
     outputs = tuple(outside(known, own) for known in run(state, "always"))
     used = read_values(body)
+    check_parameters_tied(body, entries, ties, used=used)
     kept = [Cut(entry, x, arguments[place]) for entry, x, place in cuts if body.inputs[place] in used]
     return _Run(outputs, counts, kept, Iteration(arguments, firsts[0] if firsts else ()))
 

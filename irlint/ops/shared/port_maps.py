@@ -162,6 +162,20 @@ def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
         )
 
 
+def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Collection[Value | None]) -> None:
+    """Warns of a Parameter that the body reads and no input is tied to: OpenVINO runs the body with whatever is in the
+    memory of it."""
+    taken = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
+    for id, position in ties.parameters.items():
+        if id not in taken and body.inputs[position] in used:
+            fault = PORT_MAP_BROKEN.fault(
+                f"the port map of `{ties.name}` ties no input to Parameter {id}, which the body reads: its value is "
+                "undefined",
+                help=f'add an <input> with internal_layer_id="{id}", or correct one that names another layer twice',
+            )
+            warn(fault.lowered(Severity.WARNING))
+
+
 def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:
     """The entries of the layer's outputs, one for each at least. Raises a ``PORT_MAP_BROKEN`` fault."""
     found = ordered(entries, "output")

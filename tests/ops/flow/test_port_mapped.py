@@ -11,6 +11,7 @@ from cases.ir_documents import edge, net
 from oracles.openvino_worker import compiles, outcomes
 
 import irlint
+from irlint.ops.shared.port_maps import GOOD
 
 pytestmark = pytest.mark.oracle
 
@@ -245,3 +246,23 @@ def test_what_back_edges_leave_for_the_next_iteration(tmp_path: Path) -> None:
         assert [(each.rule.code, each.severity.value) for each in findings] == [("IRL393", severity)] * bool(severity)
     stages = {name: stage for name, (stage, _, _) in zip(BACK_EDGES, outcomes(paths, runs=True))}
     assert stages == {name: "ok" if runs else "run" for name, (_, runs, _) in BACK_EDGES.items()}
+
+
+def test_a_parameter_that_nothing_is_tied_to(tmp_path: Path) -> None:
+    """OpenVINO compiles the document, and the Parameter has whatever is in its memory."""
+    addition = (
+        '<layer id="3" name="d" type="Add" version="opset1"><data auto_broadcast="numpy"/><input><port id="0"/>'
+        '<port id="1"/></input><output><port id="2" precision="FP32"><dim>1</dim><dim>2</dim></port></output></layer>'
+    )
+    read = GOOD.replace('<layer id="2" name="o"', f'{parameter(9, "1,2")}{addition}<layer id="2" name="o"').replace(
+        f"{edge(1, 1, 2, 0)}</edges></body>",
+        f"{edge(1, 1, 3, 0)}{edge(9, 0, 3, 1)}{edge(3, 2, 2, 0)}</edges></body>",
+    )
+    unread = GOOD.replace('<layer id="2" name="o"', f'{parameter(9, "1,2")}<layer id="2" name="o"')
+    assert read != GOOD != unread
+    for document, severities in ((GOOD, []), (unread, []), (read, ["warning"])):
+        path = tmp_path / "m.xml"
+        path.write_text(document)
+        path.with_suffix(".bin").touch()
+        found = irlint.check(path, select=["IRL395"]).findings
+        assert ([each.severity.value for each in found], compiles(document.encode(), b"")) == (severities, True)
