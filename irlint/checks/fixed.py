@@ -260,8 +260,11 @@ def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) 
     made = [known.types.get(value) for value in node.outputs if value is not None]
     if len(types) != 2 or len(made) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
         return False
-    listed_axes = types[1].value
-    return listed_axes is not None and 0 < len(listed_axes) == _rank(types[0]) - _rank(made[0])
+    call, listed_axes = known.calls.get(node), types[1].value
+    names = call.signature.inputs if call is not None and call.signature is not None else ()
+    if len(names) < len(types) or "ax" not in names[1] or listed_axes is None:
+        return False
+    return 0 < len(listed_axes) == _rank(types[0]) - _rank(made[0])
 
 
 def _of_a_constant(what: str, declare: str, demand: Demand) -> str:

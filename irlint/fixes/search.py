@@ -16,6 +16,7 @@ from irlint.fixes.doubts import changes_sizes, is_doubtful
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
@@ -88,7 +89,7 @@ class Search:
         best = self._best(problem, self.graph, self.trials, self.guesses)
         if not best or is_doubtful(best[0].guess, problem, best[0].outcome, self.problems, self.inputs):
             return None
-        alternatives = tuple(dict.fromkeys(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group))
+        alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
         unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
         unsure |= (
@@ -107,8 +108,14 @@ class Search:
         unsure |= sets_axis and problem.fault.rule is INDEX_OUT_OF_RANGE and not best[0].guess.count
         takes_input = any(value in self.graph.inputs for value in problem.node.inputs)
         unsure |= problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not connects
-        written = not any(map(changes_sizes, best[0].guess.edits))
+        written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         return Found(alternatives, _shared(best), not unsure, written, self._or_constant(problem, best[0].guess))
+
+    def _transposes_constant(self, edit: Edit) -> bool:
+        """Whether a Transpose is inserted before a constant: its dims alone may be wrong as well, and not its bytes."""
+        node = self.trials.by_index.get(edit.index) if edit.index is not None else None
+        value = node.inputs[edit.input] if node is not None and edit.input is not None else None
+        return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(value)
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant is as likely to be wrong as the axis that a guess changes; never where other nodes use
@@ -318,6 +325,14 @@ def _are_equivalent(best: Sequence[Tried]) -> bool:
         len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
         for each in best
     )
+
+
+def _different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
+    """The edits that differ in more than what texts call the value."""
+    found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
+    for edits in alternatives:
+        found.setdefault(tuple(replaced(each, called="") for each in edits), edits)
+    return tuple(found.values())
 
 
 def _shared(best: Sequence[Tried]) -> Outcome:
