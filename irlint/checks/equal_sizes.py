@@ -9,7 +9,7 @@ from irlint.dims import Dim, Expr, symbols
 from irlint.findings.faults import Rule, Severity
 from irlint.inference.known import Demand, Known
 from irlint.model import Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, Type
 from irlint.records import record
 
 EQUAL_SIZES = Rule(
@@ -38,29 +38,30 @@ class Equal:
     ones: tuple[str, ...] = ()
 
 
-def equal_sizes(contract: Contract, known: Known) -> Iterator[tuple[Equal, Value]]:
-    """Each two named axes of one input that have to be equal, with the input."""
-    inputs = _named(known)
+def equal_sizes(contract: Contract, named: Mapping[str, str], known: Known) -> Iterator[tuple[Equal, Value]]:
+    """Each two axes of one input that have to be equal, with the input; ``named`` maps symbols to the names that the
+    file gives them."""
+    graph = known.model.graph
+    assert graph is not None
+    inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
     seen: set[frozenset[str]] = set()
     for each in _equal(contract):
-        value = next((value for value, names in inputs.items() if set(each.names) <= names), None)
-        if value is not None and frozenset(each.names) not in seen:
-            seen.add(frozenset(each.names))
+        names = frozenset(each.names)
+        value = next((value for value, own in inputs.items() if names <= own), None)
+        if value is not None and names not in seen:
+            seen.add(names)
             yield each, value
 
 
-def text_of(each: Equal, value: str, known: Known) -> str:
-    """What is wrong, in a line."""
-    one, other = (known.symbols.get(name, name) for name in each.names)
-    ones = [known.symbols.get(name, name) for name in each.ones]
-    also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
-    return f"`{one}` and `{other}` of `{value}` are dynamic, but have to be equal{also}"
-
-
-def problem_of(each: Equal, value: str, known: Known, marks: tuple[tuple[int, int], ...], note: str) -> Problem:
+def problem_of(
+    each: Equal, value: Value, named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
+) -> Problem:
     """The problem at the node that first demands it."""
+    one, other = (named[name] for name in each.names)
+    ones = [named[name] for name in each.ones]
+    also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
     fault = EQUAL_SIZES.fault(
-        text_of(each, value, known),
+        f"`{one}` and `{other}` of `{value.name}` are dynamic, but have to be equal{also}",
         help="correct what brings one to the axis of the other, or give both axes one name",
         marks=marks,
         remark="have to be equal" if marks else "",
@@ -69,16 +70,9 @@ def problem_of(each: Equal, value: str, known: Known, marks: tuple[tuple[int, in
     return Problem(fault, each.demand.graph, each.demand.node, place=each.demand.node.place)
 
 
-def _named(known: Known) -> Mapping[Value, frozenset[str]]:
-    """The names that the file gives to axes of each input."""
-    graph = known.model.graph
-    found: dict[Value, frozenset[str]] = {}
-    for value in graph.inputs if graph is not None else ():
-        given = known.types.get(value)
-        shape = (given.shape or ()) if isinstance(given, Tensor) else ()
-        names = {str(dim) for dim in shape if isinstance(dim, Expr) and str(dim) in symbols(dim)}
-        found[value] = frozenset(name for name in names if "[" not in known.symbols.get(name, name))
-    return found
+def _sizes(given: Type | None) -> frozenset[str]:
+    shape = given.shape if isinstance(given, Tensor) else None
+    return frozenset(str(dim) for dim in shape or ())
 
 
 def _equal(contract: Contract) -> Iterator[Equal]:

@@ -60,11 +60,12 @@ def problems(known: Known) -> list[Problem]:
         if all(name in places for name in each.names):
             problem = _fixed(each, places, makers)
             found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
-    for equal, value in equal_sizes(contract, known):
+    named = {name: place.text for name, place in places.items() if place.text}
+    for equal, value in equal_sizes(contract, named, known):
         if not found.keys().isdisjoint(equal.names):
             continue
         marks, note = _marks(equal.demand, equal.names, known), _needed(equal.demand, here=True)
-        found["==".join(equal.names)] = problem_of(equal, value.name, known, marks, note)
+        found["==".join(equal.names)] = problem_of(equal, value, named, marks=marks, note=note)
     return list(found.values())
 
 

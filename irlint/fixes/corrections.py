@@ -278,15 +278,14 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
     wherever it is used."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
-    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE and each.node is not None}
-    users = (node for node in (graph.nodes if graph is not None else ()) if value in node.inputs)
-    behind = {each for node in users for each in (node, *(downstream(node, graph) if graph is not None else ()))}
-    if problem.node is not None or (problem.fault.rule is SHAPE_CONTRADICTED and not wrong.isdisjoint(behind)):
+    if problem.node is not None:
         return
     stored = known.types.get(value) if value is not None else None
     if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
         return
     if problem.fault.rule is SHAPE_CONTRADICTED:
+        if _is_wrong_behind(value, graph, known):
+            return
         yield (
             Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
         )
@@ -303,6 +302,13 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
             for node, port in uses
         ),
     )
+
+
+def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
+    """Whether a node that uses a value, or one behind it, has a problem: then what is stored is rather wrong."""
+    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
+    users = (node for node in graph.nodes if value in node.inputs)
+    return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
 
 
 def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:

@@ -11,7 +11,7 @@ from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
-from irlint.model import Node, Problem, Value
+from irlint.model import Node, Problem
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
@@ -101,8 +101,7 @@ def _reshapes_bias(edit: Edit, problem: Problem, inputs: Inputs) -> bool:
 
 def _is_contradicted(edit: Edit, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
     """Whether the file declares otherwise what a node is inserted behind, or what comes then."""
-    node = next((each for each in inputs.graph.nodes if each.index == edit.index), None)
-    value = node.inputs[edit.input] if node is not None and edit.input is not None else None
+    _, value = inputs.edited(edit)
     fixed = {id(each) for each in outcome.fixed}
     declared = {each.value for each in problems if each.fault.rule.family == DECLARED and id(each) not in fixed}
     return bool(outcome.stale) or (value is not None and value.name in declared)
@@ -117,10 +116,12 @@ def _is_index_of_many(guess: Guess, problem: Problem, inputs: Inputs) -> bool:
 
 
 def _is_rather_wired_wrong(guess: Guess, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
-    """Whether other sizes of inputs leave an error or a value without a user, or are such as flattened axes have."""
+    """Whether other sizes of inputs leave an error, or a value without a user that no faulty node makes, or are such as
+    flattened axes have."""
     fixed = {id(each) for each in outcome.fixed}
     left = any(each.is_error and each.because is None and id(each) not in fixed for each in problems)
-    spare = any(inputs.is_made(value) for value, _ in inputs.spare)
+    faulty = {value for each in problems if each.node is not None for value in each.node.outputs}
+    spare = any(inputs.is_made(value) and value not in faulty for value, _ in inputs.spare)
     alone = len(outcome.fixed) == 1
     return left or spare or any(_is_flattened(e) or (alone and _is_of_another_axis(e, inputs)) for e in guess.edits)
 
@@ -151,25 +152,15 @@ def _resizes_input(guess: Guess) -> bool:
 
 def _strands(guess: Guess, inputs: Inputs) -> bool:
     """Whether edits take a value from its only user: one that was connected by mistake has its own users still."""
-    edits = [edit for edit in guess.edits if edit.kind == "input" and not edit.swaps]
-    if not edits or guess.within is not None:
-        return False
-    connected = {edit.value for edit in edits}
-    nodes = {each.index: each for each in inputs.graph.nodes}
-    for edit in edits:
-        node = nodes.get(edit.index) if edit.index is not None else None
-        value = node.inputs[edit.input] if node is not None and edit.input is not None else None
-        if value is not None and value.name not in connected and _is_stranded(value, node, edit, inputs):
+    connected = {edit.value for edit in guess.edits if edit.kind == "input"}
+    for edit in guess.edits if guess.within is None else ():
+        node, value = inputs.edited(edit)
+        if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
+            continue
+        kept = value in inputs.graph.undefined or value in inputs.graph.outputs
+        if not kept and all(each is node for each in inputs.users.get(value, ())):
             return True
     return False
-
-
-def _is_stranded(value: Value, node: Node | None, edit: Edit, inputs: Inputs) -> bool:
-    if value in inputs.graph.undefined or value in inputs.graph.outputs:
-        return False
-    if not isinstance(inputs.known.types.get(value), Tensor):
-        return False
-    return all(each is node for each in inputs.users.get(value, ()))
 
 
 def _undoes(edit: Edit) -> bool:

@@ -43,6 +43,16 @@ class Inputs:
         self.makers = guesses.makers
         self.users = guesses.users
 
+    def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
+        """The node that an edit is about, and the value that is the input it names now."""
+        node = self._by_index.get(edit.index) if edit.index is not None and not edit.graph else None
+        has = node is not None and edit.input is not None and edit.input < len(node.inputs)
+        return node, node.inputs[edit.input] if has and node is not None and edit.input is not None else None
+
+    @cached_property
+    def _by_index(self) -> dict[int, Node]:
+        return {node.index: node for node in self.graph.nodes}
+
     def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
         """The graph's only unused value, or the only unused one that a node computes: it probably lost its user when
         an edge was connected wrongly."""

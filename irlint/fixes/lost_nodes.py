@@ -48,8 +48,7 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
 
 def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
     """The same node before every input that has the value and is at fault; None where there is one alone."""
-    node = next((each for each in inputs.graph.nodes if each.index == edit.index), None)
-    value = node.inputs[edit.input] if node is not None and edit.input is not None else None
+    node, value = inputs.edited(edit)
     if value is None or edit.kind != "insert":
         return None
     users = [each for each in inputs.users.get(value, ()) if each in faulty]

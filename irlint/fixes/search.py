@@ -113,9 +113,7 @@ class Search:
 
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant: its dims alone may be wrong as well, and not its bytes."""
-        node = self.trials.by_index.get(edit.index) if edit.index is not None else None
-        value = node.inputs[edit.input] if node is not None and edit.input is not None else None
-        return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(value)
+        return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a constant is as likely to be wrong as the axis that a guess changes; never where other nodes use

@@ -39,8 +39,8 @@ MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 @record
 class Suggestion:
     """The ways to fix a problem that do equally well, each as its edits, and what the first of them does; ``help`` is
-    what may be done instead. What is not ``sure`` is no fix, nor is what ``written`` is not: other sizes of inputs,
-    which the caller decides."""
+    what may be done instead. What is not ``sure`` is no fix, nor is what is not ``written``: other sizes of
+    inputs, which the caller decides, and a Transpose before a constant, whose dims alone may be wrong."""
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]

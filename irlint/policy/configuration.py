@@ -148,7 +148,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
         reason = f"the file is no sound TOML: {message[:1].lower()}{message[1:]}"
         if message.startswith(TWICE):
             key = message[len(TWICE) :].strip(" ('),")
-            reason = f"{key!r} has a value above, and this adds tables to it: keep one"
+            reason = f"{key!r} is set above, and this table sets it again: keep one of the two"
         raise complaint(reason, file, text, line, column) from None
     except ValueError as error:
         raise complaint(f"it has a number that cannot be read: {error}", file, None, 1, 1) from None

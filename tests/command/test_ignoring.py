@@ -74,7 +74,7 @@ def test_a_prefix_of_rules(folder: Path) -> None:
 def test_entries_beside_a_value(folder: Path) -> None:
     (folder / "irlint.toml").write_text("suppress = []\n")
     result = run("ignore", "m.onnx", "y", "IRL201", "--reason", "x", cwd=folder)
-    assert (result.returncode, "'suppress' has a value above" in result.stderr) == (2, True)
+    assert (result.returncode, "'suppress' is set above" in result.stderr) == (2, True)
 
 
 def test_names_that_are_globs(folder: Path) -> None:

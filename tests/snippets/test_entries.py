@@ -36,9 +36,9 @@ def test_where_the_entries_come_from(line: str) -> None:
     [
         ("int64[2] t = {3, -1}", None),
         ("int64[3] t = {5, 47, -1}", None),
-        ("int64[4] t = {2, 48, 9, 2}", "8 = 4 * 2: entry 2 of the target is 9; 4 fits"),
-        ("int64[3] t = {2, 47, -1}", "entry 1 of the target is 47; 48 fits"),
-        ("int64[3] t = {2, 49, 8}", "entry 1 of the target is 49; 48 fits"),
+        ("int64[4] t = {2, 48, 9, 2}", "8 = 4 * 2: write 4 for the 9 in entry 2 of the target"),
+        ("int64[3] t = {2, 47, -1}", "write 48 for the 47 in entry 1 of the target"),
+        ("int64[3] t = {2, 49, 8}", "write 48 for the 49 in entry 1 of the target"),
     ],
 )
 def test_the_entry_that_was_meant_to_be_another_number(target: str, meant: str | None) -> None:

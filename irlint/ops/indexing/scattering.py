@@ -262,11 +262,12 @@ def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, *, reduction
 
 
 def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None:
-    """Makes sure that the last axis of the indices can have the length that the axes of the updates leave for it."""
+    """Makes sure that a dynamic last axis of the indices can have the length that the number of axes of the updates
+    leaves for it. OpenVINO also runs one index with an update of one axis, where these are dynamic."""
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
-    why = f"{counted(updates.rank, 'axis', 'axes')} of the updates leave {length} for an index tuple"
+    why = f"updates of {counted(updates.rank, 'axis', 'axes')} take index tuples of {length}"
     if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
         raise _mismatch(
             f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "
@@ -279,28 +280,32 @@ def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None
 def _scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
     expect_rank(data, 0, least=1)
     expect_rank(indices, 1, least=1)
-    _expect_tuple_length(data, indices, updates)
     _expect_updates(updates.shape, tuple_updates(data.shape, indices.shape), "indices[:-1] + data[indices[-1]:]")
     judge_tuples(data, indices, 0, severity=Severity.ERROR)
     return Tensor(data.dtype, data.shape, _tuple_contents(data, indices, updates, reduction=reduction))
 
 
+def _onnx_scatter_nd(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
+    _expect_tuple_length(data, indices, updates)
+    return _scatter_nd(data, indices, updates, reduction=reduction)
+
+
 @onnx("ScatterND", since=11)
 def scatter_nd_11(data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     """ONNX ScatterND-11."""
-    return _scatter_nd(data, indices, updates, reduction="none")
+    return _onnx_scatter_nd(data, indices, updates, reduction="none")
 
 
 @onnx("ScatterND", since=16, lenient=("reduction",))
 def scatter_nd_16(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction16 = "none") -> Tensor:
     """ONNX ScatterND-16."""
-    return _scatter_nd(data, indices, updates, reduction=reduction)
+    return _onnx_scatter_nd(data, indices, updates, reduction=reduction)
 
 
 @onnx("ScatterND", since=18, lenient=("reduction",))
 def scatter_nd_18(data: Tensor, indices: Tensor, updates: Tensor, *, reduction: Reduction18 = "none") -> Tensor:
     """ONNX ScatterND-18."""
-    return _scatter_nd(data, indices, updates, reduction=reduction)
+    return _onnx_scatter_nd(data, indices, updates, reduction=reduction)
 
 
 @openvino("ScatterNDUpdate", since=4, until=14, spare_inputs=True)

@@ -144,9 +144,9 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     if len(meant) != 1:
         return "give a target of the same number of elements"
     axis, wanted = meant[0]
-    question = f"entry {axis} of the target is {target[axis]}; {wanted} fits"
+    write = f"write {wanted} for the {target[axis]} in entry {axis} of the target"
     if -1 in target:
-        return question
+        return write
     kept, factors = list(data), []
     for place, each in enumerate(target):
         if each in kept and place != axis:
@@ -155,7 +155,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
             factors.append(each)
     count = product((wanted, *factors))
     sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
-    return f"{sum_text}{question}, and so does -1, which follows from the number of elements"
+    return f"{sum_text}{write}, or -1, which follows from the number of elements"
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:

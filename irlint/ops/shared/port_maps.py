@@ -171,7 +171,8 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
             fault = PORT_MAP_BROKEN.fault(
                 f"the port map of `{ties.name}` ties no input to Parameter {id}, which the body reads: its value is "
                 "undefined",
-                help=f'add an <input> with internal_layer_id="{id}", or correct one that names another layer twice',
+                help=f'add an <input> with internal_layer_id="{id}", or correct an entry that names another Parameter '
+                "a second time",
             )
             warn(fault.lowered(Severity.WARNING))
 

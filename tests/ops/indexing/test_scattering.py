@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from irlint.dims import symbol
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
-from irlint.ops.indexing.scattering import scatter_elements_18, scatter_nd_18, scatter_update, tensor_scatter
+from irlint.ops.indexing.scattering import (
+    scatter_elements_18,
+    scatter_nd_18,
+    scatter_nd_update_15,
+    scatter_update,
+    tensor_scatter,
+)
 
 H = symbol("H")
 
@@ -56,3 +62,12 @@ def test_requirements() -> None:
         scatter_nd_18(Tensor("float32", (4, H)), Tensor("int64", (2, 1)), Tensor("float32", (2, 8)))
         tensor_scatter(Tensor("float32", (1, H, 4)), Tensor("float32", (1, 3, 4)))
     assert [requirement.condition for requirement in statements.requirements] == ["8 == H", "H >= 3"]
+
+
+def test_dynamic_index_tuples() -> None:
+    """ONNX Runtime refuses indices [1] with updates [1]; OpenVINO runs them where both are dynamic."""
+    for scatter, conditions in ((scatter_nd_18, ["H == 0", "H == 2"]), (scatter_nd_update_15, [])):
+        with stated() as statements:
+            scatter(Tensor("float32", (512,)), Tensor("int64", (H,)), Tensor("float32", (H,)))
+            scatter(Tensor("float32", (4, 8)), Tensor("int64", (3, H)), Tensor("float32", (3,)))
+        assert [requirement.condition for requirement in statements.requirements] == conditions
