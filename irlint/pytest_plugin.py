@@ -52,7 +52,9 @@ def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.It
     file = _configuration(session.config)
     try:
         given = configuration(file) if file else None
-        excluded = Excluded(there=given["exclude"], root=given.root) if given is not None else None
+        excluded = None
+        if given is not None:
+            excluded = Excluded(there=given["exclude"], root=given.root, configurations=not given["folders"])
         found = discovered([os.path.join(folder, path) for path in paths], excluded)
     except (OSError, ValueError) as error:
         raise pytest.UsageError(f"--irlint: {_inert(str(error))}") from None

@@ -34,6 +34,7 @@ LAYERS = (
     "contracts",
     "targets",
     "checks",
+    "folders",
     "fixes",
     "snippets",
     "reporters",

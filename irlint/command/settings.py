@@ -290,6 +290,7 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
 def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> Excluded:
     """The globs of what not to check: those of the options, else those of the configuration; and, where folders are
     searched, what git ignores; and what has not changed."""
+    from irlint.records import replaced
     from irlint.run.search import Excluded
 
     git = None
@@ -303,6 +304,7 @@ def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | 
 
         deciding = (config.file if config is not None else None, options["baseline"])
         since = Changes(options["changed_since"], [each for each in deciding if each])
+    found = Excluded(git=git, since=since, links=set(), configurations=not options.get("folders", False))
     if options["exclude"] or config is None:
-        return Excluded(tuple(options["exclude"]), git=git, since=since, links=set())
-    return Excluded(there=config["exclude"], root=config.root, git=git, since=since, links=set())
+        return replaced(found, here=tuple(options["exclude"]))
+    return replaced(found, there=config["exclude"], root=config.root)

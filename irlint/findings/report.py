@@ -174,6 +174,7 @@ class CheckedFile:
     shows it. ``producer`` is what wrote the file, "" where that is unknown; ``size`` and ``stamp``, its bytes and what
     changes when it is written, are there where a run may be resumed. ``errors_hidden`` counts the errors that the
     configuration hides or lowers. ``lacking`` is the package without which the file is skipped.
+    ``kind`` is what a file that states something about models is for, "" for a model.
     """
 
     path: str
@@ -194,6 +195,7 @@ class CheckedFile:
     facts: Any = None
     errors_hidden: int = 0
     lacking: str = ""
+    kind: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {
@@ -202,6 +204,7 @@ class CheckedFile:
             "format_version": self.format_version,
             "nodes": self.nodes,
             "status": self.status,
+            **({"kind": self.kind} if self.kind else {}),
         }
         return entry if self.reason is None else {**entry, "reason": self.reason}
 

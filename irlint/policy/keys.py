@@ -202,6 +202,15 @@ KEYS = (
         default=True,
         option=Option("--respect-gitignore", "Skip files that .gitignore lists (default: yes).", section="Files"),
     ),
+    Key(
+        "folders",
+        "switch",
+        "Whether files that state something about the models beside them, such as `config.pbtxt`, are checked in "
+        "folders. A file named on the command line is always checked.",
+        "false",
+        default=True,
+        option=Option("--folders", "Check config.pbtxt and the like in folders (default: yes).", section="Files"),
+    ),
 )
 
 

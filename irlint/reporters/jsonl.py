@@ -29,6 +29,7 @@ def run(version: str, **more: Any) -> str:
 def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
     """The lines of a file: its findings, and behind them its own, with which they are whole."""
     entry = file.as_dict()
+    entry |= {"about": entry.pop("kind")} if file.kind else {}
     entry |= {"producer": file.producer} if file.producer else {}
     entry |= {name: count for name, count in hidden_in(file).items() if count}
     entry |= {"size": file.size, "stamp": file.stamp} if file.size is not None else {}

@@ -121,17 +121,18 @@ LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 def summary(report: Report) -> str:
     """The closing lines: what was found, and what was checked."""
     checked = [file for file in report.files if file.status != "skipped"]
-    return f"{_found(report, len(checked))}\n{_checked(report, checked)}.\n"
+    noun = "file" if any(file.kind for file in checked) else "model"
+    return f"{_found(report, counted(len(checked), noun))}\n{_checked(report, checked)}.\n"
 
 
-def _found(report: Report, models: int) -> str:
+def _found(report: Report, models: str) -> str:
     counts = [counted(report.count(severity), severity.value) for severity in SEVERITIES if report.count(severity)]
     if not counts and report.lacking:
-        return f"No findings in the {counted(models, 'model')} that could be checked." if models else "Not checked."
+        return "Not checked." if models.startswith("0 ") else f"No findings in the {models} that could be checked."
     if not counts:
         return "No new findings." if report.hidden else "No findings."
     hit = len({finding.path for finding in report.findings})
-    found = f"Found {_joined(counts)} in {hit} of {counted(models, 'model')}"
+    found = f"Found {_joined(counts)} in {hit} of {models}"
     if report.following:
         root = "it" if sum(map(report.count, SEVERITIES)) == 1 else "them"
         found += f"; {report.following} more {'follows' if report.following == 1 else 'follow'} from {root}"
@@ -162,6 +163,9 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
         (report.hidden, f"{counted(report.hidden, 'finding')} in the baseline"),
     )
     models = f"Checked {_joined(kinds)} {'model' if sum(known) == 1 else 'models'}" if kinds else "Checked nothing"
+    stated = counted(sum(bool(file.kind) for file in checked), "configuration")
+    if not stated.startswith("0 "):
+        models = f"{models} and {stated}" if kinds else f"Checked {stated}"
     if unreadable:
         sound = f"{_joined(kinds)} checked, " if kinds else ""
         models = f"{counted(sum(known) + unreadable, 'model')}: {sound}{unreadable} unreadable"

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 
 from irlint import parsers
+from irlint.folders import is_configuration
 from irlint.model import Constant, Model
 from irlint.model.order import graphs
 from irlint.parsers.opening import opened
@@ -31,6 +32,11 @@ class Differences:
     def has_model(self, path: str) -> bool:
         """Whether a model's own file differs, which one that the revision does not have does."""
         return self.has(path) or self.known.isdisjoint(_around(_name(path, self.root)))
+
+    def has_below(self, folder: str) -> bool:
+        """Whether anything in a folder or below it differs."""
+        inside = f"{_name(folder, self.root)}/".removeprefix("./")
+        return any(name.startswith(inside) for name in self.changed)
 
     def has_beside(self, path: str) -> bool:
         """Whether something that is no model differs in the folder of a model, or below."""
@@ -65,6 +71,8 @@ class Changes:
         places = {path, os.path.realpath(path)}
         if any(self._of(each).has_model(each) for each in places) or self._decided(path):
             return True
+        if is_configuration(path):
+            return self._of(path).has_below(os.path.dirname(os.path.dirname(path)))
         for suffix, other in WEIGHTS:
             if path.lower().endswith(other):
                 return self._of(path).has(path[: -len(other)] + suffix)

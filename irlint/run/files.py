@@ -10,6 +10,7 @@ from time import monotonic
 from irlint.dims import Shape
 from irlint.findings.faults import Rule
 from irlint.findings.report import CheckedFile, Finding, Report
+from irlint.folders import is_configuration
 from irlint.inference.known import SHAPE_OPTION
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.parsers import opening
@@ -220,7 +221,7 @@ def outcome(settings: Settings, path: str | Located, data: bytes | None = None) 
         from irlint.run.remote import outcome_of
 
         return outcome_of(replaced(settings, cache=""), path)
-    if settings.cache and data is None:
+    if settings.cache and data is None and not is_configuration(path):
         from irlint.run.cache import remembered
 
         found = remembered(settings, path)
@@ -239,6 +240,10 @@ def outcome(settings: Settings, path: str | Located, data: bytes | None = None) 
 def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
     opening.exhausted = None
     try:
+        if is_configuration(path):
+            from irlint.run import configurations
+
+            return Outcome(*configurations.inspected(path, data, settings))
         passed = skipped(path, data, settings.skip_pointers, settings.skip_non_models)
         found = Outcome(passed) if passed is not None else _inspected(settings, path, data)
         if opening.exhausted is not None:
@@ -343,14 +348,20 @@ def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Out
     message = f"{_what_is_at(path)} cannot be opened: {_lowered(error.strerror or str(error))}"
     other = error.filename is not None and os.fspath(error.filename) != path
     outcome = _unread(path, UNREADABLE_FILE, f"{message} ({os.fspath(error.filename)})" if other else message)
+    return Outcome(*with_policy(policy, path, outcome.file, outcome.findings))
+
+
+def with_policy(
+    policy: Policy | None, path: str, file: CheckedFile, findings: tuple[Finding, ...]
+) -> tuple[CheckedFile, tuple[Finding, ...]]:
+    """The findings that are reported of a file without a model, and its entry with a count of the rest."""
     if policy is None:
-        return outcome
+        return file, findings
     from irlint.policy.suppressions import remaining
 
-    left = remaining(policy, path, outcome.findings)
-    file = replaced(outcome.file, suppressed=left.suppressed, used=left.used, hidden=left.hidden)
-    file = replaced(file, errors_hidden=left.errors_hidden)
-    return Outcome(file, tuple(finding for _, finding in left.kept))
+    left = remaining(policy, path, findings)
+    file = replaced(file, suppressed=left.suppressed, used=left.used, hidden=left.hidden, silenced=left.silenced)
+    return replaced(file, errors_hidden=left.errors_hidden), tuple(finding for _, finding in left.kept)
 
 
 def _what_is_at(path: str) -> str:

@@ -295,13 +295,18 @@ def _version(node: Node | None) -> str | None:
 
 def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
     """A text that does not change when nodes elsewhere come and go."""
-    from hashlib import sha256
-
     node = problem.node
     name = "" if node is None else node.label
     parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
     if problem.target:
         parts.append(problem.target)
+    return fingerprint(parts, counts)
+
+
+def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
+    """A hash of what a finding is about, and of its number among those that are about the same."""
+    from hashlib import sha256
+
     key = "\0".join(parts)
     counts[key] = count = counts.get(key, 0) + 1
     return sha256(f"{key}\0{count}".encode("utf-8", "backslashreplace")).hexdigest()[:32]

@@ -44,7 +44,11 @@ def answered(
         targets=_targets(targets if targets is not None or given is None else given["targets"]),
         shapes_by=BY,
     )
-    excluded = None if given is None else Excluded(there=given["exclude"], root=given.root)
+    excluded = (
+        None
+        if given is None
+        else Excluded(there=given["exclude"], root=given.root, configurations=not given["folders"])
+    )
     in_memory = [each for each in models if each.data is not None]
     return checked(
         [each.path for each in models if each.data is None], settings=settings, excluded=excluded, in_memory=in_memory

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile
 from irlint.findings.wording import counted
+from irlint.folders import is_configuration
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.formats import FORMATS
 from irlint.parsers.opening import NO_HANDLES, within
@@ -52,7 +53,7 @@ class MissingPaths(FileNotFoundError):
 class Excluded:
     """Globs of what not to check: some from the working folder on, and some from ``root`` on; what git ignores, if
     given; and what ``since`` a revision has not changed. ``links`` collects the links to folders that are not followed,
-    if given."""
+    if given. ``configurations``: the files that state something about models are excluded, too."""
 
     here: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
@@ -60,6 +61,7 @@ class Excluded:
     git: GitIgnores | None = None
     since: Changes | None = None
     links: set[str] | None = None
+    configurations: bool = False
 
     def __call__(self, path: str) -> bool:
         if not self.here and not self.there:
@@ -188,7 +190,8 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
 def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
     """Whether the search of a folder passes over an entry: it is hidden, excluded, ignored by git, or a file that is no
     model."""
-    if name.startswith(".") or not (is_folder or name.lower().endswith(SUFFIXES)) or excluded(path):
+    is_wanted = is_folder or name.lower().endswith(SUFFIXES) or (is_configuration(name) and not excluded.configurations)
+    if name.startswith(".") or not is_wanted or excluded(path):
         return True
     return excluded.git is not None and excluded.git.ignores(path, is_folder)
 

@@ -29,6 +29,20 @@ size 1288490188
 """
 
 
+def is_folder(text: str) -> bool:
+    """Whether a rule's example consists of several files."""
+    return text.lstrip().startswith("-- ")
+
+
+def files(text: str) -> dict[str, bytes]:
+    """The files of an example, by their paths: each stands behind a line ``-- PATH --``."""
+    parts = re.split(r"^-- (\S+) --\n", text.strip() + "\n", flags=re.M)[1:]
+    return {
+        path: example(part)[1] if path.endswith(".onnx") else part.encode()
+        for path, part in zip(parts[::2], parts[1::2])
+    }
+
+
 def example(text: str) -> tuple[str, bytes]:
     """The format of a rule's example, and the bytes of its model."""
     text = text.strip()
@@ -46,7 +60,9 @@ def from_rules() -> Iterator[tuple[str, bytes]]:
     """The examples of every rule that has them, by their paths under ``fixtures``."""
     for rule in every_rule():
         for kind, text in (("bad", rule.bad), ("good", rule.good)):
-            if text:
+            if is_folder(text):
+                yield from ((f"folders/{kind}/{name(rule)}/{path}", data) for path, data in files(text).items())
+            elif text:
                 form, data = example(text)
                 stem = f"{form}/{kind}/{name(rule)}"
                 yield f"{stem}.{'onnx' if form == 'onnx' else 'xml'}", data

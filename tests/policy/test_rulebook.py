@@ -47,6 +47,11 @@ WITHOUT_EXAMPLES = {
 
 
 def findings(text: str, folder: Path) -> list[str]:
+    if make_fixtures.is_folder(text):
+        for name, data in make_fixtures.files(text).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        return [f"{finding.rule.code} {finding.message}" for finding in irlint.check(folder).folded().findings]
     form, data = make_fixtures.example(text)
     path = folder / ("model.onnx" if form == "onnx" else "model.xml")
     path.write_bytes(data)
@@ -93,13 +98,19 @@ def test_fixtures_are_those_that_the_script_writes() -> None:
     assert all(there[path] == data for path, data in wanted.items()), WRITE
 
 
-@of_each({path: path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin")})
+def bad_fixtures() -> list[str]:
+    """The models, and the folders of configurations."""
+    paths = [path for path in make_fixtures.models() if "/bad/" in path and not path.endswith(".bin")]
+    return sorted({"/".join(path.split("/")[:3]) for path in paths})
+
+
+@of_each({path: path for path in bad_fixtures()})
 def test_bad_fixture_is_named_after_its_rule(path: str) -> None:
     codes = {finding.rule.code for finding in irlint.check(make_fixtures.ROOT / path).folded().findings}
     assert codes == {Path(path).name[:6]}
 
 
-@pytest.mark.parametrize("kind", ["onnx", "openvino"])
+@pytest.mark.parametrize("kind", ["onnx", "openvino", "folders"])
 def test_good_fixtures_have_no_finding(kind: str) -> None:
     report = irlint.check(make_fixtures.ROOT / kind / "good")
     assert [(finding.path, finding.message) for finding in report.findings] == []

@@ -1,0 +1,27 @@
+"""Files beside models that make statements about them, checked against the models."""
+
+from __future__ import annotations
+
+import os
+
+from irlint.lazy_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from irlint.folders.statements import Checked
+
+#: The files that state something about models, by their names: the module of this package that checks them.
+MODULES = {"config.pbtxt": "triton"}
+
+
+def is_configuration(path: str) -> bool:
+    """Whether a file has the name of one that states something about models beside it."""
+    return os.path.basename(path) in MODULES
+
+
+def checked(path: str, text: str) -> Checked:
+    """What the file at ``path``, with this text, states that its models contradict. Raises OSError where a file beside
+    it cannot be opened."""
+    from importlib import import_module
+
+    found: Checked = import_module(f"{__name__}.{MODULES[os.path.basename(path)]}").checked(path, text)
+    return found

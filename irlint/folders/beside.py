@@ -1,0 +1,102 @@
+"""The models beside a configuration, and their inputs and outputs as a runtime states them."""
+
+from __future__ import annotations
+
+import os
+
+from irlint import parsers
+from irlint.contracts.interface import End, inputs, outputs
+from irlint.findings.wording import closest
+from irlint.inference.known import Known
+from irlint.inference.walk import inferred
+from irlint.model import Value
+from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.records import record
+
+#: The size of an axis that a runtime states: a number, -1 for a dynamic one, None where that is not certain.
+Size = int | None
+
+
+@record
+class Stated:
+    """An input or output as the runtime states it: every name that it can be asked for by, its element type (None for
+    what is no tensor) and its sizes (None where the rank is not certain)."""
+
+    names: tuple[str, ...]
+    dtype: str | None
+    sizes: tuple[Size, ...] | None
+    optional: bool = False
+    is_tensor: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.names[0]
+
+
+@record
+class Interface:
+    """A model with its inputs and outputs."""
+
+    known: Known
+    inputs: tuple[Stated, ...]
+    outputs: tuple[Stated, ...]
+
+
+class Unreadable(ValueError):
+    """A model that cannot be read."""
+
+
+def interface(path: str) -> Interface:
+    """The model at a path. Raises OSError where it cannot be opened, Unreadable where it is no model."""
+    model = parsers.read(path)
+    if model.graph is None:
+        raise Unreadable("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+    known = inferred(model)
+    recomputes = known.format.declared_shapes_hold
+    return Interface(
+        known,
+        tuple(_stated(each, _declared(each.value, "input") or each.type) for each in inputs(known)),
+        tuple(
+            _stated(each, each.type) if recomputes else _returned(each, _declared(each.value, "output"))
+            for each in outputs(known)
+        ),
+    )
+
+
+def _declared(value: Value, by: str) -> Type | None:
+    return next((each.type for each in value.declared if each.by == by), None)
+
+
+def _stated(end: End, found: Type | None) -> Stated:
+    shape = tensor_shape(found)
+    sizes = None if shape is None else tuple(dim if isinstance(dim, int) else -1 for dim in shape)
+    dtype = found.dtype if isinstance(found, Tensor) else None
+    return Stated(end.names, dtype, sizes, end.optional, isinstance(found, Tensor) or found is None)
+
+
+def _returned(end: End, declared: Type | None) -> Stated:
+    """An output of a runtime that merges what is declared with what it infers: an axis that is declared dynamic is
+    certain only where no number was inferred for it."""
+    found = _stated(end, declared if declared is not None else end.type)
+    own = tensor_shape(end.type)
+    sizes = found.sizes
+    if sizes is None or own is None or tensor_shape(declared) is None or len(own) != len(sizes):
+        return Stated(found.names, found.dtype, None, is_tensor=found.is_tensor)
+    merged = tuple(None if size == -1 and isinstance(dim, int) else size for size, dim in zip(sizes, own))
+    return Stated(found.names, found.dtype, merged, is_tensor=found.is_tensor)
+
+
+def by_name(name: str, ends: tuple[Stated, ...]) -> Stated | None:
+    """The input or output that has a name."""
+    return next((each for each in ends if name in each.names), None)
+
+
+def suggestion(name: str, names: list[str]) -> str:
+    """A help for a name that does not exist."""
+    close = closest(name, names)
+    return f"write `{close}`" if close is not None else f"use one of {', '.join(names)}" if names else ""
+
+
+def exists(*parts: str) -> bool:
+    """Whether a file or folder exists."""
+    return os.path.exists(os.path.join(*parts))

@@ -1,0 +1,105 @@
+"""Triton's model repositories: a ``config.pbtxt`` against the model in the folders of its versions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from irlint.folders.beside import Interface, Unreadable, interface
+from irlint.folders.statements import Checked, Disagreement
+from irlint.folders.triton.config import Config, parsed
+from irlint.folders.triton.fields import field_faults, missing
+
+KIND = "triton"
+
+#: A place that a script fills in.
+TEMPLATE = re.compile(r"\$\{\w+\}|\{\{")
+
+
+def checked(path: str, text: str) -> Checked:
+    """What the server refuses of a ``config.pbtxt``, and what of its requests fails. Raises OSError where a file cannot
+    be opened."""
+    if TEMPLATE.search(text):
+        return Checked(KIND, reason="it is a template, which a script fills in")
+    config = parsed(path, text)
+    if isinstance(config, Disagreement):
+        return Checked(KIND, (config,))
+    return Checked(KIND, tuple(_found(config)))
+
+
+def _found(config: Config) -> Iterator[Disagreement]:
+    yield from field_faults(config)
+    yield from _versions(config)
+    if config.is_ensemble:
+        from irlint.folders.triton.ensembles import ensemble_faults
+
+        yield from ensemble_faults(config)
+        return
+    from irlint.folders.triton.tensors import BACKENDS
+
+    if config.backend in BACKENDS:
+        seen: set[tuple[str, str]] = set()
+        for version in config.versions:
+            for each in _in_version(config, version):
+                key = (each.fault.rule.code, each.fault.message)
+                if key not in seen:
+                    seen.add(key)
+                    yield each
+
+
+def _versions(config: Config) -> Iterator[Disagreement]:
+    policy = config.message.version_policy
+    for at, version in enumerate(policy.specific.versions):
+        if str(version) not in config.every_version:
+            existing = f"; there {'are' if config.every_version else 'is'} {', '.join(config.every_version) or 'none'}"
+            found = missing(
+                config.at("version_policy", 0, "specific", 0, "versions", at),
+                f"version_policy names the version {version}, of which there is no folder{existing}",
+                "add the folder, or name versions that exist",
+            )
+            yield _warning(found) if config.versions else found
+    if not config.every_version:
+        yield _warning(
+            missing(
+                config.at("name", 0),
+                "there is no folder of a version, and the server loads no model without one",
+                "put the model into a folder that is called by its version: 1",
+            )
+        )
+
+
+def _warning(found: Disagreement) -> Disagreement:
+    from irlint.findings.faults import Severity
+
+    return Disagreement(found.fault.lowered(Severity.WARNING), found.span, found.value)
+
+
+def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
+    """What is found of one version."""
+    path = config.model_file(version)
+    shown = f"{version}/{config.filename}"
+    span = config.at("default_model_filename", 0)
+    if not os.path.exists(path):
+        names = sorted(os.listdir(os.path.join(config.folder, version)))
+        models = [each for each in names if each.endswith((".onnx", ".xml"))]
+        help = f'write `default_model_filename: "{models[0]}"`' if len(models) == 1 else "add the model"
+        found = missing(span, f"the {config.backend} backend loads {shown}, which does not exist", help)
+        yield found if names else _warning(found)
+        return
+    try:
+        model = interface(path)
+    except Unreadable as error:
+        yield missing(span, f"{shown} cannot be read: {error}", f"correct the model: irlint {shown}")
+        return
+    yield from _against(config, model)
+
+
+def _against(config: Config, model: Interface) -> Iterator[Disagreement]:
+    from irlint.folders.triton.requests import request_faults
+    from irlint.folders.triton.tensors import tensor_faults
+
+    found = list(tensor_faults(config, model))
+    yield from found
+    if not found:
+        yield from request_faults(config, model)

@@ -1,0 +1,168 @@
+"""A ``config.pbtxt`` as the server completes it: its backend, the file of its model, and the versions that it loads.
+
+Sources: ``AutoCompleteBackendFields`` in the server core's ``model_config_utils.cc``, ``VersionsToLoad`` in its
+``model_lifecycle.cc``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+from irlint.findings.wording import closest
+from irlint.folders.rules import NOT_PARSED
+from irlint.folders.statements import Disagreement, Span
+from irlint.folders.textproto import Places, places
+from irlint.folders.triton.schema import ENUMS, MESSAGES, enum_values, model_config
+from irlint.lazy_typing import Any
+from irlint.records import record
+
+#: The platform of a model that consists of others.
+ENSEMBLE = "ensemble"
+
+#: Folders of a model that are no versions.
+NO_VERSIONS = ("warmup", "initial_state", "configs")
+
+
+@record
+class Backend:
+    """A backend that the server chooses by itself: by its name, its platforms, or the name of its model's file."""
+
+    name: str
+    filename: str
+    platforms: tuple[str, ...] = ()
+
+
+#: In the order in which the server tries them.
+BACKENDS = (
+    Backend("tensorflow", "model.savedmodel", ("tensorflow_savedmodel", "tensorflow_graphdef")),
+    Backend("tensorflow", "model.graphdef"),
+    Backend("tensorrt", "model.plan", ("tensorrt_plan",)),
+    Backend("onnxruntime", "model.onnx", ("onnxruntime_onnx",)),
+    Backend("openvino", "model.xml"),
+    Backend("pytorch", "model.pt", ("pytorch_libtorch", "libtorch")),
+    Backend("pytorch", "model.pt2", ("torch_aoti",)),
+    Backend("python", "model.py"),
+)
+
+
+@record(eq=False)
+class Config:
+    """A configuration, where its fields stand, and what the server adds; ``versions`` are the folders that it would
+    load, ``backend`` is "" where it finds none."""
+
+    path: str
+    message: Any
+    places: Places
+    backend: str
+    filename: str
+    versions: tuple[str, ...]
+    every_version: tuple[str, ...]
+
+    @property
+    def folder(self) -> str:
+        return os.path.dirname(self.path)
+
+    @property
+    def name(self) -> str:
+        """The name of the folder, which is that of the model."""
+        return os.path.basename(os.path.dirname(os.path.abspath(self.path)))
+
+    @property
+    def is_ensemble(self) -> bool:
+        return bool(self.message.platform == ENSEMBLE)
+
+    @property
+    def batches(self) -> bool:
+        return bool(self.message.max_batch_size > 0)
+
+    def at(self, *path: str | int) -> Span:
+        """Where a field stands."""
+        return self.places.of(*path)
+
+    def model_file(self, version: str) -> str:
+        """The model of a version; a file of that name inside a folder of that name, where there is one."""
+        path = os.path.join(self.folder, version, self.filename)
+        return os.path.join(path, self.filename) if os.path.isdir(path) else path
+
+
+def parsed(path: str, text: str) -> Config | Disagreement:
+    """A configuration, or why the server cannot parse it."""
+    from google.protobuf import text_format
+
+    message = model_config()()
+    try:
+        text_format.Parse(text, message)
+    except text_format.ParseError as error:
+        return _not_parsed(error, text)
+    every = _versions(os.path.dirname(path))
+    backend, filename = _completed(message, _first_files(os.path.dirname(path)))
+    return Config(path, message, places(text), backend, filename, _loaded(message, every), every)
+
+
+def _not_parsed(error: Any, text: str) -> Disagreement:
+    line, column = error.GetLine() or 1, error.GetColumn() or 1
+    reason = re.sub(r"^\d+:\d+ : ('.*': )?", "", str(error), flags=re.S).rstrip(".")
+    reason = reason.replace("inference.", "")
+    unknown = re.search(r'"(\w+)" has no (?:field|value) named "?(\w+)', reason)
+    names: list[str] = []
+    if unknown is not None:
+        owner = unknown[1]
+        names = enum_values(owner) if owner in ENUMS else [each.split(":")[0] for each in MESSAGES[owner].split()]
+    close = closest(unknown[2], names) if unknown is not None else None
+    length = len(unknown[2]) if unknown is not None else 1
+    help = (
+        f"write `{close}`" if close is not None else "correct the syntax; one field is `name: value` or `name { ... }`"
+    )
+    if unknown is not None and close is None:
+        help = f"use one of {', '.join(names)}" if len(names) < 20 else "remove it"
+    return Disagreement(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + length))
+
+
+def _versions(folder: str) -> tuple[str, ...]:
+    """The folders of versions, the latest first."""
+    names = [each for each in _subfolders(folder) if re.fullmatch(r"0|[1-9]\d{0,18}", each)]
+    return tuple(sorted(names, key=int, reverse=True))
+
+
+def _subfolders(folder: str) -> list[str]:
+    try:
+        return sorted(each.name for each in os.scandir(folder or os.curdir) if each.is_dir())
+    except OSError:
+        return []
+
+
+def _first_files(folder: str) -> frozenset[str]:
+    """The files in the first folder of a model, by which the server chooses a backend."""
+    folders = _subfolders(folder)
+    try:
+        return frozenset(os.listdir(os.path.join(folder, folders[0]))) if folders else frozenset()
+    except OSError:
+        return frozenset()
+
+
+def _loaded(message: Any, every: tuple[str, ...]) -> tuple[str, ...]:
+    policy = message.version_policy
+    if policy.HasField("specific"):
+        wanted = {str(each) for each in policy.specific.versions}
+        return tuple(each for each in every if each in wanted)
+    if policy.HasField("all"):
+        return every
+    return every[: policy.latest.num_versions if policy.HasField("latest") else 1]
+
+
+def _completed(message: Any, files: frozenset[str]) -> tuple[str, str]:
+    """The backend, "" for none, and the name of the model's file."""
+    backend, platform, filename = message.backend, message.platform, message.default_model_filename
+    if platform == ENSEMBLE:
+        return "", ""
+    if not backend:
+        backend = next((each.name for each in BACKENDS if _is_chosen(each, platform, filename, files)), "")
+    default = next((each.filename for each in BACKENDS if each.name == backend), "")
+    return backend, filename or default
+
+
+def _is_chosen(backend: Backend, platform: str, filename: str, files: frozenset[str]) -> bool:
+    if platform or filename:
+        return platform in backend.platforms or filename == backend.filename
+    return backend.filename in files

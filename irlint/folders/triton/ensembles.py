@@ -1,0 +1,239 @@
+"""The steps of an ensemble against the models that they name.
+
+Source: ``ValidateEnsembleSchedulingConfig`` in the server core's ``model_config_utils.cc``, and
+``ValidateEnsembleConfig`` in its ``ensemble_utils.cc``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.findings.report import Related
+from irlint.folders.beside import Interface, Unreadable, interface, suggestion
+from irlint.folders.rules import ENSEMBLE_MISMATCH
+from irlint.folders.statements import Disagreement, Span
+from irlint.folders.triton.config import Config, parsed
+from irlint.folders.triton.fields import ANY
+from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.tensors import BACKENDS, type_text
+from irlint.lazy_typing import Any
+from irlint.parsers.opening import whole
+from irlint.records import record
+
+
+@record
+class End:
+    """A tensor at one end: whose it is, its type, "" where that is not known, and its sizes without and with the axis
+    of the batch, None where they are not known."""
+
+    owner: str
+    type: str
+    dims: tuple[int, ...] | None
+    full: tuple[int, ...] | None
+    optional: bool = False
+
+
+@record
+class Step:
+    """The model of a step: its inputs and outputs, None where they are not known, and the largest batch."""
+
+    inputs: Mapping[str, End] | None
+    outputs: Mapping[str, End] | None
+    max_batch_size: int | None
+
+
+def ensemble_faults(config: Config) -> Iterator[Disagreement]:
+    """Where the steps do not fit."""
+    steps = config.message.ensemble_scheduling.step
+    if not steps:
+        yield _refused(config.at("ensemble_scheduling", 0), "the ensemble has no steps", "add a `step`")
+        return
+    ends = {each.name: _end(config.name, each, batched=config.batches) for each in config.message.input}
+    ends |= {each.name: _end(config.name, each, batched=config.batches) for each in config.message.output}
+    writers: dict[str, int] = {}
+    for at, step in enumerate(steps):
+        path = ("ensemble_scheduling", 0, "step", at)
+        yield from _maps(config, path, step, at, writers)
+        if not step.model_name:
+            continue
+        found = _model(config, step.model_name)
+        if found is None:
+            help = suggestion(step.model_name, _names(config)) or "add the model"
+            message = f"step {at} names the model `{step.model_name}`, which does not exist beside the ensemble"
+            yield _refused(config.at(*path, "model_name", 0), message, help)
+            continue
+        yield from _batches(config, path, step, found)
+        yield from _tensors(config, path, (at, step), found, ends)
+    yield from _flow(config, steps, writers)
+
+
+def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] = ()) -> Disagreement:
+    return Disagreement(ENSEMBLE_MISMATCH.fault(message, help=help), span, related=related)
+
+
+def _end(owner: str, tensor: Any, *, batched: bool) -> End:
+    kind = enum_values("DataType")[tensor.data_type]
+    shape = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
+    dims = tuple(shape) if tensor.dims else None
+    full = None if dims is None else ((ANY,) if batched else ()) + dims
+    return End(owner, "" if kind == "TYPE_INVALID" else kind, dims, full, getattr(tensor, "optional", False))
+
+
+def _maps(
+    config: Config, path: tuple[str | int, ...], step: Any, at: int, writers: dict[str, int]
+) -> Iterator[Disagreement]:
+    for field in ("model_name", "input_map", "output_map"):
+        if not getattr(step, field):
+            yield _refused(config.at(*path), f"step {at} has no {field}", f"add {field}")
+    for name in sorted(step.output_map.values()):
+        if name in writers:
+            message = f"the tensor `{name}` is written by the steps {writers[name]} and {at}"
+            yield _refused(config.at(*path), message, "write each tensor once")
+        writers[name] = at
+
+
+def _names(config: Config) -> list[str]:
+    """The models beside an ensemble."""
+    root = os.path.dirname(os.path.abspath(config.folder or os.curdir))
+    return sorted(each.name for each in os.scandir(root) if each.is_dir() and each.name != config.name)
+
+
+def _model(config: Config, name: str) -> Step | None:
+    """The model that a step names; None where there is none."""
+    folder = os.path.join(config.folder, os.pardir, name)
+    if os.path.basename(name) != name or not os.path.isdir(folder):
+        return None
+    path = os.path.join(folder, "config.pbtxt")
+    text = whole(path, "configuration").decode("utf-8", "replace") if os.path.isfile(path) else ""
+    found = parsed(path, text)
+    if isinstance(found, Disagreement):
+        return Step(None, None, None)
+    model = _interface(found)
+    inputs = _ends(found, found.message.input, None if model is None else model.inputs)
+    outputs = _ends(found, found.message.output, None if model is None else model.outputs)
+    complete = bool(found.message.max_batch_size or (found.message.input and found.message.output))
+    return Step(inputs, outputs, found.message.max_batch_size if complete else None)
+
+
+def _interface(config: Config) -> Interface | None:
+    if config.backend not in BACKENDS or not config.versions:
+        return None
+    try:
+        return interface(config.model_file(config.versions[0]))
+    except (OSError, Unreadable):
+        return None
+
+
+def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, End] | None:
+    """The inputs or outputs of a model: those that its configuration lists, else its own."""
+    if listed:
+        return {each.name: _end(config.name, each, batched=config.batches) for each in listed}
+    if stated is None:
+        return None
+    found: dict[str, End] = {}
+    for each in stated:
+        kind = "" if each.dtype is None else type_text(each.dtype)
+        sizes = each.sizes
+        known = sizes is not None and None not in sizes and bool(sizes)
+        dims = tuple(sizes[1 if config.batches else 0 :]) if known else None
+        found |= dict.fromkeys(each.names, End(config.name, kind, dims, sizes if known else None, each.optional))
+    return found
+
+
+def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step) -> Iterator[Disagreement]:
+    own, most = config.message.max_batch_size, model.max_batch_size
+    if most and most < own:
+        message = f"the ensemble allows batches of {own}, and its model `{step.model_name}` of {most}"
+        help = f"write `max_batch_size: {most}`, or raise that of `{step.model_name}`"
+        yield _refused(config.at("max_batch_size", 0), message, help)
+
+
+def _tensors(
+    config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step, ends: dict[str, End]
+) -> Iterator[Disagreement]:
+    at, step = numbered
+    for kind, entries, known in (
+        ("input", step.input_map, model.inputs),
+        ("output", step.output_map, model.outputs),
+    ):
+        for name, tensor in sorted(entries.items()):
+            span = config.places.of_key(path, f"{kind}_map", name)
+            if known is None:
+                continue
+            if name not in known:
+                message = f"step {at} maps `{tensor}` to the {kind} `{name}`, which `{step.model_name}` does not have"
+                yield _refused(span, message, suggestion(name, list(known)))
+                continue
+            yield from _consistent(span, tensor, ends.setdefault(tensor, known[name]), known[name])
+    for name, end in (model.inputs or {}).items():
+        if name not in step.input_map and not end.optional and _is_first(model.inputs, name):
+            message = f"step {at} does not map the input `{name}` of `{step.model_name}`"
+            yield _refused(config.at(*path), message, f"add `{name}` to input_map")
+
+
+def _is_first(ends: Mapping[str, End] | None, name: str) -> bool:
+    """Whether a name is the first of those that an input has."""
+    found = list((ends or {}).items())
+    own = next(end for each, end in found if each == name)
+    return next(each for each, end in found if end is own) == name
+
+
+def _consistent(span: Span, name: str, one: End, other: End) -> Iterator[Disagreement]:
+    related = (Related(one.owner, f"{one.type} {list(one.full or ())}"),) if one.owner != other.owner else ()
+    if one.type and other.type and one.type != other.type:
+        message = f"the tensor `{name}` is {one.type} in `{one.owner}` and {other.type} in `{other.owner}`"
+        yield _refused(span, message, "make both types equal", related)
+    pairs = ((one.dims, other.dims), (one.full, other.full))
+    if any(a is None or b is None for a, b in pairs):
+        return
+    if not any(_alike(a or (), b or ()) for a, b in pairs):
+        full, others = list(one.full or ()), list(other.full or ())
+        message = f"the tensor `{name}` is {full} in `{one.owner}` and {others} in `{other.owner}`"
+        yield _refused(span, message, "make both shapes equal", related)
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> bool:
+    return len(one) == len(other) and all(a == b or ANY in (a, b) for a, b in zip(one, other))
+
+
+def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> Iterator[Disagreement]:
+    """Tensors that nothing writes or uses."""
+    given = {each.name for each in config.message.input}
+    returned = {each.name for each in config.message.output}
+    used = {name for step in steps for name in step.input_map.values()}
+    for at, each in enumerate(config.message.input):
+        if each.name not in used:
+            message = f"no step uses the input `{each.name}` of the ensemble"
+            yield _refused(config.at("input", at, "name", 0), message, "map it in a step, or remove it")
+    for at, each in enumerate(config.message.output):
+        if each.name not in writers:
+            message = f"no step writes the output `{each.name}` of the ensemble"
+            yield _refused(config.at("output", at, "name", 0), message, "map it in a step, or remove it")
+    if not given or not returned:
+        return
+    for at, step in enumerate(steps):
+        path = ("ensemble_scheduling", 0, "step", at)
+        for key, name in sorted(step.input_map.items()):
+            if name not in writers and name not in given:
+                span = config.places.of_key(path, "input_map", key)
+                names = sorted({*given, *writers})
+                yield _refused(
+                    span, f"step {at} uses the tensor `{name}`, which nothing writes", suggestion(name, names)
+                )
+        for key, name in sorted(step.output_map.items()):
+            if name not in used and name not in returned:
+                span = config.places.of_key(path, "output_map", key)
+                yield _refused(span, f"nothing uses the tensor `{name}`", "return it as an output, or remove the entry")
+    ready = set(given)
+    waiting = list(enumerate(steps))
+    while True:
+        left = [each for each in waiting if not set(each[1].input_map.values()) <= ready]
+        if len(left) == len(waiting):
+            break
+        ready |= {name for each in waiting if each not in left for name in each[1].output_map.values()}
+        waiting = left
+    if waiting and all(name in writers or name in given for _, step in waiting for name in step.input_map.values()):
+        numbers = ", ".join(str(at) for at, _ in waiting)
+        span = config.at("ensemble_scheduling", 0, "step", waiting[0][0])
+        yield _refused(span, f"the steps {numbers} wait for each other", "remove the cycle")

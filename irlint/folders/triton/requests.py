@@ -1,0 +1,108 @@
+"""Batches and sizes that a configuration allows and with which the model does not run, though the server loads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.contracts.contract import Contract, contract_of
+from irlint.contracts.sizes import Sizes
+from irlint.dims import Dim, Expr
+from irlint.findings.report import Related
+from irlint.folders.beside import Interface, by_name
+from irlint.folders.rules import SIZE_EXCLUDED
+from irlint.folders.statements import Disagreement
+from irlint.folders.triton.config import Config
+from irlint.folders.triton.fields import ANY
+from irlint.inference.known import Known
+from irlint.inference.walk import inferred
+from irlint.model import Problem
+from irlint.model.tensor import tensor_shape
+
+
+def request_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
+    """Each size that the configuration allows and the model excludes."""
+    if any(problem.is_error for problem in model.known.problems):
+        return
+    contract = contract_of(model.known)
+    if config.batches:
+        yield from _batch_sizes(config, model, contract)
+    yield from _fixed_dims(config, model)
+
+
+def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterator[Disagreement]:
+    most = config.message.max_batch_size
+    sizes = _sizes_of_batch(model, contract)
+    if sizes is None:
+        return
+    preferred = config.message.dynamic_batching.preferred_batch_size
+    listed = [(("dynamic_batching", 0, "preferred_batch_size", at), size) for at, size in enumerate(preferred)]
+    first = next((size for size in range(1, min(most, 4096) + 1) if size not in sizes), None)
+    checked: list[tuple[tuple[str | int, ...], int]] = [*listed]
+    if first is not None:
+        checked.append((("max_batch_size", 0), first))
+    for path, size in checked:
+        if 1 <= size <= most and size not in sizes:
+            working = [each for each in range(1, min(most, 64) + 1) if each in sizes][:4]
+            text = ", ".join(map(str, working)) or "none of them"
+            what = "preferred_batch_size lists" if path[0] == "dynamic_batching" else f"max_batch_size {most} allows"
+            message = f"{what} batches of {size}, with which the model does not run; it runs with {text}"
+            help = "export the model for any batch" if working else "set max_batch_size: 0"
+            help += f", or write `max_batch_size: {working[-1]}`" if working == list(range(1, len(working) + 1)) else ""
+            yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), config.at(*path), related=_behind(contract))
+
+
+def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
+    """The batches that the model takes; None where it takes all, or has none in common."""
+    names: set[str] = set()
+    for value in model.known.model.graph.inputs if model.known.model.graph is not None else ():
+        shape = tensor_shape(model.known.types.get(value))
+        if shape and isinstance(shape[0], Expr):
+            names.add(str(shape[0]))
+    limits = [contract.sizes[name] for name in sorted(names) if name in contract.sizes]
+    return limits[0] if limits and contract.satisfiable else None
+
+
+def _behind(contract: Contract) -> tuple[Related, ...]:
+    first = next((demand for demands in contract.makers.values() for demand, _ in demands), None)
+    return () if first is None else (Related(first.node.label, first.requirement.why),)
+
+
+def _fixed_dims(config: Config, model: Interface) -> Iterator[Disagreement]:
+    """Dims of inputs that are numbers where the model is dynamic, and with which it fails."""
+    shapes: dict[str, tuple[Dim | None, ...]] = {}
+    changed: list[tuple[int, str, list[int]]] = []
+    for at, tensor in enumerate(config.message.input):
+        end = by_name(tensor.name, model.inputs)
+        dims = list(tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims)
+        batch: list[int] = [ANY] if config.batches else []
+        if end is None or end.sizes is None or not dims or len(batch) + len(dims) != len(end.sizes):
+            continue
+        shape = _own_shape(model, end.name)
+        full = [*batch, *dims]
+        if shape is None or not any(dim != ANY and size == ANY for dim, size in zip(full, end.sizes)):
+            continue
+        shapes[end.name] = tuple(own if dim == ANY else dim for dim, own in zip(full, shape))
+        changed.append((at, end.name, dims))
+    if not shapes:
+        return
+    found = _new_errors(model.known, inferred(model.known.model, shapes))
+    if found:
+        at, name, dims = changed[0]
+        fault, node = found[0].fault, found[0].node
+        listed = " and ".join(f"{each} {text}" for _, each, text in changed)
+        message = f"the model does not run with the dims {listed}: {fault.message}"
+        related = () if node is None else (Related(node.label, fault.message),)
+        help = "use sizes that `irlint contract` lists, or -1"
+        yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), config.at("input", at, "dims", 0), name, related)
+
+
+def _own_shape(model: Interface, name: str) -> tuple[Dim | None, ...] | None:
+    from irlint.inference.inputs import input_names
+
+    value = input_names(model.known.model).get(name)
+    return None if value is None else tensor_shape(model.known.types.get(value))
+
+
+def _new_errors(known: Known, with_sizes: Known) -> list[Problem]:
+    before = {id(each.node) for each in known.problems if each.is_error}
+    return [each for each in with_sizes.problems if each.is_error and id(each.node) not in before]

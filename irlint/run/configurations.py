@@ -1,0 +1,62 @@
+"""One file that states something about models beside it, from its text to its findings."""
+
+from __future__ import annotations
+
+import os
+
+from irlint import folders
+from irlint.findings.report import CheckedFile, Finding
+from irlint.findings.wording import bounded
+from irlint.folders.statements import Disagreement
+from irlint.parsers.opening import lies_elsewhere, whole
+from irlint.records import replaced
+from irlint.run.files import Settings, with_policy
+from irlint.run.one_file import DRAWN, fingerprint
+
+
+def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
+    """The entry of a configuration and its findings, without those that ``settings`` suppress.
+
+    Raises OSError where the file, or a model beside it, cannot be opened.
+    """
+    text = (whole(path, "configuration") if data is None else data).decode("utf-8", "replace")
+    checked = folders.checked(path, text)
+    name = path.replace(os.sep, "/")
+    if checked.reason:
+        return CheckedFile(name, None, status="skipped", reason=checked.reason, kind=checked.kind), ()
+    counts: dict[str, int] = {}
+    found = sorted(checked.found, key=lambda each: (each.span.line, each.span.column))
+    findings = tuple(_finding(name, each, counts) for each in found)
+    file, findings = with_policy(settings.policy, path, CheckedFile(name, None, kind=checked.kind), findings)
+    if not settings.silenced:
+        file = replaced(file, silenced=())
+    if settings.drawn and not lies_elsewhere(path):
+        findings = tuple(_drawn(text, each) for each in findings[:DRAWN]) + findings[DRAWN:]
+    return file, findings
+
+
+def _finding(path: str, found: Disagreement, counts: dict[str, int]) -> Finding:
+    fault, span = found.fault, found.span
+    return Finding(
+        path,
+        fault.rule,
+        fault.severity,
+        fault.message,
+        help=fault.help or fault.rule.advice,
+        value=None if found.value is None else bounded(found.value),
+        line=span.line,
+        column=span.column,
+        end_line=span.end_line,
+        end_column=span.end_column,
+        related=found.related,
+        fingerprint=fingerprint((fault.rule.code, found.value or ""), counts),
+    )
+
+
+def _drawn(text: str, finding: Finding) -> Finding:
+    from irlint.snippets.text_lines import marked_line
+
+    assert finding.line is not None and finding.column is not None and finding.end_column is not None
+    snippet = marked_line(text, line=finding.line, column=finding.column, end_column=finding.end_column)
+    notes = tuple(f"{each.node}: {each.message}" for each in finding.related)
+    return replaced(finding, detail=replaced(snippet, notes=notes))
