@@ -177,6 +177,27 @@ CORE: Mapping[str, tuple[str, str, str]] = {
         "histogram_options: { buckets: [ 1, 2 ] } } ] }",
         "",
     ),
+    "metrics without buckets": (
+        "pair",
+        f'{PAIR}model_metrics {{ metric_control {{ metric_identifier {{ family: "nv_inference_first" }} }} }}',
+        "IRL621",
+    ),
+    "metrics of no family": (
+        "pair",
+        f"{PAIR}model_metrics {{ metric_control {{ histogram_options {{ buckets: [ 1, 2 ] }} }} }}",
+        "IRL621",
+    ),
+    "batch output twice": (
+        "ragged",
+        RAGGED.replace('target_name: "y"', 'target_name: [ "y", "y" ]')
+        + 'batch_input { kind: BATCH_ELEMENT_COUNT target_name: "sums" data_type: TYPE_FP32 source_input: "a" }',
+        "IRL621",
+    ),
+    "platform with a typing error": (
+        "pair",
+        PAIR.replace('backend: "onnxruntime"', 'platform: "onnxruntim" default_model_filename: "model.onnx"'),
+        "IRL621",
+    ),
     "state": ("state", state(START), ""),
     "state without a control": ("state", state(""), "IRL624"),
     "control with three values": ("state", state(START.replace("0, 1", "0, 1, 2")), "IRL621"),

@@ -27,11 +27,12 @@ NO_BACKEND = "unable to find backend library"
 LATER = "the core checks it after it has loaded the backend"
 
 #: Cases of fields that the older server of the wheel does not have.
-NEWER = ("metrics",)
+NEWER = ("metrics", "metrics without buckets", "metrics of no family")
 
 #: Cases that the core does not see, as it completes nothing or as the backend is asked later.
 OTHERWISE = {
     "nothing but tensors": "the server chooses the backend by the name of the model's file",
+    "platform with a typing error": "the server chooses the backend by the name of the model's file",
     "empty reshape": "the backend compares shapes",
     "state without a control": "the backend counts inputs",
     "no file of labels": LATER,

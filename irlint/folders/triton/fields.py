@@ -59,11 +59,11 @@ def _backend(config: Config) -> Iterator[Disagreement]:
         is_backend = any(each.name == platform for each in BACKENDS)
         help = f'write `backend: "{platform}"`' if is_backend else f"use one of {', '.join(known)}"
         yield refused(config.at("platform", 0), f"the server has no platform `{platform}`", help)
-    expected = PLATFORMS.get(backend)
+    expected = PLATFORMS.get(config.backend)
     if platform and expected is not None and platform != expected:
         yield refused(
             config.at("platform", 0),
-            f"the backend `{backend}` has the platform `{expected}`, not `{platform}`",
+            f"the backend `{config.backend}` has the platform `{expected}`, not `{platform}`",
             f'write `platform: "{expected}"`, or remove the field',
         )
 
@@ -190,7 +190,7 @@ def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterato
         span = config.at(*path, "format", 0)
         yield refused(span, f"{label} has {name} and {len(tensor.dims)} dims", "state 3 dims, or remove the format")
     for flag in ("is_shape_tensor", "is_non_linear_format_io"):
-        if getattr(tensor, flag) and config.backend != "tensorrt":
+        if getattr(tensor, flag) and config.backend not in ("", "tensorrt"):
             yield refused(config.at(*path, flag, 0), f"{label} has {flag}, which only TensorRT has", "remove it")
 
 
@@ -233,9 +233,11 @@ def _batch_tensors(config: Config) -> Iterator[Disagreement]:
             yield refused(span, f"batch_input {at} is of {enum_values('DataType')[each.data_type]}", "use TYPE_INT32")
     for at, each in enumerate(config.message.batch_output):
         for number, name in enumerate(each.target_name):
+            span = config.at("batch_output", at, "target_name", number)
             if name not in outputs and outputs:
-                span = config.at("batch_output", at, "target_name", number)
                 yield refused(span, f"the target `{name}` is no output", "name one of `output`")
+            if name in list(each.target_name)[:number]:
+                yield refused(span, f"the target `{name}` is listed twice", "list each output once")
 
 
 def _instances(config: Config) -> Iterator[Disagreement]:
@@ -247,7 +249,7 @@ def _instances(config: Config) -> Iterator[Disagreement]:
             return
         if group.gpus and kind in ("KIND_CPU", "KIND_MODEL"):
             yield refused(config.at(*path, "gpus", 0), f"an instance group of {kind} lists GPUs", "use KIND_GPU")
-        if group.profile and config.backend != "tensorrt":
+        if group.profile and config.backend not in ("", "tensorrt"):
             yield refused(config.at(*path, "profile", 0), "only TensorRT has profiles", "remove them")
         if config.backend == "openvino" and kind in ("KIND_GPU", "KIND_MODEL"):
             span = config.at(*path, "kind", 0)
@@ -257,6 +259,15 @@ def _instances(config: Config) -> Iterator[Disagreement]:
 def _cache(config: Config) -> Iterator[Disagreement]:
     if config.message.model_transaction_policy.decoupled and config.message.response_cache.enable:
         yield refused(config.at("response_cache", 0), "a decoupled model cannot be cached", "remove one of the two")
+
+
+def _metrics(config: Config) -> Iterator[Disagreement]:
+    for at, control in enumerate(config.message.model_metrics.metric_control):
+        path = ("model_metrics", 0, "metric_control", at)
+        if not control.metric_identifier.family:
+            yield refused(config.at(*path), f"metric_control {at} names no metric", "add metric_identifier.family")
+        if not control.histogram_options.buckets:
+            yield refused(config.at(*path), f"metric_control {at} has no buckets", "add histogram_options.buckets")
 
 
 def _ensemble_fields(config: Config) -> Iterator[Disagreement]:
@@ -296,6 +307,7 @@ CHECKS: tuple[Callable[[Config], Iterator[Disagreement]], ...] = (
     _batch_tensors,
     _instances,
     _cache,
+    _metrics,
     _ensemble_fields,
     _files,
 )
