@@ -242,6 +242,14 @@ def contract(model: str, **options: Any) -> None:
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
     if options["format"] != "text":
         fail(f"--as prints text of its own: it does not go with --format {options['format']}")
+    if tool == "triton":
+        if assumptions:
+            fail("--assume does not go with --as triton: the configuration states sizes, not conditions")
+        from irlint.reporters.triton import rendered as configured
+        from irlint.run.contract import stated
+
+        _print(lambda path, **shapes: configured(*stated(path, **shapes)), lambda text, _: text, model, options)
+        return
     from irlint.reporters.profiles import rendered
     from irlint.run.contract import fitted
 

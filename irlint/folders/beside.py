@@ -6,12 +6,13 @@ import os
 
 from irlint import parsers
 from irlint.contracts.interface import End, inputs, outputs
+from irlint.dims import Expr, MaybeDim, symbols
 from irlint.findings.wording import closest
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Value
 from irlint.model.tensor import Tensor, Type, tensor_shape
-from irlint.records import record
+from irlint.records import record, replaced
 
 #: The size of an axis that a runtime states: a number, -1 for a dynamic one, None where that is not certain.
 Size = int | None
@@ -51,16 +52,21 @@ def interface(path: str) -> Interface:
     model = parsers.read(path)
     if model.graph is None:
         raise Unreadable("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
-    known = inferred(model)
+    return interface_of(inferred(model))
+
+
+def interface_of(known: Known) -> Interface:
+    """The inputs and outputs of a model as its runtime states them; the shapes of outputs are not certain where
+    something is wrong."""
+    fed = [each for each in inputs(known) if not each.optional or known.model.inputs_have_defaults]
     recomputes = known.format.declared_shapes_hold
-    return Interface(
-        known,
-        tuple(_stated(each, _declared(each.value, "input") or each.type) for each in inputs(known)),
-        tuple(
-            _stated(each, each.type) if recomputes else _returned(each, _declared(each.value, "output"))
-            for each in outputs(known)
-        ),
+    returned = tuple(
+        _stated(each, each.type) if recomputes else _returned(each, _declared(each.value, "output"))
+        for each in outputs(known)
     )
+    if any(problem.is_error for problem in known.problems):
+        returned = tuple(replaced(each, sizes=None) for each in returned)
+    return Interface(known, tuple(_stated(each, _declared(each.value, "input") or each.type) for each in fed), returned)
 
 
 def _declared(value: Value, by: str) -> Type | None:
@@ -75,15 +81,20 @@ def _stated(end: End, found: Type | None) -> Stated:
 
 
 def _returned(end: End, declared: Type | None) -> Stated:
-    """An output of a runtime that merges what is declared with what it infers: an axis that is declared dynamic is
-    certain only where no number was inferred for it."""
+    """An output of a runtime that merges what is declared with what it infers: an axis is certain only where no other
+    number was inferred for it."""
     found = _stated(end, declared if declared is not None else end.type)
     own = tensor_shape(end.type)
     sizes = found.sizes
     if sizes is None or own is None or tensor_shape(declared) is None or len(own) != len(sizes):
         return Stated(found.names, found.dtype, None, is_tensor=found.is_tensor)
-    merged = tuple(None if size == -1 and isinstance(dim, int) else size for size, dim in zip(sizes, own))
+    merged = tuple(size if size == dim or _is_certain(dim) else None for size, dim in zip(sizes, own))
     return Stated(found.names, found.dtype, merged, is_tensor=found.is_tensor)
+
+
+def _is_certain(dim: MaybeDim) -> bool:
+    """Whether an inferred size is dynamic by the sizes of inputs, and not merely unknown."""
+    return isinstance(dim, Expr) and not any(name.startswith("_") for name in symbols(dim))
 
 
 def by_name(name: str, ends: tuple[Stated, ...]) -> Stated | None:

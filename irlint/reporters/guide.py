@@ -18,6 +18,7 @@ TOPICS = (
     "contracts",
     "fixes",
     "targets",
+    "triton",
     "stores",
     "configuration",
     "python",

@@ -16,6 +16,7 @@ from irlint.run.listing import errors_on, notes_on, typed, worked_out
 
 if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
+    from irlint.folders.beside import Interface
 
 #: Tools that read no OpenVINO IR.
 ONNX_ONLY = ("onnxruntime", "trtexec")
@@ -96,6 +97,20 @@ def fitted(
     computed = _computed(known) if tool == "torch" else ()
     found = profile_of(path.replace(os.sep, "/"), fed, contract, labels, named=named, computed=computed)
     return replaced(found, notes=tuple(notes_on(known).get("notes", ())))
+
+
+def stated(
+    path: str,
+    data: bytes | None = None,
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+) -> tuple[Interface, Contract]:
+    """The inputs and outputs of a model as its runtime states them, and what it demands; raises as ``listing.listed``
+    does."""
+    from irlint.folders.beside import interface_of
+
+    known = worked_out(path, data, shapes, given_by)
+    return interface_of(known), contract_of(known)
 
 
 def _built(known: Known, tool: str) -> Contract:

@@ -32,7 +32,6 @@ NEWER = ("metrics", "metrics without buckets", "metrics of no family")
 #: Cases that the core does not see, as it completes nothing or as the backend is asked later.
 OTHERWISE = {
     "nothing but tensors": "the server chooses the backend by the name of the model's file",
-    "platform with a typing error": "the server chooses the backend by the name of the model's file",
     "empty reshape": "the backend compares shapes",
     "state without a control": "the backend counts inputs",
     "no file of labels": LATER,

@@ -1,0 +1,115 @@
+"""The ``config.pbtxt`` of a model for Triton's server, ready to be pasted.
+
+Source: the server's ``model_config.proto``, and what its backends compare: ``irlint.folders.triton``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from irlint.contracts.contract import Contract
+from irlint.dims import Expr
+from irlint.folders.beside import Interface, Size, Stated
+from irlint.folders.triton.tensors import TYPES, type_text
+from irlint.model.tensor import tensor_shape
+from irlint.reporters.pasted import comment, pasted
+
+#: The file that a backend loads where the configuration names none.
+USUAL = {"onnxruntime": "model.onnx", "openvino": "model.xml"}
+
+#: Element types that the backend of OpenVINO does not take.
+NOT_IN_OPENVINO = ("float64", "string", "bfloat16")
+
+
+def rendered(model: Interface, contract: Contract) -> str:
+    """The configuration, with comments on what the model does not tell.
+
+    Raises ValueError where no configuration fits.
+    """
+    backend = next(iter(model.known.format.runtimes))
+    _judge(model, backend)
+    return pasted(_lines(model, contract, backend))
+
+
+def _judge(model: Interface, backend: str) -> None:
+    for end in (*model.inputs, *model.outputs):
+        if not end.is_tensor:
+            raise ValueError(f"{end.name} is no tensor, and Triton takes tensors only")
+        if end.dtype not in TYPES or (backend == "openvino" and end.dtype in NOT_IN_OPENVINO):
+            raise ValueError(f"{end.name} is {end.dtype or 'of an unknown type'}, which the backend does not take")
+        if end.sizes is not None and 0 in end.sizes:
+            raise ValueError(f"{end.name} has an axis of size 0, which Triton does not take")
+        if end.sizes == () and backend == "openvino":
+            raise ValueError(f"{end.name} is a scalar, which the backend of OpenVINO does not take")
+
+
+def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
+    batches = _batches(model, contract)
+    file = os.path.basename(model.known.model.path)
+    yield comment("put this file beside the folder of a version: NAME/config.pbtxt, NAME/1/" + file)
+    for condition in contract.conditions:
+        if not condition.when:
+            yield comment(f"the model runs where {condition.text}")
+    yield f"backend: {_text(backend)}"
+    if file != USUAL[backend]:
+        yield f"default_model_filename: {_text(file)}"
+    if batches:
+        yield comment("the model takes any batch: write the largest one that the memory of the server allows")
+    yield f"max_batch_size: {8 if batches else 0}"
+    yield from _tensors("input", [each for each in model.inputs if not each.optional], batches=batches)
+    for end in model.inputs:
+        if end.optional:
+            yield comment(f"{end.name} has a default; to feed it, add it with `optional: true` and without batches")
+    yield from _tensors("output", model.outputs, batches=batches)
+
+
+def _batches(model: Interface, contract: Contract) -> bool:
+    """Whether every input and output begins with a dynamic axis, of which any size works."""
+    ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
+    if not all(each.sizes and each.sizes[0] == -1 for each in ends):
+        return False
+    graph = model.known.model.graph
+    shapes = [tensor_shape(model.known.types.get(value)) for value in (graph.inputs if graph is not None else ())]
+    names = {str(shape[0]) for shape in shapes if shape and isinstance(shape[0], Expr)}
+    limited = contract.sizes.keys() | contract.values.keys() | {name for each in contract.joint for name in each.names}
+    return len(names) <= 1 and not names & limited
+
+
+def _tensors(kind: str, ends: Sequence[Stated], *, batches: bool) -> Iterator[str]:
+    if any(each.sizes is None or None in each.sizes for each in ends):
+        yield comment(f"the server completes the {kind}s: their shapes are known once it has loaded the model")
+        return
+    if not ends:
+        return
+    yield f"{kind} ["
+    for number, end in enumerate(ends, 1):
+        yield "  {"
+        yield f"    name: {_text(end.name)}"
+        yield f"    data_type: {type_text(end.dtype)}"
+        yield from _dims(end.sizes or (), batches=batches)
+        yield "  }" + ("," if number < len(ends) else "")
+    yield "]"
+
+
+def _dims(sizes: Sequence[Size], *, batches: bool) -> Iterator[str]:
+    own = list(sizes[1:] if batches else sizes)
+    if own:
+        yield f"    dims: [ {', '.join(map(str, own))} ]"
+    else:
+        yield "    dims: [ 1 ]"
+    if not own and batches:
+        yield "    reshape { shape: [ ] }"
+
+
+def _text(text: str) -> str:
+    """A text as protobuf's text format writes it."""
+    return f'"{"".join(map(_escaped, text))}"'
+
+
+def _escaped(character: str) -> str:
+    if character in '\\"':
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
