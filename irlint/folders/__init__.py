@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from irlint.folders.statements import Checked
 
 #: The files that state something about models, by their names: the module of this package that checks them.
-MODULES = {"config.pbtxt": "triton"}
+MODULES = {"config.pbtxt": "triton", "genai_config.json": "genai"}
 
 
 def is_configuration(path: str) -> bool:

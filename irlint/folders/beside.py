@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from irlint import parsers
 from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Expr, MaybeDim, symbols
 from irlint.findings.wording import closest
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
-from irlint.model import Value
+from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor, Type, tensor_shape
 from irlint.records import record, replaced
 
@@ -108,6 +106,7 @@ def suggestion(name: str, names: list[str]) -> str:
     return f"write `{close}`" if close is not None else f"use one of {', '.join(names)}" if names else ""
 
 
-def exists(*parts: str) -> bool:
-    """Whether a file or folder exists."""
-    return os.path.exists(os.path.join(*parts))
+def new_errors(model: Interface, with_sizes: Known) -> list[Problem]:
+    """The errors of a model with other sizes of inputs that it does not have with its own."""
+    before = {id(each.node) for each in model.known.problems if each.is_error}
+    return [each for each in with_sizes.problems if each.is_error and id(each.node) not in before]

@@ -8,14 +8,12 @@ from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.sizes import Sizes
 from irlint.dims import Dim, Expr
 from irlint.findings.report import Related
-from irlint.folders.beside import Interface, by_name
+from irlint.folders.beside import Interface, by_name, new_errors
 from irlint.folders.rules import SIZE_EXCLUDED
 from irlint.folders.statements import Disagreement
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY
-from irlint.inference.known import Known
 from irlint.inference.walk import inferred
-from irlint.model import Problem
 from irlint.model.tensor import tensor_shape
 
 
@@ -85,7 +83,7 @@ def _fixed_dims(config: Config, model: Interface) -> Iterator[Disagreement]:
         changed.append((at, end.name, dims))
     if not shapes:
         return
-    found = _new_errors(model.known, inferred(model.known.model, shapes))
+    found = new_errors(model, inferred(model.known.model, shapes))
     if found:
         at, name, dims = changed[0]
         fault, node = found[0].fault, found[0].node
@@ -101,8 +99,3 @@ def _own_shape(model: Interface, name: str) -> tuple[Dim | None, ...] | None:
 
     value = input_names(model.known.model).get(name)
     return None if value is None else tensor_shape(model.known.types.get(value))
-
-
-def _new_errors(known: Known, with_sizes: Known) -> list[Problem]:
-    before = {id(each.node) for each in known.problems if each.is_error}
-    return [each for each in with_sizes.problems if each.is_error and id(each.node) not in before]

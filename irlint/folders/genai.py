@@ -1,0 +1,336 @@
+"""ONNX Runtime GenAI: a ``genai_config.json`` against the models that it names.
+
+Source: ``config.h``, ``models/kv_cache.cpp``, ``models/logits.cpp`` and ``generators.cpp`` of onnxruntime-genai 0.18.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from irlint.dims import Dim
+from irlint.findings.faults import Severity
+from irlint.findings.report import Related
+from irlint.findings.wording import closest, first_few
+from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, new_errors, suggestion
+from irlint.folders.json_text import Document, parsed
+from irlint.folders.rules import (
+    FIELD_REFUSED,
+    FILE_MISSING,
+    INPUTS_MISSING,
+    SHAPE_MISMATCH,
+    UNKNOWN_TENSOR,
+)
+from irlint.folders.statements import Checked, Disagreement
+from irlint.inference.walk import inferred
+from irlint.model import Constant
+from irlint.model.order import graphs
+from irlint.records import record
+
+KIND = "genai"
+
+#: The types of models that one decoder makes.
+DECODERS = (
+    *("chatglm", "decoder", "ernie4_5", "gemma", "gemma2", "gemma3_text", "gemma4_text", "gptoss", "granite"),
+    *("hunyuandensev1", "internlm2", "llama", "mistral", "nemotron", "olmo", "phi", "phimoe", "phi3", "phi3small"),
+    *("qwen2", "qwen3", "smollm3"),
+)
+
+#: The inputs that a decoder is fed, by their keys: the names where the configuration states none.
+INPUTS = {
+    "input_ids": "input_ids",
+    "attention_mask": "attention_mask",
+    "position_ids": "position_ids",
+    "past_key_names": "past_key_values.%d.key",
+    "past_value_names": "past_key_values.%d.value",
+    "past_key_values_length": "past_key_values_length",
+    "past_sequence_length": "past_sequence_length",
+    "current_sequence_length": "current_sequence_length",
+    "total_sequence_length": "total_sequence_length",
+    "cache_indirection": "cache_indirection",
+    "rnn_prev_states": "rnn_states_prev",
+}
+OUTPUTS = {
+    "logits": "logits",
+    "present_key_names": "present.%d.key",
+    "present_value_names": "present.%d.value",
+}
+
+#: Keys that a configuration has more often than others, to recognize one that is misspelt.
+KEYS = {
+    ("model",): "type decoder encoder vocab_size context_length bos_token_id eos_token_id pad_token_id",
+    ("model", "decoder"): "session_options filename head_size hidden_size num_attention_heads num_hidden_layers "
+    "num_key_value_heads inputs outputs pipeline sliding_window run_options layer_types conv_cache_size",
+    ("model", "decoder", "inputs"): " ".join(INPUTS) + " past_names embeddings cross_past_key_names "
+    "cross_past_value_names hidden_states past_conv_names encoder_hidden_states encoder_attention_mask block_table "
+    "cumulative_sequence_lengths past_sequence_lengths",
+    ("model", "decoder", "outputs"): " ".join(OUTPUTS) + " present_names rnn_states output_cross_qk_names "
+    "hidden_states present_conv_names",
+}
+
+#: The parts of a model that are files of their own.
+PARTS = ("decoder", "encoder", "embedding", "vision", "speech", "joiner", "vad", "mtp", "draft")
+
+#: A size that a misspelt key has to be so close to.
+CLOSE = 0.8
+
+#: How the operators with rotary tables call the one of cosines, by its index.
+TABLES = {"RotaryEmbedding": (2, 1), "GroupQueryAttention": (7,)}
+
+
+@record
+class Names:
+    """The names of a decoder's tensors, by the keys of the configuration."""
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+
+
+def checked(path: str, text: str) -> Checked:
+    """What the library refuses of a ``genai_config.json``. Raises OSError where a model cannot be opened."""
+    document = parsed(text)
+    if isinstance(document, Disagreement):
+        return Checked(KIND, (document,))
+    if document.of("model", "type") is None:
+        return Checked(KIND, reason="it has no model.type: no configuration of ONNX Runtime GenAI")
+    return Checked(KIND, tuple(_found(path, document)))
+
+
+def _found(path: str, document: Document) -> Iterator[Disagreement]:
+    yield from _keys(document)
+    yield from _numbers(document)
+    for part in PARTS:
+        yield from _files(os.path.dirname(path), document, ("model", part))
+    name = document.text("model", "decoder", "filename")
+    if document.of("model", "type") not in DECODERS or document.of("model", "decoder", "pipeline"):
+        return
+    if name is None:
+        message = "model.decoder names no file"
+        yield refused(document, ("model", "decoder"), message, "add `filename`: the name of the model")
+        return
+    file = os.path.join(os.path.dirname(path), name)
+    if not os.path.isfile(file):
+        return
+    try:
+        model = interface(file)
+    except Unreadable as error:
+        fault = FILE_MISSING.fault(f"{name} cannot be read: {error}", help=f"correct the model: irlint {name}")
+        yield Disagreement(fault, document.at("model", "decoder", "filename"))
+        return
+    yield from _decoder(document, model)
+
+
+def refused(document: Document, path: tuple[str | int, ...], message: str, help: str) -> Disagreement:
+    return Disagreement(FIELD_REFUSED.fault(message, help=help), document.at(*path))
+
+
+def _keys(document: Document) -> Iterator[Disagreement]:
+    """Keys that are misspelt; the library refuses every unknown key, of which each release has more."""
+    for path, known in KEYS.items():
+        found = document.of(*path)
+        names = known.split()
+        for key in found if isinstance(found, dict) else ():
+            close = closest(key, names, CLOSE) if key not in names else None
+            if close is not None:
+                help = "remove it" if close in found else f"write `{close}`"
+                yield refused(document, (*path, key), f"there is no key `{key}` in {path[-1]}", help)
+
+
+def _numbers(document: Document) -> Iterator[Disagreement]:
+    if document.of("model", "type") not in DECODERS:
+        return
+    vocabulary = document.whole_number("model", "vocab_size")
+    length = document.whole_number("model", "context_length")
+    for key, number in (("vocab_size", vocabulary), ("context_length", length)):
+        if number is None or number < 1:
+            text = f"{key} is {number}" if number is not None else f"{key} is missing"
+            yield refused(document, ("model", key), f"{text}, and has to be 1 or more", f"state {key} of the model")
+    ends = document.of("model", "eos_token_id")
+    for at, end in enumerate(ends if isinstance(ends, list) else [ends]):
+        if isinstance(end, int) and vocabulary and not 0 <= end < vocabulary:
+            path = ("model", "eos_token_id", at) if isinstance(ends, list) else ("model", "eos_token_id")
+            yield refused(
+                document, path, f"eos_token_id is {end}, and vocab_size is {vocabulary}", "correct one of them"
+            )
+    longest = document.whole_number("search", "max_length")
+    if longest is not None and length and longest > length:
+        message = f"max_length is {longest}, above context_length, {length}"
+        found = refused(document, ("search", "max_length"), message, f"write at most {length}")
+        yield Disagreement(found.fault.lowered(Severity.WARNING), found.span)
+
+
+def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iterator[Disagreement]:
+    """Files of models that do not exist."""
+    name = document.text(*path, "filename")
+    if name is not None and not os.path.isfile(os.path.join(folder, name)):
+        span = document.at(*path, "filename")
+        models = sorted(each for each in os.listdir(folder or os.curdir) if each.endswith(".onnx"))
+        help = suggestion(name, models) if models else "add the model"
+        yield Disagreement(
+            FILE_MISSING.fault(f"{path[-1]} names the file {name}, which does not exist", help=help), span
+        )
+    stages = document.of(*path, "pipeline")
+    for at, stage in enumerate(stages if isinstance(stages, list) else ()):
+        for key in stage if isinstance(stage, dict) else ():
+            yield from _files(folder, document, (*path, "pipeline", at, key))
+
+
+def _decoder(document: Document, model: Interface) -> Iterator[Disagreement]:
+    names = Names(_names(document, "inputs", INPUTS), _names(document, "outputs", OUTPUTS))
+    if not document.text("model", "decoder", "inputs", "past_names"):
+        yield from _caches(document, model, names)
+    for kind, key, ends in (("inputs", "input_ids", model.inputs), ("outputs", "logits", model.outputs)):
+        name = names.inputs[key] if kind == "inputs" else names.outputs[key]
+        if by_name(name, ends) is None:
+            yield _unknown(document, kind, key, name, ends)
+    yield from _unfed(document, model, names)
+    yield from _logits(document, model, names)
+    yield from _tables(document, model)
+
+
+def _names(document: Document, kind: str, usual: Mapping[str, str]) -> dict[str, str]:
+    found = document.of("model", "decoder", kind)
+    own = {key: name for key, name in found.items() if isinstance(name, str)} if isinstance(found, dict) else {}
+    return {**usual, **own}
+
+
+def _unknown(document: Document, kind: str, key: str, name: str, ends: tuple[Stated, ...]) -> Disagreement:
+    fault = UNKNOWN_TENSOR.fault(
+        f"the model has no {kind[:-1]} `{name}`, which is {key}", help=suggestion(name, [each.name for each in ends])
+    )
+    return Disagreement(fault, document.at("model", "decoder", kind, key), name)
+
+
+def _layers(template: str, ends: tuple[Stated, ...]) -> list[int]:
+    """The numbers of the layers whose caches have names of a template."""
+    before, percent, after = template.partition("%d")
+    if not percent:
+        return []
+    pattern = re.compile(re.escape(before) + r"(\d{1,6})" + re.escape(after))
+    return sorted(int(found[1]) for each in ends if (found := pattern.fullmatch(each.name)) is not None)
+
+
+def _caches(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
+    layers = _layers(names.inputs["past_key_names"], model.inputs)
+    if not layers:
+        return
+    for kind, key, ends in (
+        ("inputs", "past_value_names", model.inputs),
+        ("outputs", "present_key_names", model.outputs),
+        ("outputs", "present_value_names", model.outputs),
+    ):
+        template = names.inputs[key] if kind == "inputs" else names.outputs[key]
+        absent = [layer for layer in layers if by_name(template.replace("%d", str(layer)), ends) is None]
+        if absent:
+            yield _unknown(document, kind, key, template.replace("%d", str(absent[0])), ends)
+    path = ("model", "decoder", "num_hidden_layers")
+    stated = document.whole_number(*path)
+    if stated is not None and stated != len(layers):
+        numbers = first_few(layers, 4)
+        message = f"num_hidden_layers is {stated}, and the model has caches of {len(layers)} layers ({numbers})"
+        yield _warning(document, path, message, f"write `{len(layers)}`")
+    yield from _sizes(document, model, names, layers)
+
+
+def _warning(document: Document, path: tuple[str | int, ...], message: str, help: str) -> Disagreement:
+    return Disagreement(SHAPE_MISMATCH.fault(message, help=help).lowered(Severity.WARNING), document.at(*path))
+
+
+def _sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[Disagreement]:
+    """Heads and their size against the caches, [batch, num_key_value_heads, past, head_size] each."""
+    shapes: dict[str, tuple[Dim | None, ...]] = {}
+    for axis, key in ((1, "num_key_value_heads"), (3, "head_size")):
+        path = ("model", "decoder", key)
+        stated = document.whole_number(*path)
+        found: set[int] = set()
+        for layer in layers:
+            for template in (names.inputs["past_key_names"], names.inputs["past_value_names"]):
+                end = by_name(template.replace("%d", str(layer)), model.inputs)
+                if end is None or end.sizes is None or len(end.sizes) != 4:
+                    continue
+                size = end.sizes[axis]
+                if size is not None and size > 0:
+                    found.add(size)
+                elif stated is not None and stated > 0:
+                    before = shapes.get(end.name, (None,) * 4)
+                    shapes[end.name] = tuple(stated if at == axis else dim for at, dim in enumerate(before))
+        if stated is not None and found and stated not in found:
+            text = " and ".join(map(str, sorted(found)))
+            yield _warning(
+                document, path, f"{key} is {stated}, and the caches of the model have {text}", f"write `{text}`"
+            )
+    errors = new_errors(model, inferred(model.known.model, shapes)) if shapes else []
+    if errors:
+        sizes = {key: document.whole_number("model", "decoder", key) for key in ("num_key_value_heads", "head_size")}
+        text = " and ".join(f"{key} {number}" for key, number in sizes.items() if number is not None)
+        message = f"the model does not run with {text}: {errors[0].fault.message}"
+        node = errors[0].node
+        related = () if node is None else (Related(node.label, errors[0].fault.message),)
+        fault = SHAPE_MISMATCH.fault(message, help="state the sizes of the model's caches")
+        yield Disagreement(fault, document.at("model", "decoder", "num_key_value_heads"), related=related)
+
+
+def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
+    """Inputs that nodes use and that the library does not feed."""
+    graph = model.known.model.graph
+    used = {value for each in graphs(model.known.model) for node in each.nodes for value in node.inputs}
+    fed = list(names.inputs.values())
+    reported = {key for key in ("input_ids",) if by_name(names.inputs[key], model.inputs) is None}
+    if _layers(names.inputs["past_key_names"], model.inputs):
+        reported.add("past_value_names")
+    by_value = {value.name: value for value in graph.inputs} if graph is not None else {}
+    for end in model.inputs:
+        value = by_value.get(end.name)
+        if end.optional or value not in used or any(_is_named(end.name, each) for each in fed):
+            continue
+        usual = next((key for key, name in INPUTS.items() if _is_named(end.name, name)), "")
+        if usual in reported:
+            continue
+        reported |= {usual} if usual else set()
+        message = f"the input `{end.name}` of the model is fed by nothing"
+        if usual:
+            message += f", as {usual} is `{names.inputs[usual]}`"
+            help = f"write `{usual}: {INPUTS[usual]}`"
+            fault = INPUTS_MISSING.fault(message, help=help)
+        else:
+            help = "name it in model.decoder.inputs, or feed it with set_model_input"
+            fault = INPUTS_MISSING.fault(message, help=help).lowered(Severity.WARNING)
+        yield Disagreement(fault, document.at("model", "decoder", "inputs", usual), end.name)
+
+
+def _is_named(name: str, template: str) -> bool:
+    before, percent, after = template.partition("%d")
+    if not percent:
+        return name == template
+    return name.startswith(before) and name.endswith(after) and name[len(before) : len(name) - len(after)].isdecimal()
+
+
+def _logits(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
+    end = by_name(names.outputs["logits"], model.outputs)
+    stated = document.whole_number("model", "vocab_size")
+    if end is None or not end.sizes or not stated:
+        return
+    size = end.sizes[-1]
+    if size is not None and size > 0 and size != stated:
+        message = f"vocab_size is {stated}, and the last axis of `{end.name}` is {size}"
+        fault = SHAPE_MISMATCH.fault(message, help=f"write `vocab_size: {size}`")
+        yield Disagreement(fault, document.at("model", "vocab_size"), end.name)
+
+
+def _tables(document: Document, model: Interface) -> Iterator[Disagreement]:
+    """A context that is longer than the rotary tables."""
+    stated = document.whole_number("model", "context_length")
+    rows: dict[str, int] = {}
+    for graph in graphs(model.known.model):
+        constants: Mapping[object, Constant] = graph.constants  # type: ignore[assignment]
+        for node in graph.nodes:
+            for at in TABLES.get(node.op, ()):
+                value = node.inputs[at] if at < len(node.inputs) else None
+                shape = constants[value].tensor.shape if value is not None and value in constants else None
+                if value is not None and shape is not None and len(shape) == 2 and isinstance(shape[0], int):
+                    rows[value.name] = shape[0]
+    if stated is not None and rows and stated > max(rows.values()):
+        name, most = max(rows.items(), key=lambda each: each[1])
+        message = f"context_length is {stated}, and the rotary table `{name}` has {most} rows"
+        yield _warning(document, ("model", "context_length"), message, f"write `{most}`, or export a longer table")

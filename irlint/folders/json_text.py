@@ -1,0 +1,116 @@
+"""Where the values of a JSON text stand; ``json`` itself parses them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from irlint.folders.rules import NOT_PARSED
+from irlint.folders.statements import START, Disagreement, Span
+from irlint.lazy_typing import Any
+from irlint.records import record
+
+#: Keys of objects and indices of arrays, from the outermost value on.
+Path = tuple[str | int, ...]
+
+_TOKEN = re.compile(r'(?P<space>\s+)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s"{}\[\]:,]+)|(?P<mark>.)', re.S)
+
+
+@record
+class Document:
+    """A JSON text: its value, and where each value inside stands."""
+
+    value: Any
+    spans: dict[Path, Span]
+
+    def of(self, *path: str | int) -> Any:
+        """The value at a path, None where there is none."""
+        found = self.value
+        for key in path:
+            if isinstance(found, dict):
+                found = found.get(key)
+            elif isinstance(found, list) and isinstance(key, int) and key < len(found):
+                found = found[key]
+            else:
+                return None
+        return found
+
+    def whole_number(self, *path: str | int) -> int | None:
+        """The integer at a path, None where there is none."""
+        found = self.of(*path)
+        return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+    def text(self, *path: str | int) -> str | None:
+        """The text at a path, None where there is none."""
+        found = self.of(*path)
+        return found if isinstance(found, str) else None
+
+    def at(self, *path: str | int) -> Span:
+        """Where a value stands, else the one around it."""
+        while path and path not in self.spans:
+            path = path[:-1]
+        return self.spans.get(path, START)
+
+
+def parsed(text: str) -> Document | Disagreement:
+    """A JSON text whose value is an object, or why it is none."""
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        span = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
+        return Disagreement(NOT_PARSED.fault(message, help="correct the syntax"), span)
+    except RecursionError:
+        return Disagreement(NOT_PARSED.fault("it is nested too deeply", help="export it again"))
+    if not isinstance(value, dict):
+        return Disagreement(NOT_PARSED.fault("it is no JSON object", help="export it again"))
+    return Document(value, dict(_spans(text)))
+
+
+class _Container:
+    """An object or an array that is open, with its path and the key or index of the value that comes next."""
+
+    def __init__(self, path: Path, *, is_array: bool) -> None:
+        self.path = path
+        self.is_array = is_array
+        self.key: str | int | None = 0 if is_array else None
+
+    def next(self) -> Path:
+        """The path of the value that begins."""
+        assert self.key is not None
+        path = (*self.path, self.key)
+        self.key = self.key + 1 if isinstance(self.key, int) else None
+        return path
+
+
+def _spans(text: str) -> Iterator[tuple[Path, Span]]:
+    """The place of each value of a sound text."""
+    containers: list[_Container] = []
+    for kind, token, span in _tokens(text):
+        inside = containers[-1] if containers else None
+        if token in ("{", "["):
+            path = inside.next() if inside is not None else ()
+            yield path, span
+            containers.append(_Container(path, is_array=token == "["))
+        elif token in ("}", "]"):
+            containers.pop()
+        elif kind == "mark" or inside is None:
+            continue
+        elif inside.key is None:
+            inside.key = json.loads(token)
+        else:
+            yield inside.next(), span
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, Span]]:
+    line, start = 1, 0
+    for match in _TOKEN.finditer(text):
+        kind, token = match.lastgroup or "", match.group()
+        if kind == "space":
+            lines = token.count("\n")
+            if lines:
+                line, start = line + lines, match.start() + token.rfind("\n") + 1
+        else:
+            column = match.start() - start + 1
+            yield kind, token, Span(line, column, line, column + len(token))

@@ -1,0 +1,46 @@
+"""What irlint finds in folders of ONNX Runtime GenAI, case by case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from folders.genai_cases import CASES, written
+
+import irlint
+from irlint.folders.json_text import Document, parsed
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str, tmp_path: Path) -> None:
+    found = irlint.check(written(tmp_path, CASES[name])).findings
+    assert [each.rule.code for each in found] == CASES[name].codes.split(), [each.message for each in found]
+    assert all(each.line for each in found)
+
+
+@pytest.mark.parametrize("text", ['{"model": {"type": "llama",}}', "[]", "[" * 100_000, "", '{"a": '])
+def test_a_text_that_is_no_json_object(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "genai_config.json"
+    path.write_text(text)
+    assert [each.rule.code for each in irlint.check(path).findings] == ["IRL620"]
+
+
+def test_another_configuration_is_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "genai_config.json"
+    path.write_text("{}")
+    assert irlint.check(path).files[0].status == "skipped"
+
+
+def test_places_of_values() -> None:
+    document = parsed('{"a": [1,\n {"b:": "x]"}], "c": {}, "d": null}')
+    assert isinstance(document, Document)
+    places = {path: (span.line, span.column) for path, span in document.spans.items()}
+    assert places == {
+        (): (1, 1),
+        ("a",): (1, 7),
+        ("a", 0): (1, 8),
+        ("a", 1): (2, 2),
+        ("a", 1, "b:"): (2, 9),
+        ("c",): (2, 22),
+        ("d",): (2, 31),
+    }
