@@ -41,6 +41,7 @@ EXCEPTIONS = (
         "they are the boundary of an IR's graphs, which the parser makes",
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
+    ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),
     ("Concat Gather", "fixes/computed.py", "shapes are computed from elements that are taken and joined"),
     ("MatMul MatMulInteger FusedMatMul", "fixes/doubts.py", "what is added to their results is a bias"),

@@ -11,37 +11,31 @@ from collections.abc import Iterator, Sequence
 from irlint.contracts.contract import Contract
 from irlint.dims import Expr
 from irlint.folders.beside import Interface, Size, Stated
-from irlint.folders.triton.tensors import TYPES, type_text
+from irlint.folders.triton.tensors import BACKENDS, TYPES, Backend, type_text
 from irlint.model.tensor import tensor_shape
 from irlint.reporters.pasted import comment, pasted
 
-#: The file that a backend loads where the configuration names none.
-USUAL = {"onnxruntime": "model.onnx", "openvino": "model.xml"}
-
-#: Element types that the backend of OpenVINO does not take.
-NOT_IN_OPENVINO = ("float64", "string", "bfloat16")
-
 
 def rendered(model: Interface, contract: Contract) -> str:
-    """The configuration, with comments on what the model does not tell.
+    """The configuration, with comments on what the model does not state.
 
     Raises ValueError where no configuration fits.
     """
-    backend = next(iter(model.known.format.runtimes))
-    _judge(model, backend)
-    return pasted(_lines(model, contract, backend))
+    name = next(iter(model.known.format.runtimes))
+    _judge(model, BACKENDS[name])
+    return pasted(_lines(model, contract, name))
 
 
-def _judge(model: Interface, backend: str) -> None:
+def _judge(model: Interface, backend: Backend) -> None:
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
             raise ValueError(f"{end.name} is no tensor, and Triton takes tensors only")
-        if end.dtype not in TYPES or (backend == "openvino" and end.dtype in NOT_IN_OPENVINO):
+        if end.dtype not in TYPES or end.dtype in backend.not_taken:
             raise ValueError(f"{end.name} is {end.dtype or 'of an unknown type'}, which the backend does not take")
         if end.sizes is not None and 0 in end.sizes:
             raise ValueError(f"{end.name} has an axis of size 0, which Triton does not take")
-        if end.sizes == () and backend == "openvino":
-            raise ValueError(f"{end.name} is a scalar, which the backend of OpenVINO does not take")
+        if end.sizes == () and not backend.takes_scalars:
+            raise ValueError(f"{end.name} is a scalar, which the backend does not take")
 
 
 def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
@@ -52,7 +46,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
         if not condition.when:
             yield comment(f"the model runs where {condition.text}")
     yield f"backend: {_text(backend)}"
-    if file != USUAL[backend]:
+    if file != BACKENDS[backend].filename:
         yield f"default_model_filename: {_text(file)}"
     if batches:
         yield comment("the model takes any batch: write the largest one that the memory of the server allows")

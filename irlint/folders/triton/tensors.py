@@ -34,18 +34,30 @@ class Backend:
 
     ``converts``: it converts element types. ``takes_others``: values that are no tensors are no fault.
     ``batch_is_set``: it sets the size of the first axis, else that axis has to be dynamic. ``any_meets``: a dynamic
-    axis of the model meets any size, else only -1 where it is an output.
+    axis of the model meets any size, else only -1 where it is an output. ``filename`` is what it loads where the
+    configuration names nothing, ``not_taken`` are element types that it does not have.
     """
 
+    filename: str
     converts: bool = False
     takes_others: bool = False
     batch_is_set: bool = False
     any_meets: bool = False
+    takes_scalars: bool = True
+    not_taken: tuple[str, ...] = ()
 
 
 BACKENDS = {
-    "onnxruntime": Backend(),
-    "openvino": Backend(converts=True, takes_others=True, batch_is_set=True, any_meets=True),
+    "onnxruntime": Backend("model.onnx"),
+    "openvino": Backend(
+        "model.xml",
+        converts=True,
+        takes_others=True,
+        batch_is_set=True,
+        any_meets=True,
+        takes_scalars=False,
+        not_taken=("float64", "string", "bfloat16"),
+    ),
 }
 
 
