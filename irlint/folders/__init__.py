@@ -10,12 +10,29 @@ if TYPE_CHECKING:
     from irlint.folders.statements import Checked
 
 #: The files that state something about models, by their names: the module of this package that checks them.
-MODULES = {"config.pbtxt": "triton", "genai_config.json": "genai"}
+MODULES = {
+    "config.pbtxt": "triton",
+    "genai_config.json": "genai",
+    "config.json": "huggingface",
+    "preprocessor_config.json": "huggingface",
+}
+
+#: Names that files of many other programs have, too.
+COMMON = ("config.json", "preprocessor_config.json")
 
 
 def is_configuration(path: str) -> bool:
     """Whether a file has the name of one that states something about models beside it."""
     return os.path.basename(path) in MODULES
+
+
+def is_beside_models(path: str) -> bool:
+    """Whether a configuration that was found in a folder is one to check: one of a common name has models beside it."""
+    if os.path.basename(path) not in COMMON:
+        return True
+    from irlint.folders.huggingface import model_files
+
+    return bool(model_files(os.path.dirname(path)))
 
 
 def checked(path: str, text: str) -> Checked:

@@ -19,6 +19,7 @@ TOPICS = (
     "fixes",
     "targets",
     "triton",
+    "folders",
     "stores",
     "configuration",
     "python",

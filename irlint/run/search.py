@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from irlint.findings.report import POINTER_SKIPPED, CheckedFile
 from irlint.findings.wording import counted
-from irlint.folders import is_configuration
+from irlint.folders import is_beside_models, is_configuration
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model.formats import FORMATS
 from irlint.parsers.opening import NO_HANDLES, within
@@ -190,7 +190,9 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
 def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
     """Whether the search of a folder passes over an entry: it is hidden, excluded, ignored by git, or a file that is no
     model."""
-    is_wanted = is_folder or name.lower().endswith(SUFFIXES) or (is_configuration(name) and not excluded.configurations)
+    is_wanted = is_folder or name.lower().endswith(SUFFIXES)
+    if not is_wanted and is_configuration(name) and not excluded.configurations:
+        is_wanted = is_beside_models(path)
     if name.startswith(".") or not is_wanted or excluded(path):
         return True
     return excluded.git is not None and excluded.git.ignores(path, is_folder)
@@ -206,7 +208,7 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
     """The entry of a ``.xml`` file that is no IR, of an LFS pointer where these are skipped, and with
     ``skip_non_models`` of a file whose name and contents are those of no model; None for any other file."""
     lowered = path.lower()
-    strange = skip_non_models and data is None and _is_strange(lowered)
+    strange = skip_non_models and data is None and _is_strange(lowered) and not is_configuration(path)
     if not lowered.endswith(".xml") and not skip_pointers and not strange:
         return None
     from irlint.parsers import HEAD, first_bytes, kind

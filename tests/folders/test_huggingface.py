@@ -1,0 +1,223 @@
+"""What irlint finds in Hugging Face's folders of exported models; ONNX Runtime is asked about the sizes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from command.process import run
+from folders.genai_cases import decoder
+from make.fixtures import example
+
+import irlint
+
+MODELS = {
+    "classifier": "g (int64[batch,seq] input_ids) => (float[batch,3] logits) <float[9,3] table = {ONES27}> "
+    "{ rows = Gather (table, input_ids) logits = ReduceMean <axes = [1], keepdims = 0> (rows) }",
+    "renamed": "g (int64[batch,seq] ids) => (float[batch,3] logits) <float[9,3] table = {ONES27}> "
+    "{ rows = Gather (table, ids) logits = ReduceMean <axes = [1], keepdims = 0> (rows) }",
+    "half": "g (int64[batch,seq] input_ids) => (float16[batch,3] logits) <float[9,3] table = {ONES27}> "
+    "{ rows = Gather (table, input_ids) m = ReduceMean <axes = [1], keepdims = 0> (rows) "
+    "logits = Cast <to = 10> (m) }",
+    "image": "g (float[batch,3,224,224] pixel_values) => (float[batch,3,224,224] y) { y = Relu (pixel_values) }",
+    "patches": "g (float[batch,3,height,width] pixel_values) => (float[batch,p,3,16,w] y) "
+    "<int64[5] target = {0, -1, 3, 16, 224}> { y = Reshape (pixel_values, target) }",
+    "cache": "g (float[batch,2,past,4] past_key_values.0.key, float[batch,2,past,4] past_key_values.0.value) => "
+    "(float[batch,2,past,4] y) { y = Add (past_key_values.0.key, past_key_values.0.value) }",
+}
+
+Json = dict[str, object]
+
+LABELS = {str(at): f"class {at}" for at in range(3)}
+TEXT: Json = {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "id2label": LABELS}
+IMAGE: Json = {"do_resize": True, "size": {"height": 224, "width": 224}, "image_mean": [0.5, 0.5, 0.5]}
+EDGE: Json = {"size": {"shortest_edge": 256}}
+SMALL: Json = {"size": {"height": 9, "width": 9}}
+CACHE: Json = {
+    "model_type": "llama",
+    "hidden_size": 16,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 1,
+}
+
+#: The name of a configuration, what it has, the models by their files, and what is found.
+CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
+    "classes": ("config.json", TEXT, {"model.onnx": "classifier"}, ""),
+    "in the folder onnx": ("config.json", TEXT, {"onnx/model.onnx": "classifier"}, ""),
+    "a class too few": (
+        "config.json",
+        {**TEXT, "id2label": {"0": "a", "1": "b"}},
+        {"model.onnx": "classifier"},
+        "error IRL626 id2label has 2 classes, and the last axis of `logits` in model.onnx is 3",
+    ),
+    "a class too many": (
+        "config.json",
+        {**TEXT, "id2label": {**LABELS, "3": "d"}},
+        {"model.onnx": "classifier"},
+        "warning IRL626 id2label has 4 classes",
+    ),
+    "number of labels": (
+        "config.json",
+        {**TEXT, "id2label": None, "num_labels": 2},
+        {"model.onnx": "classifier"},
+        "error IRL626 num_labels has 2 classes",
+    ),
+    "no classifier": (
+        "config.json",
+        {**TEXT, "architectures": ["BertModel"], "num_labels": 9},
+        {"model.onnx": "classifier"},
+        "",
+    ),
+    "no labels": ("config.json", {**TEXT, "id2label": None}, {"model.onnx": "classifier"}, ""),
+    "variants": ("config.json", TEXT, {"model.onnx": "classifier", "model_quantized.onnx": "classifier"}, ""),
+    "variant of another export": (
+        "config.json",
+        TEXT,
+        {"model.onnx": "classifier", "model_quantized.onnx": "renamed"},
+        "warning IRL623 model_quantized.onnx has the input `ids`, and its variant model.onnx has not",
+    ),
+    "variant of another type": (
+        "config.json",
+        TEXT,
+        {"model.onnx": "classifier", "model_fp16.onnx": "half"},
+        "warning IRL625 the output `logits` is float32 in model.onnx and float16 in model_fp16.onnx",
+    ),
+    "caches": ("config.json", CACHE, {"model.onnx": "cache"}, ""),
+    "heads": (
+        "config.json",
+        {**CACHE, "num_key_value_heads": 4},
+        {"model.onnx": "cache"},
+        "error IRL626 the configuration makes 4 heads, and `past_key_values.0.key` of model.onnx has 2",
+    ),
+    "head size": (
+        "config.json",
+        {**CACHE, "hidden_size": 32},
+        {"model.onnx": "cache"},
+        "error IRL626 the configuration makes 8 elements in a head",
+    ),
+    "stated head size": ("config.json", {**CACHE, "hidden_size": 32, "head_dim": 4}, {"model.onnx": "cache"}, ""),
+    "layers": (
+        "config.json",
+        {**CACHE, "num_hidden_layers": 2},
+        {"model.onnx": "cache"},
+        "warning IRL626 num_hidden_layers is 2, and model.onnx has caches of 1 layer",
+    ),
+    "caches of another kind": (
+        "config.json",
+        {**CACHE, "model_type": "bloom", "hidden_size": 32},
+        {"model.onnx": "cache"},
+        "",
+    ),
+    "image": ("preprocessor_config.json", IMAGE, {"model.onnx": "image"}, ""),
+    "image of another size": (
+        "preprocessor_config.json",
+        {**IMAGE, "size": {"height": 256, "width": 256}},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 256 rows, and `pixel_values` of model.onnx has 224",
+    ),
+    "crop": (
+        "preprocessor_config.json",
+        {**IMAGE, "size": {"shortest_edge": 256}, "do_center_crop": True, "crop_size": {"height": 224, "width": 224}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "crop of another size": (
+        "preprocessor_config.json",
+        {**IMAGE, "size": {"shortest_edge": 224}, "do_center_crop": True, "crop_size": 192},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 192 rows",
+    ),
+    "shortest edge": (
+        "preprocessor_config.json",
+        {**IMAGE, "size": {"shortest_edge": 256}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "padded": (
+        "preprocessor_config.json",
+        {**IMAGE, "do_pad": True, "size": {"height": 9, "width": 9}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "channels": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_mean": [0.5]},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 1 channels, and `pixel_values` of model.onnx has 3",
+    ),
+    "size that the model takes": ("preprocessor_config.json", IMAGE, {"model.onnx": "patches"}, ""),
+    "size that the model does not take": (
+        "preprocessor_config.json",
+        {**IMAGE, "size": {"height": 225, "width": 225}},
+        {"model.onnx": "patches"},
+        "error IRL626 model.onnx does not run with the images that the processor makes, 225 x 225",
+    ),
+}
+
+
+def written(folder: Path, case: tuple[str, Json, dict[str, str], str]) -> Path:
+    name, values, models, _ = case
+    for file, model in models.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        if model == "cache":
+            onnx.save(decoder(layers=1), folder / file)
+            continue
+        text = MODELS[model].replace("ONES27", ",".join(["1.0"] * 27))
+        (folder / file).write_bytes(example(f'<ir_version: 8, opset_import: ["" : 17]>\n{text}')[1])
+    path = folder / name
+    path.write_text(json.dumps(values, indent=2))
+    return path
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str, tmp_path: Path) -> None:
+    found = irlint.check(written(tmp_path, CASES[name])).findings
+    texts = [f"{each.severity.value} {each.rule.code} {each.message}" for each in found]
+    expected = CASES[name][3]
+    assert bool(texts) == bool(expected), texts
+    assert all(text.startswith(expected) or expected == "" for text in texts[:1]), texts
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0].startswith("preprocessor")])
+def test_onnx_runtime_runs_the_images_without_a_finding(name: str, tmp_path: Path) -> None:
+    import onnxruntime
+
+    _, values, models, expected = CASES[name]
+    size = values.get("crop_size" if values.get("do_center_crop") else "size")
+    edge = size if isinstance(size, int) else size.get("height") if isinstance(size, dict) else None
+    if edge is None or values.get("do_pad"):
+        pytest.skip("the size of the images depends on them")
+    written(tmp_path, CASES[name])
+    mean = values["image_mean"]
+    assert isinstance(mean, list)
+    session = onnxruntime.InferenceSession(tmp_path / next(iter(models)), providers=["CPUExecutionProvider"])
+    image = np.zeros((1, len(mean), edge, edge), np.float32)
+    if expected:
+        with pytest.raises(Exception, match=r"invalid dimensions|reshape|Reshape"):
+            session.run(None, {"pixel_values": image})
+    else:
+        session.run(None, {"pixel_values": image})
+
+
+def test_a_configuration_of_something_else_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"compilerOptions": {}}')
+    report = irlint.check(tmp_path / "config.json")
+    assert (report.files[0].status, report.files[0].reason) == (
+        "skipped",
+        "no ONNX model lies beside it, or in the folder onnx",
+    )
+
+
+def test_a_search_finds_a_configuration_only_beside_models(tmp_path: Path) -> None:
+    written(tmp_path / "model", CASES["classes"])
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "config.json").write_text("{}")
+    listed = run("check", "--show-files", tmp_path).stdout
+    assert "model/config.json" in listed
+    assert "web/config.json" not in listed
