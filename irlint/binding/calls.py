@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from irlint.findings import wording
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.lazy_typing import Any
-from irlint.model import Function
-from irlint.ops import Operator
+from irlint.model import Function, Node
+from irlint.ops import Operator, custom
 from irlint.ops.signatures import Signature, named
 from irlint.records import record
 from irlint.schemas import OfficialSchema
@@ -235,3 +235,37 @@ def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
 def listed(allowed: Sequence[str]) -> str:
     """Texts in quotes, with commas."""
     return ", ".join(f'"{text}"' for text in allowed)
+
+
+def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
+    """The custom operator that a configuration describes, None where it describes none of this name. The domain of a
+    layer is its ``version``."""
+    domain = node.version if isinstance(node.version, str) else node.domain
+    operator = custom.get((domain, node.op)) if custom else None
+    if operator is None:
+        return None
+    from irlint.ops import signed
+
+    count = len(node.inputs)
+    while count and node.inputs[count - 1] is None:
+        count -= 1
+    fault = signed.count_fault(operator, count, len(node.outputs))
+    if fault is not None:
+        return Call(node.op, 1, broken=True), [fault]
+    attributes = tuple((name, _plain(each.value)) for name, each in node.attributes.items())
+    rule = signed.operator_of(operator, tuple(each for each in attributes if each[1] is not None), len(node.outputs))
+    return Call(node.op, 1, operator=rule, signature=signed.signature_of(operator), attributes={}), []
+
+
+def _plain(value: object) -> int | tuple[int, ...] | None:
+    """The whole number or numbers that an attribute holds, those of an IR as their text."""
+    if isinstance(value, str):
+        parts = value.replace(" ", "").split(",")
+        if not all(part.lstrip("-").isdecimal() and len(part) < 20 for part in parts):
+            return None
+        return int(parts[0]) if len(parts) == 1 else tuple(map(int, parts))
+    if isinstance(value, int):
+        return value
+    if isinstance(value, (list, tuple)) and all(isinstance(each, int) for each in value):
+        return tuple(value)
+    return None

@@ -15,6 +15,7 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
     Call,
     corrected,
+    declared_call,
 )
 from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
@@ -49,6 +50,14 @@ def bound(
         if not isinstance(node.version, int):
             faults = [_no_import(node, model, within_function), *faults]
         return call, faults
+    if function is None and not _is_official(node):
+        custom = declared_call(node)
+        if custom is not None:
+            call, faults = custom
+            return call, faults if isinstance(node.version, int) else [
+                _no_import(node, model, within_function),
+                *faults,
+            ]
     return onnx_call(node, model, scope, within_function)
 
 

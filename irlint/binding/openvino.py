@@ -12,6 +12,7 @@ from irlint.binding.calls import (
     Call,
     corrected,
     counts,
+    declared_call,
 )
 from irlint.binding.openvino_attributes import openvino_attributes
 from irlint.findings.faults import Fault, Severity
@@ -46,6 +47,9 @@ def bound(
 ) -> tuple[Call, list[Fault]]:
     """The operation at its opset, with what was bound to its parameters, and the faults of binding it."""
     number = opset_number(node)
+    custom = declared_call(node) if number is None else None
+    if custom is not None:
+        return custom
     if number is None:
         return Call(node.op, 0, broken=True), [] if node.version is None else [_unknown_opset(node)]
     operator = openvino_operator(node.op, number)

@@ -233,6 +233,7 @@ def of_files(
     return Settings(
         _shapes(options),
         models=config.models if config is not None else None,
+        operators=config["operators"] if config is not None else (),
         policy=policy,
         skip_pointers=config is not None and config.skips_pointers,
         skip_non_models=True,
@@ -272,6 +273,10 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     from irlint.run.files import Settings, given
 
     config = configuration(options)
+    if config is not None and config["operators"]:
+        from irlint.ops.signed import describe
+
+        describe(config["operators"])
     shapes, by = given(Settings(_shapes(options), models=config.models if config is not None else None), path)
     return {"shapes": shapes, "given_by": by}
 

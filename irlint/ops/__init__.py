@@ -203,6 +203,9 @@ class Context:
         return attribute.value if attribute is not None and attribute.kind == "GRAPH" else None
 
 
+#: The custom operators that a configuration describes, by domain and name, within ``signed.in_force``.
+custom: dict[tuple[str, str], Any] = {}
+
 _onnx: dict[tuple[str, str], list[Operator]] = {}
 _openvino: dict[str, list[Operator]] = {}
 _without_rule: dict[str, str] = {}

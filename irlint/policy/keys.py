@@ -133,6 +133,17 @@ KEYS = (
         ),
     ),
     Key(
+        "operators",
+        "operators",
+        "Custom operators: how many inputs they take, of which types and shapes, and what they return.",
+        'domain = "com.acme"\nname = "FusedThing"\nsignature = "T[N, C, H, W], int64[K] -> T[N, C, (H + 1)//2, W]"',
+        parts=(
+            Key("domain", "text", "The domain of the operator; of a layer of an IR its `version`.", needed=True),
+            Key("name", "text", "The type of the nodes.", needed=True),
+            Key("signature", "signature", "The inputs and outputs, each with its element type and dims.", needed=True),
+        ),
+    ),
+    Key(
         "targets",
         "targets",
         "Runtime releases that must load the models: NAME@RELEASE, or NAME for the newest known release.",

@@ -16,6 +16,7 @@ from irlint.policy.suppressions import FileIgnores, Suppression, severities
 if TYPE_CHECKING:
     from datetime import date
 
+    from irlint.ops.signed import Declared
     from irlint.policy.toml_places import Path, Places
 
 A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name; `irlint rules` lists them"
@@ -61,6 +62,16 @@ class Reader:
         column = start - (self.text.rfind("\n", 0, start) + 1) + 1
         length = len(self.text[start:end].split("\n")[0])
         raise complaint(message, self.file, self.text, line, column, length=length, helps=helps)
+
+    def fail_within(self, message: str, path: Path, text: str, *, at: int, length: int) -> NoReturn:
+        """Raises the ConfigError at a part of a text, where the document has the text as it is."""
+        start, end = self.span(path, key=False)
+        inside = self.text.find(text, start, end)
+        if inside < 0:
+            self.fail(message, path)
+        line = self.text.count("\n", 0, inside + at) + 1
+        column = inside + at - (self.text.rfind("\n", 0, inside + at) + 1) + 1
+        raise complaint(message, self.file, self.text, line, column, length=length)
 
     def place(self, path: Path) -> str:
         """``irlint.toml:12``: where an entry begins."""
@@ -237,6 +248,22 @@ class Reader:
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
         return tuple(ModelShapes(**entry) for entry in self.entries(value, key, path))
 
+    def signature(self, value: Any, key: Key, path: Path) -> str:
+        from irlint.ops.signed import SignatureError, parameters
+
+        text = self.text_of(value, key, path)
+        try:
+            parameters(text)
+        except SignatureError as error:
+            self.fail_within(f"`signature`: {error}", path, text, at=error.at, length=error.length)
+        return text
+
+    def operators(self, value: Any, key: Key, path: Path) -> tuple[Declared, ...]:
+        from irlint.ops.signed import Declared
+
+        entries = self.entries(value, key, path)
+        return tuple(Declared(each["domain"], each["name"], each["signature"]) for each in entries)
+
     def suppressions(self, value: Any, key: Key, path: Path) -> tuple[Suppression, ...]:
         return tuple(Suppression(codes=entry.pop("rule"), **entry) for entry in self.entries(value, key, path))
 
@@ -262,5 +289,7 @@ KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "date": (Reader.date_of, None),
     "shapes": (Reader.shapes, {}),
     "models": (Reader.models, ()),
+    "signature": (Reader.signature, ""),
+    "operators": (Reader.operators, ()),
     "suppressions": (Reader.suppressions, ()),
 }

@@ -179,6 +179,7 @@ RULES = {
     "IRL521": "parsers.onnx.attribute_faults",
     "IRL522": "parsers.onnx.attribute_faults",
     "IRL523": "ops.shared.resized_axes",
+    "IRL524": "ops.signed",
     "IRL525": "ops.shared.compiling",
     "IRL560": "ops.flow.sequence",
     "IRL599": "inference.answers",

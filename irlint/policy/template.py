@@ -15,7 +15,13 @@ HEAD = """\
 """
 
 #: What stands before the lines of a key that is a table, by its kind; other keys have their value behind them.
-TABLES = {"levels": "[{}]", "rules by glob": "[{}]", "models": "[[{}]]", "suppressions": "[[{}]]"}
+TABLES = {
+    "levels": "[{}]",
+    "rules by glob": "[{}]",
+    "models": "[[{}]]",
+    "operators": "[[{}]]",
+    "suppressions": "[[{}]]",
+}
 
 #: The comments have so many columns.
 WIDTH = 118

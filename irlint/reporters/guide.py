@@ -20,6 +20,7 @@ TOPICS = (
     "targets",
     "triton",
     "folders",
+    "operators",
     "stores",
     "configuration",
     "python",

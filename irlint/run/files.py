@@ -19,6 +19,7 @@ from irlint.records import NOTHING, record, replaced
 from irlint.run.search import Excluded, discovered, skipped
 
 if TYPE_CHECKING:
+    from irlint.ops.signed import Declared
     from irlint.parsers.remote.locations import Located
     from irlint.policy.globs import ByGlob
     from irlint.policy.shape_options import ModelShapes
@@ -48,7 +49,7 @@ class Settings:
 
     Five of them say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in
     ``Form``, ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule. Messages say
-    that ``shapes_by`` gave the shapes.
+    that ``shapes_by`` gave the shapes. ``operators`` are custom ones that the configuration describes.
     """
 
     shapes: Mapping[str, Shape] = NOTHING
@@ -68,6 +69,7 @@ class Settings:
     operands: bool = True
     every: bool = False
     shapes_by: str = SHAPE_OPTION
+    operators: tuple[Declared, ...] = ()
 
 
 #: A check without any option.

@@ -41,6 +41,15 @@ def inspected(
 
     Raises OSError where the file cannot be opened.
     """
+    if not settings.operators:
+        return _inspected(path, data, settings)
+    from irlint.ops.signed import in_force
+
+    with in_force(settings.operators):
+        return _inspected(path, data, settings)
+
+
+def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
     model = parsers.read(path, data, weights=settings.weights)
     asked = given(settings, path)
     missing = _missing(model, asked[0])

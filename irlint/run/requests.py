@@ -39,6 +39,7 @@ def answered(
         drawn=True,
         policy=_policy(select, ignore, given),
         models=None if given is None else given.models,
+        operators=() if given is None else given["operators"],
         skip_pointers=given is not None and given.skips_pointers,
         weights=weights,
         targets=_targets(targets if targets is not None or given is None else given["targets"]),

@@ -80,6 +80,8 @@ KINDS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "date": lambda key: DATE,
     "shapes": lambda key: table(DIMS),
     "models": entries,
+    "operators": entries,
+    "signature": lambda key: reference("text"),
     "suppressions": entries,
 }
 

@@ -30,6 +30,7 @@ WITHOUT_EXAMPLES = {
     "IRL136",
     "IRL403",
     "IRL520",
+    "IRL524",
     "IRL522",
     "IRL599",
     "IRL604",

@@ -1,0 +1,380 @@
+"""Custom operators that a configuration describes: ``T[N, C, H, W], int64[K] -> T[N, C, (H + 1)//2, W]``.
+
+Left of the arrow stand the inputs, right of it the outputs, each with its element type and its dims. ``T`` and ``U``
+are one element type each. A name stands for one size wherever it stands: of an input, or the value of an attribute of
+that name, whose first entry is ``strides[0]``. Dims are expressions as ``irlint shapes`` prints them, ``?`` is any
+size, and ``...`` any axes, the same ones everywhere. A type without brackets has any shape; ``?`` behind an input says
+that it may be left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+
+from irlint.dims import Dim, MaybeDim
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.findings.statements import agree
+from irlint.findings.wording import closest, counted, span
+from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.model.tensor import Tensor, Type
+from irlint.ops import Operator, custom
+from irlint.ops.signatures import Signature
+from irlint.records import NOTHING, record
+
+if TYPE_CHECKING:
+    import ast
+
+SIGNATURE_MISMATCH = Rule(
+    "IRL524",
+    "signature-mismatch",
+    Severity.ERROR,
+    "A node of a custom operator does not fit the signature that the configuration states.",
+    why="The signature says how many inputs the operator takes, of which element types, ranks and sizes. The library "
+    "that has the operator refuses others, or computes something else.",
+    fix="Correct the node, or the signature in `[[operators]]`.",
+)
+
+#: The element types that signatures name.
+TYPES = (
+    *("float16", "float32", "float64", "bfloat16", "bool", "string", "complex64", "complex128"),
+    *("int4", "int8", "int16", "int32", "int64", "uint4", "uint8", "uint16", "uint32", "uint64"),
+    *("float8_e4m3fn", "float8_e5m2", "float4_e2m1"),
+)
+
+#: Names that stand for any one element type.
+VARIABLES = ("T", "U")
+
+#: What stands for any axes, and for any size.
+AXES, ANY = "...", "?"
+
+_PART = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
+_ENTRY = re.compile(r"\b([A-Za-z_]\w*)\[(\d+)\]")
+
+
+class SignatureError(ValueError):
+    """A text that is no signature; ``at`` is where, and ``length`` how much is wrong."""
+
+    def __init__(self, message: str, at: int, length: int = 1) -> None:
+        super().__init__(message)
+        self.at = at
+        self.length = max(length, 1)
+
+
+@record
+class Parameter:
+    """An input or output: its element type, and its dims, None for any shape."""
+
+    type: str
+    dims: tuple[str, ...] | None
+    optional: bool = False
+
+
+@record
+class Declared:
+    """A custom operator as a configuration states it: plain data."""
+
+    domain: str
+    name: str
+    signature: str
+
+
+@record
+class Parameters:
+    """A signature that was read."""
+
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+
+    @property
+    def required(self) -> int:
+        """The number of inputs that there have to be."""
+        return sum(not each.optional for each in self.inputs)
+
+
+def describe(operators: Sequence[Declared]) -> None:
+    """From here on, nodes of these operators are bound to them."""
+    custom.clear()
+    custom.update({(each.domain, each.name): each for each in operators})
+
+
+@contextmanager
+def in_force(operators: Sequence[Declared]) -> Iterator[None]:
+    """Within it, nodes of these operators are bound to them."""
+    before = list(custom.values())
+    describe(operators)
+    try:
+        yield
+    finally:
+        describe(before)
+
+
+@lru_cache(maxsize=1024)
+def parameters(text: str) -> Parameters:
+    """Reads a signature. Raises SignatureError."""
+    before, arrow, after = text.partition("->")
+    if not arrow:
+        raise SignatureError("a signature has `->` between inputs and outputs", 0, len(text))
+    inputs = tuple(_parts(before, 0))
+    outputs = tuple(_parts(after, len(before) + 2))
+    if not outputs:
+        raise SignatureError("there is no output behind `->`", len(text) - len(after) - 2, 2)
+    seen_optional = False
+    for each in inputs:
+        if seen_optional and not each.optional:
+            raise SignatureError("an input that has to be there stands behind one that may be left out", 0, len(before))
+        seen_optional = each.optional
+    return Parameters(inputs, outputs)
+
+
+def _parts(text: str, start: int) -> Iterator[Parameter]:
+    at = 0
+    while text.strip():
+        found = _PART.match(text, at)
+        if found is None or (found.end() < len(text) and text[found.end()] != ","):
+            wrong = at if found is None else found.end()
+            raise SignatureError("a type with its dims is expected, such as T[N, C]", start + wrong)
+        kind = found["type"]
+        if kind not in TYPES and kind not in VARIABLES:
+            close = closest(kind, [*TYPES, *VARIABLES])
+            meant = f"; did you mean {close}?" if close is not None else ""
+            raise SignatureError(f"there is no element type {kind}{meant}", start + found.start("type"), len(kind))
+        dims = None if found["dims"] is None else tuple(_dims(found["dims"], start + found.start("dims")))
+        yield Parameter(kind, dims, found["optional"] is not None)
+        if found.end() >= len(text):
+            return
+        at = found.end() + 1
+        if not text[at:].strip():
+            raise SignatureError("a type is expected behind the comma", start + found.end())
+
+
+def _dims(text: str, start: int) -> Iterator[str]:
+    """The dims of a shape, at most one of which is ``...``."""
+    seen = False
+    at = 0
+    for part in _split(text):
+        dim = part.strip()
+        place = start + at + (len(part) - len(part.lstrip()))
+        at += len(part) + 1
+        if dim == AXES:
+            if seen:
+                raise SignatureError("`...` stands twice in a shape", place, 3)
+            seen = True
+        elif dim != ANY and (not dim or _tree(dim) is None):
+            if not dim and not text.strip():
+                return
+            raise SignatureError(f"{dim or 'nothing'} is no size", place, len(dim))
+        yield dim
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that are in no parentheses."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+@lru_cache(maxsize=4096)
+def _tree(text: str) -> ast.expr | None:
+    """The syntax of a size, None for what is none; entries of attributes become names."""
+    import ast
+
+    from irlint.dims import symbol
+    from irlint.dims.expressions import FAILURES, LONGEST, dim_of
+
+    plain = _ENTRY.sub(r"\1__\2", text)
+    if len(plain) > LONGEST:
+        return None
+    try:
+        tree = ast.parse(plain, mode="eval").body
+        dim_of(tree, lambda name: symbol(name, 1))
+    except FAILURES:
+        return None
+    return tree
+
+
+def signature_of(operator: Declared) -> Signature:
+    """The signature as a schema."""
+    known = parameters(operator.signature)
+    names = tuple(f"input {at}" for at in range(len(known.inputs)))
+    return Signature(names, known.required, None, NOTHING, False)
+
+
+@lru_cache(maxsize=1024)
+def operator_of(operator: Declared, attributes: tuple[tuple[str, Any], ...], outputs: int) -> Operator:
+    """The rule of an operator for a node with these attributes, and so many outputs."""
+    known = parameters(operator.signature)
+
+    def rule(*inputs: Type | None) -> tuple[Type | None, ...]:
+        return _outputs(known, inputs, attributes=dict(attributes), outputs=outputs)
+
+    return Operator(operator.name, 1, rule)
+
+
+def count_fault(operator: Declared, inputs: int, outputs: int) -> Fault | None:
+    """What is wrong with the number of inputs or outputs of a node."""
+    known = parameters(operator.signature)
+    least, most = known.required, len(known.inputs)
+    if not least <= inputs <= most:
+        message = f"{counted(inputs, 'input')}; the signature has {span(least, most)}"
+        return SIGNATURE_MISMATCH.fault(message, help="connect the inputs of the signature", input=min(inputs, most))
+    if outputs > len(known.outputs):
+        message = f"{counted(outputs, 'output')}; the signature has {len(known.outputs)}"
+        return SIGNATURE_MISMATCH.fault(message, help="remove the outputs that the signature does not have")
+    return None
+
+
+@record
+class _Given:
+    """An input of a node: its index, what the signature states of it, and what is known of it."""
+
+    at: int
+    parameter: Parameter
+    tensor: Tensor
+
+
+class _Bound:
+    """What the names of a signature stand for at a node."""
+
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
+        self.sizes: dict[str, Dim] = dict(_numbers(attributes))
+        self.types: dict[str, str] = {}
+        self.axes: tuple[MaybeDim, ...] | None = None
+
+    def size(self, text: str) -> MaybeDim:
+        """The size that an expression stands for, None where a name in it is not known."""
+        from irlint.dims.expressions import FAILURES, dim_of
+
+        tree = _tree(text) if text != ANY else None
+        if tree is None:
+            return None
+        try:
+            return dim_of(tree, self.sizes.__getitem__)
+        except (*FAILURES, KeyError):
+            return None
+
+
+def _numbers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """The whole numbers among attributes, and those in their lists."""
+    for name, value in attributes.items():
+        if isinstance(value, int) and not isinstance(value, bool):
+            yield name, value
+        elif isinstance(value, (list, tuple)):
+            yield from ((f"{name}__{at}", each) for at, each in enumerate(value) if isinstance(each, int))
+
+
+def _outputs(
+    known: Parameters, inputs: Sequence[Type | None], *, attributes: Mapping[str, Any], outputs: int
+) -> tuple[Type | None, ...]:
+    bound = _Bound(attributes)
+    given = [
+        _Given(at, each, tensor)
+        for at, (each, tensor) in enumerate(zip(known.inputs, inputs))
+        if isinstance(tensor, Tensor)
+    ]
+    for one in given:
+        _bind_type(one, bound)
+        _bind_shape(one, bound)
+    for one in given:
+        _compare(one, bound)
+    return tuple(_output(each, bound) for each in known.outputs[:outputs])
+
+
+def _bind_type(given: _Given, bound: _Bound) -> None:
+    at, parameter, tensor = given.at, given.parameter, given.tensor
+    if tensor.dtype is None:
+        return
+    expected = bound.types.setdefault(parameter.type, tensor.dtype) if parameter.type in VARIABLES else parameter.type
+    if tensor.dtype != expected:
+        of = f" ({parameter.type} of the signature)" if parameter.type in VARIABLES else ""
+        raise SIGNATURE_MISMATCH.fault(
+            f"input {at} is {tensor.dtype}, and has to be {expected}{of}", help=f"cast it to {expected}", input=at
+        )
+
+
+def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
+    """The axes that the dims of a parameter stand for, without those of ``...``; None where the ranks differ."""
+    dims = parameter.dims or ()
+    if AXES not in dims:
+        return list(enumerate(dims)) if len(dims) == rank else None
+    before = dims.index(AXES)
+    after = len(dims) - before - 1
+    if rank < before + after:
+        return None
+    return [*enumerate(dims[:before]), *zip(range(rank - after, rank), dims[before + 1 :])]
+
+
+def _bind_shape(given: _Given, bound: _Bound) -> None:
+    """Gives sizes to the names that stand alone in a shape."""
+    at, parameter, tensor = given.at, given.parameter, given.tensor
+    if tensor.shape is None or parameter.dims is None:
+        return
+    axes = _aligned(parameter, len(tensor.shape))
+    if axes is None:
+        least = "at least " if AXES in parameter.dims else ""
+        rank = len(parameter.dims) - (AXES in parameter.dims)
+        message = (
+            f"input {at} has rank {len(tensor.shape)}, and the signature {least}{rank}: [{', '.join(parameter.dims)}]"
+        )
+        raise SIGNATURE_MISMATCH.fault(message, help="give it the axes of the signature", input=at)
+    for axis, dim in axes:
+        size = tensor.shape[axis]
+        if dim.isidentifier() and size is not None:
+            bound.sizes.setdefault(dim, size)
+    if AXES in parameter.dims:
+        first = parameter.dims.index(AXES)
+        rest = tensor.shape[first : len(tensor.shape) - (len(parameter.dims) - first - 1)]
+        bound.axes = rest if bound.axes is None else bound.axes
+
+
+def _compare(given: _Given, bound: _Bound) -> None:
+    """Compares the sizes of an input with what the names stand for."""
+    at, parameter, tensor = given.at, given.parameter, given.tensor
+    if tensor.shape is None or parameter.dims is None:
+        return
+    for axis, dim in _aligned(parameter, len(tensor.shape)) or ():
+        expected = bound.size(dim)
+        _agree((at, axis), tensor.shape[axis], expected, dim=dim)
+    if AXES in parameter.dims and bound.axes is not None:
+        first = parameter.dims.index(AXES)
+        rest = tensor.shape[first : len(tensor.shape) - (len(parameter.dims) - first - 1)]
+        if len(rest) != len(bound.axes):
+            message = f"`...` is {counted(len(rest), 'axis', 'axes')} in input {at}, and {len(bound.axes)} before"
+            raise SIGNATURE_MISMATCH.fault(message, help="give both inputs the same axes there", input=at)
+        for axis, (size, expected) in enumerate(zip(rest, bound.axes), first):
+            _agree((at, axis), size, expected, dim=AXES)
+
+
+def _agree(place: tuple[int, int], size: MaybeDim, expected: MaybeDim, *, dim: str) -> None:
+    at, axis = place
+    if expected is None or agree(size, expected, why=f"axis {axis} of input {at} is {dim} of the signature"):
+        return
+    stated = f"{expected}" if str(expected) == dim else f"{expected} ({dim} of the signature)"
+    raise SIGNATURE_MISMATCH.fault(
+        f"axis {axis} of input {at} is {size}, and has to be {stated}",
+        help="correct the input, or the signature",
+        input=at,
+        marks=((at, axis),),
+    )
+
+
+def _output(parameter: Parameter, bound: _Bound) -> Type:
+    dtype = bound.types.get(parameter.type) if parameter.type in VARIABLES else parameter.type
+    if parameter.dims is None:
+        return Tensor(dtype, None)
+    dims: list[MaybeDim] = []
+    for each in parameter.dims:
+        if each != AXES:
+            dims.append(bound.size(each))
+        elif bound.axes is None:
+            return Tensor(dtype, None)
+        else:
+            dims += bound.axes
+    return Tensor(dtype, tuple(dims))
