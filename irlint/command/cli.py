@@ -223,16 +223,23 @@ def _page() -> int | None:
 
 
 @commands.command()
-@click.argument("model", type=click.Path())
+@click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path())
 @_with(CONTRACT)
-def contract(model: str, **options: Any) -> None:
-    """Prints which input sizes a MODEL accepts, and the output shapes that follow from them."""
+def contract(models: tuple[str, ...], **options: Any) -> None:
+    """Prints which input sizes a MODEL accepts, and the output shapes that follow from them.
+
+    With --as config it takes several models.
+    """
     tool, assumptions = options["as"], options["assume"]
+    if len(models) > 1 and tool != "config":
+        fail("contract takes one model", "help: several with --as config")
     if tool is None and assumptions:
         fail("--assume bounds what --as prints, which is not given")
     if tool is not None:
-        _print_profile(model, tool, assumptions, options)
+        for model in models:
+            _print_profile(model, tool, assumptions, options)
         return
+    (model,) = models
     from irlint.reporters.contract import rendered
     from irlint.run.contract import demanded
 
@@ -242,13 +249,19 @@ def contract(model: str, **options: Any) -> None:
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
     if options["format"] != "text":
         fail(f"--as prints text of its own: it does not go with --format {options['format']}")
+    if tool in ("triton", "config") and assumptions:
+        fail(f"--assume does not go with --as {tool}, which states what the model takes")
     if tool == "triton":
-        if assumptions:
-            fail("--assume does not go with --as triton: the configuration states sizes, not conditions")
         from irlint.reporters.triton import rendered as configured
         from irlint.run.contract import stated
 
         _print(lambda path, **shapes: configured(*stated(path, **shapes)), lambda text, _: text, model, options)
+        return
+    if tool == "config":
+        from irlint.reporters.promises import rendered as promised
+        from irlint.run.contract import demanded as demands
+
+        _print(demands, lambda found, _: promised(found), model, options)
         return
     from irlint.reporters.profiles import rendered
     from irlint.run.contract import fitted

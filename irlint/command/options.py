@@ -243,7 +243,7 @@ CONTRACT = (
         "--as",
         "Print code or options for this tool, ready to paste.",
         "choice",
-        values=("torch", "onnxruntime", "openvino", "trtexec", "triton"),
+        values=("torch", "onnxruntime", "openvino", "trtexec", "triton", "config"),
     ),
     Option(
         "--assume", "With --as: an extra condition on the sizes, such as 'H <= 1280'.", "texts", metavar="CONDITION"

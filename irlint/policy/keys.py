@@ -51,8 +51,8 @@ class Key:
     ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a
     choice, and ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that
     ``irlint init`` writes, or the lines of the table. ``parts`` are the keys of each entry, of which it has those that
-    are ``needed``, and at least one of those in ``one_of``. A list that is ``filled`` has entries. A ``switch`` is true
-    or false; its option has a twin, ``--no-…``, that undoes it.
+    are ``needed``, and at least one of those in ``one_of``; ``empty`` says what is wrong without any of these. A list
+    that is ``filled`` has entries. A ``switch`` is true or false; its option has a twin, ``--no-…``, that undoes it.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Key:
     parts: tuple[Key, ...] = ()
     needed: bool = False
     one_of: tuple[str, ...] = ()
+    empty: str = ""
     filled: bool = False
 
 
@@ -117,8 +118,10 @@ KEYS = (
     Key(
         "models",
         "models",
-        "Shapes for the inputs of some models: integers, names, or ? for unknown.",
-        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }',
+        "What is stated of some models: shapes of their inputs, and what they take, accept and return.",
+        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\n'
+        'takes = { images = "float32[N, 3, H, W]" }\naccepts = ["H % 32 == 0", "1 <= W <= 1280"]\n'
+        'returns = { heads = "float32[N, 8, H, W]" }',
         option=Option(
             "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
@@ -128,9 +131,13 @@ KEYS = (
                 "shapes",
                 "shapes",
                 "The dims of each input: integers, names, or ? for unknown; an empty string is a scalar.",
-                needed=True,
             ),
+            Key("takes", "types", 'The inputs that the models have to take: { images = "float32[N, 3, H, W]" }.'),
+            Key("accepts", "conditions", 'Sizes that they have to accept: ["1 <= seq <= 512", "H % 32 == 0"].'),
+            Key("returns", "types", 'The outputs that they have to return: { heads = "float32[N, 8, H, W]" }.'),
         ),
+        one_of=("shapes", "takes", "accepts", "returns"),
+        empty="this entry states nothing of the models",
     ),
     Key(
         "operators",
@@ -171,6 +178,7 @@ KEYS = (
             Key("expires", "date", "The last day of the entry."),
         ),
         one_of=("file", "rule", "node"),
+        empty="this entry would hide every finding",
     ),
     Key(
         "fail-on",

@@ -16,6 +16,7 @@ from irlint.policy.suppressions import FileIgnores, Suppression, severities
 if TYPE_CHECKING:
     from datetime import date
 
+    from irlint.model.tensor import Tensor
     from irlint.ops.signed import Declared
     from irlint.policy.toml_places import Path, Places
 
@@ -240,10 +241,38 @@ class Reader:
             parts = self.values(entry, key.parts, at)
             if key.one_of and not any(parts[name] for name in key.one_of):
                 *first, last = [f"`{name}`" for name in key.one_of]
-                hint = f"say which ones, by {', '.join(first)} or {last}"
-                self.fail("this entry would hide every finding", at, hint, key=True)
+                self.fail(key.empty, at, f"add {', '.join(first)} or {last}", key=True)
             result.append({**parts, "place": self.place(at)})
         return result
+
+    def types(self, value: Any, key: Key, path: Path) -> dict[str, Tensor]:
+        from irlint.checks.pinned import tensor
+        from irlint.ops.signed import SignatureError
+
+        self.table(value, path, "a table with NAME = TYPE")
+        found = {}
+        for name, text in value.items():
+            at = (*path, name)
+            if not isinstance(text, str) or not text.strip():
+                self.fail(f'the type of `{name}` is {kind(text)}, where a text such as "float32[N, 3]" is expected', at)
+            try:
+                found[name] = tensor(text)
+            except SignatureError as error:
+                self.fail_within(f"the type of `{name}`: {error}", at, text, at=error.at, length=error.length)
+        return found
+
+    def conditions(self, value: Any, key: Key, path: Path) -> tuple[str, ...]:
+        import re
+
+        from irlint.contracts.assumptions import assumed
+
+        texts = self.texts(value, path, "conditions")
+        for index, text in enumerate(texts):
+            try:
+                assumed(text, re.findall(r"[A-Za-z_]\w*", text))
+            except ValueError as error:
+                self.fail(str(error).replace("is no assumption", "is no condition"), (*path, index))
+        return tuple(texts)
 
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
         return tuple(ModelShapes(**entry) for entry in self.entries(value, key, path))
@@ -290,6 +319,8 @@ KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "shapes": (Reader.shapes, {}),
     "models": (Reader.models, ()),
     "signature": (Reader.signature, ""),
+    "types": (Reader.types, {}),
+    "conditions": (Reader.conditions, ()),
     "operators": (Reader.operators, ()),
     "suppressions": (Reader.suppressions, ()),
 }

@@ -189,6 +189,7 @@ RULES = {
     "IRL608": "checks.frozen",
     "IRL609": "checks.frozen",
     "IRL610": "checks.equal_sizes",
+    "IRL611": "checks.pinned",
     "IRL620": "folders.rules",
     "IRL621": "folders.rules",
     "IRL622": "folders.rules",

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.dims import MaybeDim, Shape, symbol
-from irlint.records import record
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.records import NOTHING, record
+
+if TYPE_CHECKING:
+    from irlint.model.tensor import Tensor
 
 #: A number of 64 bits has at most this many digits.
 DIGITS = 19
@@ -16,11 +20,19 @@ BY = "shapes="
 
 @record
 class ModelShapes:
-    """Shapes of the inputs of the models that a glob names; ``place`` is where they are stated."""
+    """What is stated of the models that a glob names, and where: shapes of inputs, and what they promise."""
 
     file: str
     shapes: Mapping[str, Shape]
     place: str
+    takes: Mapping[str, Tensor] = NOTHING
+    accepts: tuple[str, ...] = ()
+    returns: Mapping[str, Tensor] = NOTHING
+
+    @property
+    def promises(self) -> bool:
+        """Whether it states what the models take, accept or return."""
+        return bool(self.takes or self.accepts or self.returns)
 
 
 def named_shapes(shapes: Mapping[str, Sequence[int | str | None]]) -> dict[str, Shape]:

@@ -21,6 +21,7 @@ TOPICS = (
     "triton",
     "folders",
     "operators",
+    "pinned",
     "stores",
     "configuration",
     "python",

@@ -54,7 +54,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
     asked = given(settings, path)
     missing = _missing(model, asked[0])
     known = inferred(model, *(_without(each, missing) for each in asked))
-    found = _in_document_order(model, _every_problem(known, settings.targets))
+    found = _in_document_order(model, [*_every_problem(known, settings.targets), *_broken_promises(known, settings)])
     suggestions = _suggestions(known, found, data, asked[0])
     if suggestions is not None:
         found = suggestions.rooted()
@@ -100,6 +100,18 @@ def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:
 
         found = limited(found, MOST_LISTED)
     return explained(found, known)
+
+
+def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
+    """What the configuration promises of the model and it does not keep."""
+    entries = settings.models.of(known.model.path) if settings.models else ()
+    promises = [each for each in entries if each.promises]
+    if not promises:
+        return []
+    from irlint.checks.pinned import Promise, broken
+
+    stated = [Promise(each.takes, each.accepts, each.returns, each.place) for each in promises]
+    return [problem for each in stated for problem in broken(known, each)]
 
 
 def _suggestions(

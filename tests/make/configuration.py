@@ -81,6 +81,8 @@ KINDS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "shapes": lambda key: table(DIMS),
     "models": entries,
     "operators": entries,
+    "types": lambda key: table(reference("text")),
+    "conditions": lambda key: listed("text", key),
     "signature": lambda key: reference("text"),
     "suppressions": entries,
 }

@@ -299,7 +299,7 @@ def refused(text: str, name: str = "irlint.toml") -> str:
         ('[[suppress]]\nreason = "x"\nrules = "IRL2"', "did you mean `rule`?", "3:1"),
         ('[[suppress]]\nreason = "x"\nnode = "a"\nexpires = "soon"', "a date such as", "4:11"),
         ('[[suppress]]\nreason = "x"\nnode = "a"\nexpires = 2027-01-31T00:00:00', "a date such as", "4:11"),
-        ('[[models]]\nfile = "a"', "has no `shapes`", "1:3"),
+        ('[[models]]\nfile = "a"', "this entry states nothing of the models", "1:3"),
         ('[[models]]\nfile = "a"\nshapes = { x = "N;3" }', "'N;3' is no size", "3:16"),
         ('[[models]]\nfile = "a"\nshapes = { x = [1, 3] }', "the shape of `x` is a list", "3:16"),
         ('[[models]]\nfile = "a"\n[models.shapes]\nx = -1', "the shape of `x` is the number -1", "4:5"),

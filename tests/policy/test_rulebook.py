@@ -34,6 +34,7 @@ WITHOUT_EXAMPLES = {
     "IRL522",
     "IRL599",
     "IRL604",
+    "IRL611",
     "IRL701",
     "IRL702",
     "IRL703",

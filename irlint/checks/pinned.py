@@ -1,0 +1,101 @@
+"""What a configuration promises of a model: the inputs that it takes, the sizes that it accepts, what it returns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.contracts.assumptions import with_assumptions
+from irlint.contracts.compared import Side, interface_changes
+from irlint.contracts.contract import contract_of
+from irlint.contracts.interface import End, inputs, outputs
+from irlint.dims import MaybeDim, symbols
+from irlint.findings.faults import Rule, Severity
+from irlint.inference.known import Known
+from irlint.model import Problem, Value
+from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.ops.signed import ANY, SignatureError, parameters
+from irlint.records import record, replaced
+
+PROMISE_BROKEN = Rule(
+    "IRL611",
+    "promise-broken",
+    Severity.ERROR,
+    "The model takes, accepts or returns less than the configuration promises.",
+    why="Whoever uses the model relies on the inputs, sizes and outputs that `[[models]]` states. A new export that "
+    "narrows them fails where it is used, long after it was made.",
+    fix="Export the model as promised, or change the promise: `irlint contract MODEL --as config` writes the present "
+    "one.",
+    role="given",
+)
+
+#: Changes that break nobody who goes by names.
+PASSED = ("input-moved", "output-moved", "output-untold")
+
+
+@record
+class Promise:
+    """What ``[[models]]`` states of a model: types by the names of inputs and outputs, and conditions; ``place`` is
+    where."""
+
+    takes: Mapping[str, Tensor]
+    accepts: tuple[str, ...]
+    returns: Mapping[str, Tensor]
+    place: str
+
+
+def tensor(text: str) -> Tensor:
+    """The type that a text such as ``float32[N, 3, H//2]`` stands for. Raises SignatureError."""
+    from irlint.dims import symbol
+    from irlint.dims.expressions import read
+
+    parameter = parameters(f"{text} -> T").inputs
+    if len(parameter) != 1 or parameter[0].optional or parameter[0].type in ("T", "U"):
+        raise SignatureError("one type with its dims is expected, such as float32[N, 3, H, W]", 0, len(text))
+    dims = parameter[0].dims
+    if dims is None:
+        return Tensor(parameter[0].type, None)
+    names = {name: symbol(name, 1) for dim in dims for name in re.findall(r"[A-Za-z_]\w*", dim)}
+    sizes: tuple[MaybeDim, ...] = tuple(None if dim == ANY else read(dim, names) for dim in dims)
+    return Tensor(parameter[0].type, sizes)
+
+
+def broken(known: Known, promise: Promise) -> Iterator[Problem]:
+    """Each promise that a model does not keep."""
+    if known.model.graph is None:
+        return
+    taken = _ends(inputs(known), promise.takes)
+    returned = _ends(outputs(known), promise.returns)
+    types = {each.value: each.type for each in taken}
+    promised = replaced(known, types={**known.types, **types}, requires=())
+    names = {name for each in types.values() for name in _names(each)}
+    try:
+        promised = with_assumptions(promised, promise.accepts, names)
+    except ValueError as error:
+        yield _problem(promise, str(error))
+        return
+    before = Side(taken, returned, contract_of(promised))
+    after = Side(inputs(known), outputs(known), contract_of(known), known.model.symbols)
+    for change in interface_changes(before, after):
+        if change.breaking and change.kind not in PASSED:
+            yield _problem(promise, change.message, change.name)
+
+
+def _problem(promise: Promise, message: str, name: str = "") -> Problem:
+    fault = PROMISE_BROKEN.fault(message, help=f"export the model as promised in {promise.place}")
+    return Problem(fault, value=name or None)
+
+
+def _ends(own: Sequence[End], stated: Mapping[str, Tensor]) -> tuple[End, ...]:
+    """The inputs or outputs as promised; those of the model where nothing is."""
+    if not stated:
+        return tuple(own)
+    by_name = {name: each for each in own for name in each.names}
+    return tuple(
+        replaced(by_name[name], name=name, type=given) if name in by_name else End(name, (name,), Value(name), given)
+        for name, given in stated.items()
+    )
+
+
+def _names(given: Type | None) -> set[str]:
+    return {name for dim in tensor_shape(given) or () if dim is not None for name in symbols(dim)}

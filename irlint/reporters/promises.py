@@ -1,0 +1,59 @@
+"""The ``[[models]]`` table that promises what a model takes, accepts and returns, ready to be pasted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from irlint.reporters.pasted import comment, pasted
+
+#: A name of a size that data decide.
+UNKNOWN = re.compile(r"\b_")
+
+
+def rendered(found: Mapping[str, Any]) -> str:
+    """The table for a contract as ``irlint contract --format json`` has it."""
+    return pasted(_lines(found))
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    always = [each["condition"] for each in found["requires"] if "when" not in each]
+    for each in found["requires"]:
+        if "when" in each:
+            yield comment(f"{each['condition']} has to hold where {each['when']} runs, which is no promise")
+    yield "[[models]]"
+    yield f"file = {_text(found['path'])}"
+    yield from _types("takes", found["inputs"])
+    if always:
+        yield f"accepts = [{', '.join(map(_text, always))}]"
+    yield from _types("returns", found["outputs"])
+
+
+def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    stated = [each for each in ends if each["dtype"] is not None and "(" not in each["dtype"]]
+    for each in ends:
+        if each not in stated:
+            yield comment(f"{each['name']} is no tensor, of which a table promises nothing")
+    if stated:
+        parts = (f"{_key(each['name'])} = {_text(_type(each))}" for each in stated)
+        yield f"{key} = {{ {', '.join(parts)} }}"
+
+
+def _type(end: Mapping[str, Any]) -> str:
+    """The type as ``takes`` and ``returns`` state it; a size that data decide is ``?``."""
+    if end["shape"] is None:
+        return str(end["dtype"])
+    dims = ("?" if isinstance(dim, str) and UNKNOWN.search(dim) else str(dim) for dim in end["shape"])
+    return f"{end['dtype']}[{', '.join(dims)}]"
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False)
