@@ -23,7 +23,7 @@ LEAST_EXAMPLE = 2
 
 #: What stands above the tuple.
 BY_POSITION = (
-    "by position, as a model file does not keep the names of forward's arguments: put None for one that is no tensor,",
+    "by position, as a model file does not keep the names of the arguments of forward: put None for one that is not a tensor,",
     "and nest those of a tuple, a dict or a cache as it nests its tensors",
 )
 
@@ -76,7 +76,7 @@ def lines(profile: Profile) -> Iterator[str]:
     examples = [f"{names.variables[name]} = {size.example}" for name, size in sizes.items() if size.example]
     if examples:
         yield comment(
-            f"example inputs have at least {', '.join(examples)}: torch fixes what is made from a Dim of 0 or 1"
+            f"example inputs have at least {', '.join(examples)}: torch.export treats sizes of 0 and 1 as constants"
         )
 
 
@@ -131,7 +131,7 @@ def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> 
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step
-    note = "" if found.whole else f"  {comment(f'of {_conditions(free)}')}"
+    note = "" if found.whole else f"  {comment(f'narrower than the contract: {_conditions(free)}')}"
     if found.step == 1 and free.ones >= LEAST_EXAMPLE and free.ones >= low:
         low = free.ones + 1
         note = (

@@ -158,7 +158,7 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
         (lacking, f"{counted(lacking, 'model')} not checked without the package {packages}"),
         (skipped - pointers - lacking, no_models(skipped - pointers - lacking)),
         (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),
-        (report.suppressed, f"{counted(report.suppressed, 'finding')} suppressed"),
+        (report.suppressed != report.errors_hidden and report.suppressed, f"{counted(report.suppressed, 'finding')} suppressed"),
         (report.errors_hidden, errors_hidden(report.errors_hidden, report.configuration)),
         (report.hidden, f"{counted(report.hidden, 'finding')} in the baseline"),
     )

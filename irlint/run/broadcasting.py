@@ -56,7 +56,7 @@ RULES = (
     BroadcastRule(
         "multidirectional",
         "ONNX from opset 7 on: Add, Mul, Where, Max, Expand",
-        "shapes end together; sizes on one axis are equal, or all but one of them 1",
+        "shapes are aligned at their last axis; the sizes on one axis are equal, apart from those that are 1",
         lambda shapes, axis: broadcast(shapes),
     ),
     BroadcastRule(
@@ -82,7 +82,7 @@ RULES = (
     BroadcastRule(
         "numpy",
         'OpenVINO: auto_broadcast="numpy"',
-        "shapes end together; sizes on one axis are equal, or all but one of them 1",
+        "shapes are aligned at their last axis; the sizes on one axis are equal, apart from those that are 1",
         lambda shapes, axis: broadcast(shapes),
     ),
     BroadcastRule(

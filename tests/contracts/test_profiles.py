@@ -115,17 +115,18 @@ def test_torch(tmp_path: Path) -> None:
     text = written(DETECTOR.replace("float[4] mean", "float[N,4] mean"), tmp_path, "torch", "H <= 1280", "W == 64")
     assert text == (
         "from torch.export import Dim\n\n"
-        'H = 4 * Dim("H_by_4", min=1, max=320)  # of H <= 1280 and H % 4 in (0, 3)\n'
+        'H = 4 * Dim("H_by_4", min=1, max=320)  # narrower than the contract: H <= 1280 and H % 4 in (0, 3)\n'
         'N = Dim("N")\n'
         "# W is 64\n"
-        "# by position, as a model file does not keep the names of forward's arguments: put None for one that is no "
-        "tensor,\n"
+        "# by position, as a model file does not keep the names of the arguments of forward: put None for one that is not "
+        "a tensor,
+"
         "# and nest those of a tuple, a dict or a cache as it nests its tensors\n"
         "dynamic_shapes = (\n"
         "    {0: N, 2: H},  # images\n"
         "    {0: N},  # mean\n"
         ")\n"
-        "# example inputs have at least H = 8, N = 2: torch fixes what is made from a Dim of 0 or 1\n"
+        "# example inputs have at least H = 8, N = 2: torch.export treats sizes of 0 and 1 as constants\n"
     )
 
 
