@@ -118,9 +118,8 @@ def test_torch(tmp_path: Path) -> None:
         'H = 4 * Dim("H_by_4", min=1, max=320)  # narrower than the contract: H <= 1280 and H % 4 in (0, 3)\n'
         'N = Dim("N")\n'
         "# W is 64\n"
-        "# by position, as a model file does not keep the names of the arguments of forward: put None for one that is not "
-        "a tensor,
-"
+        "# by position, as a model file does not keep the names of the arguments of forward: put None for one that is "
+        "not a tensor,\n"
         "# and nest those of a tuple, a dict or a cache as it nests its tensors\n"
         "dynamic_shapes = (\n"
         "    {0: N, 2: H},  # images\n"
