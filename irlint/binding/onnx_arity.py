@@ -22,13 +22,15 @@ from irlint.schemas import (
 @record
 class Arity:
     """How many inputs an operator takes, their names, and which of them may be left out; ``later`` is the opset from
-    which on it takes those that the node has, 0 for none."""
+    which on it takes those that the node has, 0 for none, and ``former`` the attribute that the one after the last is
+    there."""
 
     names: list[str]
     lowest: int
     highest: int
     optional: list[bool]
     later: int = 0
+    former: str = ""
 
 
 def arity_faults(
@@ -44,6 +46,7 @@ def arity_faults(
             schema.max_input,
             optional,
             _opset_with(len(node.inputs), schema),
+            _former(schema, _opset_with(len(node.inputs), schema)),
         )
         faults = _input_faults(node, arity, {name.casefold() for name in moved})
         if is_experimental(schema):
@@ -63,11 +66,14 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
     attributes."""
     count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
+        move = ""
+        if arity.former and count == highest + 1:
+            move = f"write what input {highest} holds as the attribute `{arity.former}` and remove the input; or "
         return [
             INPUT_COUNT.fault(
                 f"{counted(count, 'input')}; the operator takes "
                 + (f"{counts(lowest, highest)} ({', '.join(names)})" if highest else "none"),
-                help=(f"import opset {arity.later}, which has them, or " if arity.later else "")
+                help=(f"{move}import opset {arity.later}, which has them, or " if arity.later else "")
                 + f"remove the inputs from index {highest} on",
                 input=highest,
             )
@@ -100,6 +106,15 @@ def _opset_with(count: int, schema: OfficialSchema) -> int:
         if later is not None and later.max_input >= count:
             return since
     return 0
+
+
+def _former(schema: OfficialSchema, later: int) -> str:
+    """The attribute of a schema that is the input after its last one in a later opset, "" for none."""
+    newer = official(schema.name, later, schema.domain) if later else None
+    if newer is None or len(newer.inputs) <= schema.max_input:
+        return ""
+    name = newer.inputs[schema.max_input].name
+    return name if name in schema.attributes else ""
 
 
 def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:

@@ -406,7 +406,7 @@ def _help_for(constant: Constant, count: int, size: int, node: Node | None, know
     meant = next((each for each in kind if count and byte_size(each, count) == size), None)
     if meant is None:
         return again
-    return f"{size} bytes are exactly what {meant} needs: correct the element type, or {again}"
+    return f"{again}; or, if its {size} bytes are {meant}, which needs so many, correct the element type"
 
 
 #: The element types of one kind.

@@ -65,10 +65,17 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
         if found != dtype:
             raise ELEMENT_TYPES_DIFFER.fault(
                 f"input {index} is {dtype} and input {other} is {found}: they have to be of one element type",
-                help=f"convert input {other} to {dtype}, or input {index} to {found}",
+                help=f"convert {to_one_type((index, dtype), (other, found))}",
                 input=other,
             )
     return dtype
+
+
+def to_one_type(one: tuple[int, str], other: tuple[int, str]) -> str:
+    """How two inputs of different types get one: the later one that of the earlier, but real numbers stay real."""
+    if other[1] in FLOATS and one[1] not in FLOATS:
+        one, other = other, one
+    return f"input {other[0]} to {one[1]}, or input {one[0]} to {other[1]}"
 
 
 #: Whole numbers that OpenVINO stores and does not read where they decide a shape.

@@ -8,7 +8,7 @@ from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import warn
 from irlint.model.tensor import FLOATS, Map, Opaque, Optional, SparseTensor, Tensor, Type, type_text
 from irlint.model.tensor import Sequence as SequenceType
-from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER, one_of
+from irlint.ops.shared.element_types import ELEMENT_TYPE_REFUSED, ELEMENT_TYPES_DIFFER, one_of, to_one_type
 from irlint.schemas import MICROSOFT, RUNTIME_DOMAINS, Formal, OfficialSchema, official, official_versions
 
 SMALL_FLOATS = FLOATS - {"float32", "float64"}
@@ -66,7 +66,10 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
             raise _refused(schema, formal, index, key=type_text(known))
         if formal is None or key is None:
             continue
-        refused = _refused(schema, formal, index, key=key) if key not in formal.types else None
+        refused = None
+        if key not in formal.types:
+            beside = _beside(schema, inputs, formal)
+            refused = _refused(schema, formal, index, key=key, beside=beside)
         if refused is not None and refused.severity is Severity.ERROR:
             raise refused
         if refused is not None:
@@ -75,14 +78,23 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
             continue
         if variables.setdefault(formal.variable, key) != key:
             other = first[formal.variable]
+            one = variables[formal.variable]
             raise ELEMENT_TYPES_DIFFER.fault(
-                f"input {other} is {variables[formal.variable]} and input {index} is {key}: "
-                f"both have to be of one type ({formal.variable})",
-                help=f"cast input {index} to {variables[formal.variable]}, or input {other} to {key}",
+                f"input {other} is {one} and input {index} is {key}: both have to be of one type ({formal.variable})",
+                help=f"cast {to_one_type((other, one), (index, key))}",
                 input=index,
             )
         first.setdefault(formal.variable, index)
     return variables
+
+
+def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
+    """The type of another input that has to be of the same one, where the operator takes it, else ""."""
+    for index, known in enumerate(inputs):
+        other, key = _formal_at(schema.inputs, index), type_key(known)
+        if other is not None and other.homogeneous and other.variable == formal.variable and key in formal.types:
+            return f"{key}, the type of input {index}"
+    return ""
 
 
 def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
@@ -93,17 +105,18 @@ def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
     return not any(name.startswith(kind) for name in formal.types)
 
 
-def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> Fault:
+def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, beside: str = "") -> Fault:
     """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they
     take."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
     other = "a release" if runtime else _opset_that_takes(schema, index, key)
+    target = beside or _best(formal.types, key)
     another = f", or use {other} whose operator takes {key}" * bool(other)
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
-        help=_quantized(schema, formal, index, key=key) or f"cast input {index} to {_best(formal.types, key)}{another}",
+        help=_quantized(schema, formal, index, key=key) or f"cast input {index} to {target}{another}",
         input=index,
         severity=Severity.WARNING if varies and key in SMALL_FLOATS and formal.types & FLOATS else None,
     )
