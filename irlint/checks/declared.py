@@ -63,8 +63,8 @@ MANY = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """Declarations that contradict what was inferred, of a chain of them only the one where it begins; where shapes are
-    given to inputs, those that contradict these."""
+    """Declarations that contradict what was inferred, of a chain only the first; with --shape, the inputs that
+    contradict it."""
     if known.overridden:
         from irlint.checks import given
 
@@ -144,7 +144,8 @@ class _Comparison:
                 yield from self._of_node(node)
 
     def _compared(self) -> Iterator[Node]:
-        """The nodes to compare: of those that make only values with MANY declarations, the first one of each name."""
+        """The nodes to compare: all, except that of nodes whose outputs have more than MANY declarations only the first
+        per name is taken."""
         seen: set[str] = set()
         for node in self.graph.nodes:
             often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
@@ -226,8 +227,8 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether what comes in and what is given are tensors of just the declared types; ``alike`` are pairs of types that
-    are equal, by their identities: many nodes have the same ones."""
+    """Whether all inputs and outputs of a node are tensors with exactly the declared types; ``alike`` are pairs of
+    types that are equal, by their identities: many nodes have the same ones."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)
@@ -285,7 +286,8 @@ def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> boo
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
-    """Input ports of an IR whose dims are not those that the value's own port states, and that the operators give."""
+    """Input ports of an IR whose dims differ from those of the output port that feeds them, where that port is
+    right."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
@@ -399,7 +401,8 @@ def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known,
 
 
 def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
-    """What both types are of, in words, and the types inside; "" and the types themselves for tensors."""
+    """The container around both types in words ("elements of "), and the two inner types; "" and the types themselves
+    for tensors."""
     what = ""
     held: Type | None = inferred
     stated: Type | None = declared
@@ -410,7 +413,8 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
 
 
 def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """A fault that names the attribute of the layer, to which nothing leads, or in a body what is tied to it."""
+    """The fault with another help: correct the Parameter's `shape`, or in a body the value that the port map ties to
+    it."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault

@@ -35,7 +35,7 @@ INITIALIZER_WITHOUT_NAME = Rule(
     Severity.WARNING,
     "An initializer has no name.",
     why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main
-        graph, and refuses one of a body and a sparse one.""",
+        graph, but refuses the model if the initializer is in a body or sparse.""",
     fix="Remove the initializer, or give it the name that its users refer to.",
     fixable=True,
 )
@@ -47,8 +47,8 @@ SPARSE_INITIALIZER = Rule(
     Severity.WARNING,
     "An initializer that nodes use is stored as a sparse tensor.",
     why="""No operator of ONNX takes a sparse tensor: strict shape inference, and with it the full check of the ONNX
-        checker, refuses the model. ONNX Runtime makes it dense when it loads the model, and knows no contents of it
-        before.""",
+        checker, refuses the model. ONNX Runtime makes it dense when it loads the model, and until then does not know
+        its contents.""",
     fix="Store the initializer as a dense tensor.",
 )
 
@@ -91,7 +91,7 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
 
 
 def replaceable(graph: Graph, model: Model) -> Set[Value]:
-    """The initializers of which what is fed to the graph input takes the place, and inputs without one."""
+    """The graph inputs, if callers may feed them in place of their initializers; else nothing."""
     return frozenset(graph.inputs) if model.inputs_have_defaults else frozenset()
 
 
@@ -114,8 +114,8 @@ def _outside(known: Known) -> dict[Value, Constant]:
 
 
 def _nameless(known: Known) -> Iterator[Problem]:
-    """Initializers without a name; those of bodies, sparse ones, of which nothing is stored, and one where a node
-    leaves an input out by the empty name ONNX Runtime refuses."""
+    """Initializers without a name; ONNX Runtime refuses those in bodies, sparse ones (``stored`` is None), and any
+    where some node omits an input by an empty name."""
     for graph in graphs(known.model):
         nameless = [constant for value, constant in graph.constants.items() if not value.name]
         if nameless:
@@ -131,7 +131,7 @@ def _nameless(known: Known) -> Iterator[Problem]:
 
 
 def _sparse(known: Known) -> Iterator[Problem]:
-    """Sparse initializers, of which nothing is stored as of dense ones, that something uses."""
+    """Sparse initializers (``stored`` is None) that a node or output uses."""
     for graph in graphs(known.model):
         sparse = [
             value
@@ -151,8 +151,8 @@ def _sparse(known: Known) -> Iterator[Problem]:
 
 
 def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
-    """Initializers that hold something else than is declared of them: ONNX Runtime refuses those that a graph input
-    declares, and up to IR version 3 any, and passes over other declarations, as over a name of two sizes."""
+    """Initializers that hold something else than is declared of them: ONNX Runtime refuses them if the declaration is a
+    graph input's, or up to IR version 3; it ignores other declarations, and one name for two sizes."""
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)
     kinds: dict[str | None, int] = {}
@@ -187,8 +187,8 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _help_for(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
-    """What to do about an initializer of another type than it is declared with, which more of the others have; else
-    nothing. ``kinds`` has how many initializers are of each type."""
+    """Advice to convert an initializer, if its declared type is more common among the others than its stored one; else
+    "". ``kinds`` has how many initializers are of each type."""
     stated = declared.dtype if isinstance(declared, Tensor) else None
     count = kinds.get(stated, 0)
     if stated is None or stored not in FLOATS or stated not in FLOATS or count <= kinds.get(stored, 0):

@@ -336,12 +336,12 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
 @_with(FIX)
 def fix(paths: tuple[str, ...], **options: Any) -> None:
-    """Fixes models in place. The fixed model computes the same outputs, bit for bit.
+    """Fixes models in place. Without --unsafe-fixes the fixed model computes the same outputs, bit for bit.
 
     ONNX: nodes are sorted, duplicate node names are made unique, and unused initializers, nodes, imports and entries of
-    value_info are removed. IR: ports inside the graph declare the inferred shapes and types, and attributes that only
-    other versions have are removed. Weights are copied, not read. The exit status is that of a check of the fixed
-    model.
+    value_info are removed. IR: shapes and types of ports inside the graph are replaced by the inferred ones, and
+    attributes that only other versions have are removed. Weights are copied, not read. The exit status is that of a
+    check of the fixed model.
 
     --unsafe-fixes also fixes an error if exactly one edit fixes it without a new finding. Review the edits with --diff.
 

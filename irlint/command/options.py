@@ -57,7 +57,7 @@ METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "
 OWN = (
     Option(
         "--output",
-        "Also write the report to a file; FORMAT defaults to the form of the file's suffix.",
+        "Also write the report to a file; without FORMAT= the suffix of FILE decides.",
         "texts",
         metavar="[FORMAT=]FILE",
         after="--format",

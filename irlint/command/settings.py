@@ -22,15 +22,14 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 NOTHING = "Nothing was linted.\n"
-#: Kinds of keys beside which an option does not simply count: both do, or their globs start from different folders.
+#: Kinds of keys that an option does not replace: the two are combined, or their globs have different roots.
 APART = ("rules", "levels", "models", "globs")
 
 RULES_HELP = "help: `irlint rules` lists every rule"
 
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths with those in place of wildcards that these stand for: the shell of Windows leaves them to the
-    program."""
+    """The paths, wildcards expanded on Windows, whose shell does not do it."""
     if not any(letter in path for path in paths for letter in "*?["):
         return tuple(paths)
     from irlint.reporters.console import WINDOWS
@@ -268,8 +267,8 @@ def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The shapes of one model's inputs, and where the configuration states some of them, as the questions about a model
-    take them."""
+    """The shapes of one model's inputs, and the configuration entries they come from: keyword arguments for `shapes`,
+    `why` and `contract`."""
     from irlint.run.files import Settings, given
 
     config = configuration(options)

@@ -30,7 +30,7 @@ from irlint.model import Node
 from irlint.model.tensor import Type, tensor_shape
 from irlint.records import NOTHING, record
 
-#: So often equalities are put into the other demands.
+#: Equalities are substituted into the other demands at most this many times.
 ROUNDS = 4
 
 #: A demand on more sizes than this is not examined for what it says about one size alone.
@@ -75,9 +75,9 @@ class Open:
 class Contract:
     """The conditions of a model, in the order of the graph.
 
-    ``sizes`` are the sizes that each symbol can have, for the symbols about which conditions that hold always say
-    something, and ``values`` what a symbol is, where that is one number or another symbol. ``facts`` are at least 0
-    wherever they hold. ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the
+    ``sizes`` maps a symbol to its possible sizes, where an unconditional condition limits it, and ``values`` what a
+    symbol is, where that is one number or another symbol. ``facts`` are expressions that are at least 0 if the
+    conditions hold. ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the
     demands that then contradict each other. ``unknown`` are demands on sizes that no input determines, ``makers`` those
     that limit one size, each with the sizes that it leaves, ``equal`` those for which a symbol is another one, and
     ``joint`` those that hold always and are about several sizes together.
@@ -233,7 +233,7 @@ class Group:
         return found
 
     def _with_others(self, demand: Demand) -> list[Demand]:
-        """A demand behind those that have limited its sizes, or made them equal to others."""
+        """The demands that limited or equated the symbols of this demand, with itself last."""
         names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
         equal: list[Demand] = []
         for name in list(names):
@@ -387,7 +387,7 @@ def _factors_of(product: Dim) -> list[Dim]:
 
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The demands of which each implies a condition; else those that do together, the one that completes it first."""
+    """The demands that each imply a condition alone; else those that imply it together, the last one needed first."""
     formula = Formula(text)
 
     def implied(sizes: Sizes) -> bool:

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 
 from irlint import checks
 from irlint.binding.calls import INPUT_COUNT, OPSET_LACKS_OPERATOR
+from irlint.dims import Shape, same
 from irlint.findings.faults import Severity
 from irlint.inference.known import Known
 from irlint.model import Problem
+from irlint.model.tensor import Tensor, shape_text
+from irlint.records import replaced
+
+#: At most this many unused inputs are named.
+MOST_UNUSED = 3
 
 
 def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
@@ -23,8 +29,59 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
         return problems
     from irlint.inference import causes
 
-    with_help = _with_meant(problems, known) if known.format.ports_declare else _with_opsets(problems, known)
+    if known.format.ports_declare:
+        with_help = [_with_port(each, known) for each in _with_meant(problems, known)]
+    else:
+        with_help = _with_opsets(_with_unused(problems, known), known)
     return causes.explained(with_help, known)
+
+
+def _with_port(problem: Problem, known: Known) -> Problem:
+    """The error of a layer's operation; it notes an input that is not what the layer's own port declares, where there
+    is one alone: that is what has changed since the file was written."""
+    node, fault = problem.node, problem.fault
+    if node is None or not problem.by_rule or fault.severity is not Severity.ERROR:
+        return problem
+    changed = []
+    for port, value in zip(node.input_ports, node.inputs):
+        given = known.types.get(value) if value is not None else None
+        shape = given.shape if isinstance(given, Tensor) else None
+        if shape is not None and port.type.shape and _differ(shape, port.type.shape):
+            changed.append((node.input_ports.index(port), port.type.shape))
+    if len(changed) != 1:
+        return problem
+    index, declared = changed[0]
+    note = f"input {index} is not the {shape_text(declared)} that the layer's port declares: correct what feeds it"
+    return replaced(problem, fault=fault.changed(notes=(*fault.notes, note)))
+
+
+def _differ(one: Shape, other: Shape) -> bool:
+    return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
+
+
+def _with_unused(problems: list[Problem], known: Known) -> list[Problem]:
+    """The problems; a missing input names the inputs of the graph that nothing uses."""
+    graph = known.model.graph
+    missing = [each for each in problems if each.fault.rule is INPUT_COUNT and _lacks(each)]
+    if not missing or graph is None:
+        return problems
+    used = {value for node in graph.nodes for value in node.inputs} | set(graph.outputs)
+    used |= {value for body in graph.bodies for value in body.captured}
+    unused = [f"`{value.name}`" for value in graph.inputs if value not in used and value not in graph.constants]
+    if not 1 <= len(unused) <= MOST_UNUSED:
+        return problems
+    verb = "is an input" if len(unused) == 1 else "are inputs"
+    note = f"{' and '.join(unused)} {verb} of the graph that nothing uses"
+    return [
+        replaced(each, fault=each.fault.changed(notes=(*each.fault.notes, note))) if each in missing else each
+        for each in problems
+    ]
+
+
+def _lacks(problem: Problem) -> bool:
+    """Whether an input of the node is missing."""
+    node, index = problem.node, problem.fault.input
+    return node is not None and index is not None and (index >= len(node.inputs) or node.inputs[index] is None)
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:

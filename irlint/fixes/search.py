@@ -39,7 +39,7 @@ QUESTIONS = 2000
 CANDIDATES = 240
 SUGGESTED = 2
 
-#: Clashing sizes are followed back through so many nodes, of which the nearest are asked.
+#: A clashing size is traced back through at most FARTHEST nodes; guesses are tried at the nearest NODES of them.
 FARTHEST = 64
 NODES = 8
 
@@ -124,7 +124,7 @@ class Search:
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
     def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
-        """The changes that do away with most, and of these the likely ones; none where too many do."""
+        """The guesses that fix most problems, and of these the likely ones; none where too many do."""
         best: list[Tried] = []
         declared: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
@@ -301,7 +301,8 @@ class Search:
 
 
 def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether a clashing size is 1 with a change, of other elements than before: that fits whatever it meets."""
+    """Whether an edit only makes a clashing size 1 by changing the element count: 1 broadcasts to anything, so it
+    proves little."""
     before = inputs_of(problem.node, known) if problem.node is not None else []
     for index, axis in problem.fault.marks:
         if not 0 <= index < min(len(before), len(outcome.inputs)):
@@ -371,7 +372,7 @@ def _first(found: Sequence[Tried]) -> list[Tried]:
 
 
 def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
-    """The guesses, those about one thing together that are sizes of inputs."""
+    """The guesses, grouped: those that resize the same input form one group."""
     found: dict[object, list[Tried]] = {}
     for each in best:
         sized = all(edit.shape is not None for edit in each.guess.edits)

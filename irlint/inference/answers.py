@@ -147,12 +147,12 @@ class Memory:
     def __init__(self) -> None:
         #: Answers to equal questions; None where the answer depends on more, so that the rule is asked each time.
         self._answers: dict[tuple[object, ...], Answer | None] = {}
-        #: Answers by the identity of the call and of what its inputs are, which are kept with them.
+        #: Answers by the ids of call and inputs, which are kept too, so that no id is reused.
         self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[object]]] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         #: The number of each call, by its identity; None where its rule is asked each time.
         self._numbered: dict[int, tuple[Call, int | None]] = {}
-        #: The calls of which a rule that may ask for its node has given an answer without.
+        #: Calls whose rule takes a context, but has answered without using anything specific to the node.
         self._general: set[int] = set()
 
     def ask(
@@ -160,7 +160,7 @@ class Memory:
     ) -> Answer:
         """As the function ``ask`` says; ``context`` makes one for a rule that asks for it.
 
-        Of weights the answer is the same as of others, if the rule does not look at them.
+        If the rule does not look at contents, weights of the same type and shape share one answer.
         """
         forms = [x.form if type(x) is Weights else x for x in inputs]
         same = (id(call), outputs, *map(id, forms))
@@ -186,7 +186,7 @@ class Memory:
         return known
 
     def _key(self, question: Question, forms: Sequence[object]) -> tuple[object, ...] | None:
-        """What is equal for questions with the same answer; None for a question that has its own."""
+        """The cache key: questions with equal keys have the same answer; None where no answer can be shared."""
         call = question.call
         if id(call) not in self._numbered:
             self._numbered[id(call)] = call, self._number(call)
@@ -202,7 +202,7 @@ class Memory:
     def _first(self, question: Question, key: tuple[object, ...]) -> Answer:
         """The answer to a question that nobody has asked; kept where it holds for all questions with this key.
 
-        No second answer is asked of a rule that may ask for its node: each runs the bodies.
+        A rule that may use its node is asked only once here, as each question walks the node's bodies again.
         """
         if not self._is_general(question):
             return self._noted(question)

@@ -35,10 +35,10 @@ from irlint.records import NOTHING, record, replaced
 if TYPE_CHECKING:
     from irlint.inference.levels import Reach
 
-#: Functions that call each other deeper than this are taken as the file declares them.
+#: Bodies and functions nested deeper than this are taken as the file declares them.
 MAX_DEPTH = 64
 
-#: At most this many nodes are worked out inside functions; the calls behind them give what their functions declare.
+#: At most this many nodes are worked out inside functions; later calls give what their functions declare.
 CALLED_NODES = 30_000
 
 
@@ -46,8 +46,8 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
     """Works out type, shape and small contents of every value of ``model``.
 
     ``shapes`` replaces the shapes of graph inputs, by name (ONNX: the value's; IR: the Parameter layer's or tensor's);
-    ``given_by`` says of some of these names what gives the shape, of the others --shape does.
-    Raises ValueError where ``shapes`` names an input that the model does not have.
+    ``given_by`` maps names to the source of their shape; for names without an entry it is --shape. Raises ValueError
+    where ``shapes`` names an input that the model does not have.
     """
     if model.graph is None:
         return Known(model, {})
@@ -301,8 +301,8 @@ class Walk:
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs of a node, without what this walk does not fold, or what depends on weights that nobody can
-        read."""
+        """The outputs of a node, reduced: without folded values if not ``folds``, and without sizes that depend on
+        unreadable weights."""
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
@@ -312,8 +312,8 @@ class Walk:
         return tuple(opened(each, names_in(inputs)) for each in outputs)
 
     def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
-        """Notes the types of a node's outputs; what is unknown of them, or of those behind, is taken as the file
-        declares it."""
+        """Notes the types of a node's outputs; unknown parts, and outputs that the rule did not give, are taken from
+        the file's declarations."""
         complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:

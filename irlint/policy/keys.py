@@ -228,7 +228,7 @@ KEYS = (
         "folders. A file named on the command line is always checked.",
         "false",
         default=True,
-        option=Option("--folders", "Check config.pbtxt and the like in folders (default: yes).", section="Files"),
+        option=Option("--folders", "Also check files such as config.pbtxt in folders (default: yes).", section="Files"),
     ),
 )
 

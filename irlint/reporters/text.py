@@ -24,8 +24,7 @@ SHOWN = 10
 #: A note has at most this many characters.
 NOTE = 800
 
-#: How far names are cut, what is spare left out for them, and whether dims have room, by turns: at first little is
-#: lost.
+#: Tries of (limit of names, how much spare matter is kept, wide dims), the least lossy first.
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
@@ -39,7 +38,7 @@ BESIDE = 24
 #: At most this many of the nodes are named at which a finding is repeated.
 NAMED = 3
 
-#: So many numbers of repeated parts that are not numbered one by one.
+#: At most this many numbers are listed when they are not consecutive.
 SERIES = 8
 
 _NUMBER = re.compile(r"(\d{1,9})")
@@ -59,7 +58,7 @@ def rendered(
 
     ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are
     wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``.
-    So is what reads the same in several files. What ``encoding`` does not have is escaped.
+    Equal findings in several files are shown once, too. What ``encoding`` does not have is escaped.
     """
     canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
     blocks: list[str] = []

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
 
-#: How URLs begin of which the rest is a path on this machine.
+#: Prefixes of URLs that are local paths.
 LOCAL = ("file://", "local://")
 
-#: The packages without which some models are not checked, by their first module.
+#: Optional packages, by the name that they are imported as.
 PACKAGES = {"lxml": "lxml", "numpy": "numpy", "google": "protobuf"}
 
 #: The executor that is this machine's own processes.
@@ -100,9 +100,10 @@ def checked(
 ) -> Report:
     """The report on every model among ``paths``, and on those that are ``in_memory``.
 
-    ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them. ``advance``
-    gets the number of files, and the name of one that is the only one; what it returns hears how many are done. After
-    Ctrl-C ``interrupted`` gets the numbers of files that are done and of all, and the report is on those that are done.
+    ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them.
+    ``advance(count, name)``, with a name only if there is one file, returns a callback that gets the number of finished
+    files. After Ctrl-C ``interrupted`` gets the numbers of files that are done and of all, and the report is on those
+    that are done.
 
     Raises MissingPaths, OSError where a file that is named cannot be opened (one that was found in a folder gets a
     finding) or too many are open, and ValueError where a shape is for an input that no model has.

@@ -133,7 +133,8 @@ def _mismatch(
 
 
 def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
-    """The first two of the sizes on one axis, (index, size) pairs, that can neither be equal nor 1."""
+    """The first two sizes of one axis that differ although neither can be 1, None for none; ``column`` has (index,
+    size) pairs."""
     wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
     if len(wide) < 2:
         return None
