@@ -18,21 +18,21 @@ MODELS = {
     "plain": (
         "(float[2,3] x, float[3,4] w, float[4] b) => (float[2,4] y) { m = MatMul (x, w) s = Add (m, b) y = Relu (s) }",
         "math.elementwise math.linear",
-        95,
+        96,
     ),
     "rare": (
         "(float[2,3] x) => (float[2,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0], scale = [1.0]> (x) }",
         "ml.encoders",
-        97,
+        98,
     ),
     "of ONNX Runtime": (
         "(float[2,4] x, float[4] b) => (float[2,4] y) { y = com.microsoft.FastGelu (x, b) }",
         "onnxruntime.fused_activation",
-        97,
+        98,
     ),
-    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 106),
-    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 146),
-    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 129),
+    "custom": ("(float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }", "", 108),
+    "experimental in early ONNX": ("(float[2,3] x) => (float[2,3] y) { y = GRUUnit (x) }", "nn.recurrent", 147),
+    "misspelled": ("(float[2,3] x) => (float[2,3] y) { y = Relux (x) }", "math.unary", 130),
 }
 
 IR = """<net version="11"><layers>
@@ -50,9 +50,9 @@ IR = """<net version="11"><layers>
 
 #: The type and the version of a layer, and as above; a Parameter is one of the operations in ``layout.creation``.
 LAYERS = {
-    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 91),
-    "custom": ('type="Special" version="extension"', "layout.creation", 112),
-    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 154),
+    "plain": ('type="Relu" version="opset1"', "layout.creation math.unary", 92),
+    "custom": ('type="Special" version="extension"', "layout.creation", 113),
+    "misspelled": ('type="Relux" version="opset1"', "layout.creation math.unary", 155),
 }
 
 CODE = """import sys

@@ -22,6 +22,7 @@ TOPICS = (
     "folders",
     "operators",
     "pinned",
+    "values",
     "stores",
     "configuration",
     "python",

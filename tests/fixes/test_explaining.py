@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx.helper
 import onnx.parser
 from command.process import run
-from make.fixtures import ROOT
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
@@ -36,20 +36,40 @@ def test_real_numbers_stay_real(tmp_path: Path) -> None:
 
 
 def test_an_input_that_was_an_attribute(tmp_path: Path) -> None:
-    text = text_of("g (float[2,1,3] a) => (float[2,3] y) <int64[1] axes = {1}> { y = Squeeze (a, axes) }", tmp_path)
-    assert "IRL" not in text
-    model = onnx.load(tmp_path / "model.onnx")
+    graph = (
+        "g (float[2,1,3] a, float[2,1,3] b) => (float[2,3] y) <int64[1] axes = {1}> "
+        "{ c = Squeeze (a, axes) d = Squeeze (b) y = Add (c, d) }"
+    )
+    model = onnx.parser.parse_model(HEAD + graph)
     model.opset_import[0].version = 11
+    model.graph.node[1].attribute.append(onnx.helper.make_attribute("axes", [1]))
     onnx.save(model, tmp_path / "model.onnx")
     text = " ".join(run("check", tmp_path / "model.onnx").stdout.split())
     assert "write what input 1 holds as the attribute `axes` and remove the input; or import opset 13" in text
 
 
+IR = """<net version="11"><layers>
+<layer id="0" name="a" type="Parameter" version="opset1"><data shape="SIZE,3" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>SIZE</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="b" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="2" name="c" type="Concat" version="opset1"><data axis="1"/>
+<input><port id="0"><dim>2</dim><dim>3</dim></port><port id="1"><dim>2</dim><dim>3</dim></port></input>
+<output><port id="2" precision="FP32"><dim>2</dim><dim>6</dim></port></output></layer>
+<layer id="3" name="r" type="Result" version="opset1">
+<input><port id="0"><dim>2</dim><dim>6</dim></port></input></layer>
+</layers><edges>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/>
+</edges></net>
+"""
+
+
 def test_a_port_declares_what_came_in_before(tmp_path: Path) -> None:
-    ir = (ROOT / "openvino" / "good" / "IRL320-matmul-inner-mismatch.xml").read_text()
-    first = ir.index('shape="')
-    dims = ir[first + 7 : ir.index('"', first + 7)]
-    other = ",".join(str(int(each) + 1) for each in dims.split(","))
-    (tmp_path / "model.xml").write_text(ir.replace(f'shape="{dims}"', f'shape="{other}"', 1))
-    text = " ".join(run("check", tmp_path / "model.xml").stdout.split())
-    assert "that the layer's port declares: correct what feeds it" in text
+    path = tmp_path / "model.xml"
+    path.write_text(IR.replace("SIZE", "2"))
+    assert run("check", path).stdout.startswith("No findings.")
+    path.write_text(IR.replace("SIZE", "5"))
+    text = " ".join(run("check", path).stdout.split())
+    assert "input 0 is not the [2, 3] that the layer's port declares: correct what feeds it" in text

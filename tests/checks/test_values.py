@@ -1,0 +1,139 @@
+"""What values lead to: what irlint finds, and what ONNX Runtime computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+
+#: A graph with the input x, the finding, and what ONNX Runtime gives: "nan" (NaN or infinity), "fails" or "runs".
+CASES: Mapping[str, tuple[str, str, str]] = {
+    "weight": (
+        "(float[1,3] x) => (float[1,2] y) <float[3,2] w = {inf,1,1,1,1,1}> { y = MatMul (x, w) }",
+        "IRL740",
+        "nan",
+    ),
+    "bias": (
+        "(float[1,3] x) => (float[1,2] y) <float[3,2] w = {1,1,1,1,1,1}, float[2] b = {1,-inf}> { y = Gemm (x, w, b) }",
+        "IRL740",
+        "nan",
+    ),
+    "filter": (
+        "(float[1,3] x) => (float[1,1,2] y) <int64[3] t = {1,1,3}, float[1,1,2] w = {inf,1}> "
+        "{ r = Reshape (x, t) y = Conv (r, w) }",
+        "IRL740",
+        "nan",
+    ),
+    "statistics": (
+        "(float[1,3] x) => (float[1,3] y) <float[3] s = {1,1,inf}, float[3] b = {0,0,0}> "
+        "{ y = BatchNormalization (x, s, b, b, s) }",
+        "IRL740 IRL740",
+        "nan",
+    ),
+    "mask": (
+        "(float[1,3] x) => (float[1,3] y) <float[3] m = {0,0,-inf}> { a = Add (x, m) y = Softmax (a) }",
+        "",
+        "runs",
+    ),
+    "sound weights": (
+        "(float[1,3] x) => (float[1,2] y) <float[3,2] w = {1,1,1,1,1,1}> { y = MatMul (x, w) }",
+        "",
+        "runs",
+    ),
+    "negative epsilon": (
+        "(float[1,3] x) => (float[1,3] y) <float[3] s = {1,1,1}> { y = LayerNormalization <epsilon = -50.0> (x, s) }",
+        "IRL741",
+        "nan",
+    ),
+    "epsilon of 0": (
+        "(float[1,3] x) => (float[1,3] y) <float[3] s = {1,1,1}, float[3] v = {0,1,1}> "
+        "{ y = BatchNormalization <epsilon = 0.0> (x, s, s, s, v) }",
+        "IRL741",
+        "nan",
+    ),
+    "epsilon of 0 above variances": (
+        "(float[1,3] x) => (float[1,3] y) <float[3] s = {1,1,1}> "
+        "{ y = BatchNormalization <epsilon = 0.0> (x, s, s, s, s) }",
+        "",
+        "runs",
+    ),
+    "factor": (
+        "(float[1,3] x) => (float[1,2] y) <float[3,2] w = {1,1,1,1,1,1}> { y = Gemm <alpha = nan> (x, w) }",
+        "IRL742",
+        "nan",
+    ),
+    "slope": ("(float[1,3] x) => (float[1,3] y) { y = LeakyRelu <alpha = inf> (x) }", "IRL742", "nan"),
+    "root": ("(float[1,3] x) => (float[1,3] y) { s = Exp (x) t = Add (s, s) n = Neg (t) y = Sqrt (n) }", "", "nan"),
+    "root of a sum": (
+        "(float[1,3] x) => (float[1,3] y) <float c = {-2.0}> { s = Sigmoid (x) n = Add (s, c) y = Sqrt (n) }",
+        "IRL743",
+        "nan",
+    ),
+    "logarithm": ("(float[1,3] x) => (float[1,3] y) { s = Sigmoid (x) n = Neg (s) y = Log (n) }", "IRL743", "nan"),
+    "logarithm of a clipped sum": (
+        "(float[1,3] x) => (float[1,3] y) <float c = {-1.5}> { t = Tanh (x) n = Add (t, c) y = Log (n) }",
+        "IRL743",
+        "nan",
+    ),
+    "logarithm of a softmax": ("(float[1,3] x) => (float[1,3] y) { s = Softmax (x) y = Log (s) }", "", "runs"),
+    "logarithm behind other nodes": (
+        "(float[1,3] x) => (float[3,1] y) <int64[2] t = {3,1}> "
+        "{ s = Sigmoid (x) n = Neg (s) r = Reshape (n, t) c = Concat <axis = 1> (r) y = Log (c) }",
+        "IRL743",
+        "nan",
+    ),
+    "row of a mask": (
+        "(float[1,3] x) => (float[2,3] y) <float[2,3] m = {0,0,0,-inf,-inf,-inf}> { a = Add (x, m) y = Softmax (a) }",
+        "IRL743",
+        "nan",
+    ),
+    "column of a mask": (
+        "(float[1,3] x) => (float[2,3] y) <float[2,3] m = {-inf,0,0,-inf,0,0}> { a = Add (x, m) y = Softmax (a) }",
+        "",
+        "runs",
+    ),
+    "ratio": ("(float[1,3] x) => (float[1,3] y) <float r = {1.5}> { y = Dropout (x, r) }", "IRL744", "fails"),
+    "ratio of 1": ("(float[1,3] x) => (float[1,3] y) <float r = {1.0}> { y = Dropout (x, r) }", "IRL744", "fails"),
+    "sound ratio": ("(float[1,3] x) => (float[1,3] y) <float r = {0.5}> { y = Dropout (x, r) }", "", "runs"),
+    "depth": (
+        "(float[1,3] x) => (float[1,3,d] y) <int64[1] n = {0}, float[2] v = {0,1}> "
+        "{ i = Cast <to = 7> (x) y = OneHot (i, n, v) }",
+        "IRL744",
+        "fails",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_case(name: str, tmp_path: Path) -> None:
+    graph, codes, _ = CASES[name]
+    path = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(f"{HEAD}g {graph}"), path)
+    found = irlint.check(path).findings
+    assert [each.rule.code for each in found] == codes.split(), [each.message for each in found]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", CASES)
+def test_onnx_runtime_computes_it(name: str) -> None:
+    import onnxruntime
+
+    graph, _, expected = CASES[name]
+    model = onnx.parser.parse_model(f"{HEAD}g {graph}")
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    x = np.array([[1, -2, 3]], np.float32)
+    if expected == "fails":
+        with pytest.raises(Exception, match=r"ratio|depth|Depth"):
+            session.run(None, {"x": x})
+        return
+    results: Any = session.run(None, {"x": x})
+    assert np.isfinite(results[0]).all() == (expected == "runs"), results
