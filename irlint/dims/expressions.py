@@ -18,7 +18,8 @@ LONGEST = 400
 
 MOST_FACTORS = 8
 
-_FAILURES = (SyntaxError, TypeError, ValueError, ZeroDivisionError, MemoryError, RecursionError, TooComplex)
+#: What ``dim_of`` raises for what is no size.
+FAILURES = (SyntaxError, TypeError, ValueError, ZeroDivisionError, MemoryError, RecursionError, TooComplex)
 
 #: Functions that round a division: ``CeilToInt(IntTrueDiv(H, 2))``, ``floor(H/2)``.
 _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
@@ -37,7 +38,7 @@ def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
         return None
     try:
         return dim_of(ast.parse(text.strip(), mode="eval").body, sizes.__getitem__)
-    except (*_FAILURES, KeyError):
+    except (*FAILURES, KeyError):
         return None
 
 
