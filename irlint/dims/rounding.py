@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import evaluated, symbols
-from irlint.dims.polynomials import Dim, Expr, Monomial, lone_atom, terms_of
+from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 
 #: The value of every symbol where terms are sorted by their size.
 TYPICAL = 64
@@ -37,11 +37,12 @@ def rounded(size: Dim) -> str:
     """A size with rounded factors, its largest terms first, the smallest ones counted."""
     if isinstance(size, int):
         return figure(size)
+    terms = terms_of(size).items()
     alone = lone_atom(size, "max")
     if alone is not None and alone[1] == 0:
         return f"max({', '.join(map(rounded, sorted(alone[0].parts, key=magnitude, reverse=True)))})"
-    terms = sorted(terms_of(size).items(), key=lambda each: -magnitude(abs(each[1]) * Expr({each[0]: 1})))
-    shown = [_term(monomial, factor) for monomial, factor in terms[:MOST_TERMS]]
+    parts = [(-magnitude(canonical({monomial: abs(factor)})), _term(monomial, factor)) for monomial, factor in terms]
+    shown = [text for _, text in sorted(parts)[:MOST_TERMS]]
     text = " + ".join(shown).replace("+ -", "- ")
     left = len(terms) - MOST_TERMS
     return text if left <= 0 else f"{text} + {left} smaller {'term' if left == 1 else 'terms'}"
