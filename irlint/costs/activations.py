@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 
-from irlint.dims import Dim, MaybeDim, TooComplex, at_least, ceildiv, largest, product, total
+from irlint.dims import Dim, MaybeDim, TooComplex, at_least, ceildiv, guarded, largest, product, total
+from irlint.dims.proofs import fed
 from irlint.dims.rounding import magnitude
 from irlint.model import Graph, Node, Value
 from irlint.model.order import used
@@ -108,16 +109,18 @@ def _lives(
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
-    """The largest of sizes, 0 for none; None where one is unknown, or too many may be the largest."""
-    kept: list[Dim] = []
+    """The largest of sizes where inputs have sizes of at least 1, 0 for none; None where one is unknown, or too many may
+    be the largest."""
+    kept: list[tuple[Dim, MaybeDim]] = []
     for size in sorted(dict.fromkeys(sizes), key=weight, reverse=True):
         if size is None:
             return None
-        if any(at_least(other, size) for other in kept):
+        raised = guarded(fed, size)
+        if any(at_least(other, raised) for _, other in kept):
             continue
-        kept.append(size)
+        kept.append((size, raised))
         if len(kept) > MOST:
             return None
     if not kept:
         return 0
-    return kept[0] if len(kept) == 1 else largest(*kept)
+    return kept[0][0] if len(kept) == 1 else largest(*(size for size, _ in kept))

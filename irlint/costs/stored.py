@@ -72,13 +72,14 @@ DEQUANTIZES = frozenset({"Subtract", "Sub", "Multiply", "Mul"})
 
 @record
 class Sums:
-    """Parameters and bytes, in all and by element type, and the parameters by the node that uses them first."""
+    """Parameters and bytes, in all, by element type, and by the node that uses them first."""
 
     parameters: int
     bytes: int
     parameters_by_type: Mapping[str, int]
     bytes_by_type: Mapping[str, int]
     by_node: Mapping[Node, int]
+    bytes_by_node: Mapping[Node, int]
 
 
 @record
@@ -102,17 +103,22 @@ def sums(known: Known) -> Sums:
             every.setdefault(key, entry)
             if position == 0 and (value in data or value not in used):
                 parameters.setdefault(key, entry)
-    by_node: dict[Node, int] = {}
-    for entry in parameters.values():
-        if entry.user is not None:
-            by_node[entry.user] = by_node.get(entry.user, 0) + entry.elements
     return Sums(
         sum(entry.elements for entry in parameters.values()),
         sum(entry.bytes for entry in every.values()),
         _by_type((entry.dtype, entry.elements) for entry in parameters.values()),
         _by_type((entry.dtype, entry.bytes) for entry in every.values()),
-        by_node,
+        _by_node((entry.user, entry.elements) for entry in parameters.values()),
+        _by_node((entry.user, entry.bytes) for entry in every.values()),
     )
+
+
+def _by_node(pairs: Iterable[tuple[Node | None, int]]) -> dict[Node, int]:
+    found: dict[Node, int] = {}
+    for node, count in pairs:
+        if node is not None:
+            found[node] = found.get(node, 0) + count
+    return found
 
 
 def _by_type(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -51,8 +51,8 @@ class Key:
     ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a
     choice, and ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that
     ``irlint init`` writes, or the lines of the table. ``parts`` are the keys of each entry, of which it has those that
-    are ``needed``, and at least one of those in ``one_of``. A list that is ``filled`` has entries. A ``switch`` is true
-    or false; its option has a twin, ``--no-…``, that undoes it.
+    are ``needed``, and at least one of those in ``one_of``: ``without`` is the message on one that has none. A list
+    that is ``filled`` has entries. A ``switch`` is true or false; its option has a twin, ``--no-…``, that undoes it.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Key:
     parts: tuple[Key, ...] = ()
     needed: bool = False
     one_of: tuple[str, ...] = ()
+    without: str = ""
     filled: bool = False
 
 
@@ -117,8 +118,8 @@ KEYS = (
     Key(
         "models",
         "models",
-        "Shapes for the inputs of some models: integers, names, or ? for unknown.",
-        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }',
+        "For some models: shapes for their inputs, and the most that they may cost at these sizes.",
+        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\nmax-parameters = "5M"',
         option=Option(
             "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
@@ -128,9 +129,14 @@ KEYS = (
                 "shapes",
                 "shapes",
                 "The dims of each input: integers, names, or ? for unknown; an empty string is a scalar.",
-                needed=True,
             ),
+            Key("max-parameters", "count", "The most parameters: an integer, or a text such as 5M or 1.5G."),
+            Key("max-bytes", "count", "The most bytes of all stored tensors."),
+            Key("max-macs", "count", "The most multiplications with an addition."),
+            Key("max-peak-memory", "count", "The most bytes that activations may take at a time."),
         ),
+        one_of=("shapes", "max-parameters", "max-bytes", "max-macs", "max-peak-memory"),
+        without="this entry states nothing about its models",
     ),
     Key(
         "targets",
@@ -160,6 +166,7 @@ KEYS = (
             Key("expires", "date", "The last day of the entry."),
         ),
         one_of=("file", "rule", "node"),
+        without="this entry would hide every finding",
     ),
     Key(
         "fail-on",

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name; `irlint rules` lists them"
 A_DATE = "a date such as 2027-01-31"
+A_COUNT = 'an integer, or a text such as "5M" with K, M or G behind a number,'
+
+#: A number with a suffix, and what the suffixes multiply with 1000.
+COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
+SUFFIXES = ("", "K", "M", "G")
 
 
 class Reader:
@@ -227,18 +232,38 @@ class Reader:
         for index, entry in enumerate(value):
             at = (*path, index)
             parts = self.values(entry, key.parts, at)
-            if key.one_of and not any(parts[name] for name in key.one_of):
+            if key.one_of and not any(name in entry for name in key.one_of):
                 *first, last = [f"`{name}`" for name in key.one_of]
                 hint = f"say which ones, by {', '.join(first)} or {last}"
-                self.fail("this entry would hide every finding", at, hint, key=True)
+                self.fail(key.without, at, hint, key=True)
             result.append({**parts, "place": self.place(at)})
         return result
 
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
-        return tuple(ModelShapes(**entry) for entry in self.entries(value, key, path))
+        return tuple(
+            ModelShapes(entry.pop("file"), entry.pop("shapes"), entry.pop("place"), _given(entry))
+            for entry in self.entries(value, key, path)
+        )
+
+    def count(self, value: Any, key: Key, path: Path) -> int:
+        """An integer, or one with a suffix: ``5M``."""
+        import re
+        from decimal import Decimal
+
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        match = re.fullmatch(COUNT, value) if isinstance(value, str) else None
+        if match is None:
+            self.fail(f"{_name(path)} is {kind(value)}, where {A_COUNT} is expected", path)
+        return int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2]))
 
     def suppressions(self, value: Any, key: Key, path: Path) -> tuple[Suppression, ...]:
         return tuple(Suppression(codes=entry.pop("rule"), **entry) for entry in self.entries(value, key, path))
+
+
+def _given(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of an entry that it has."""
+    return {name: each for name, each in entry.items() if each is not None}
 
 
 def _name(path: Path) -> str:
@@ -261,6 +286,7 @@ KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "rules by glob": (Reader.rules_by_glob, ()),
     "date": (Reader.date_of, None),
     "shapes": (Reader.shapes, {}),
+    "count": (Reader.count, None),
     "models": (Reader.models, ()),
     "suppressions": (Reader.suppressions, ()),
 }

@@ -188,6 +188,7 @@ RULES = {
     "IRL608": "checks.frozen",
     "IRL609": "checks.frozen",
     "IRL610": "checks.equal_sizes",
+    "IRL640": "costs.budgets",
     "IRL701": "checks.constants",
     "IRL702": "checks.constants",
     "IRL703": "checks.constants",

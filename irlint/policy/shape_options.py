@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from irlint.dims import MaybeDim, Shape, symbol
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 #: A number of 64 bits has at most this many digits.
 DIGITS = 19
@@ -16,11 +16,13 @@ BY = "shapes="
 
 @record
 class ModelShapes:
-    """Shapes of the inputs of the models that a glob names; ``place`` is where they are stated."""
+    """Shapes of the inputs of the models that a glob names, and the most that they may cost, by the key that states it;
+    ``place`` is where they are stated."""
 
     file: str
     shapes: Mapping[str, Shape]
     place: str
+    budgets: Mapping[str, int] = NOTHING
 
 
 def named_shapes(shapes: Mapping[str, Sequence[int | str | None]]) -> dict[str, Shape]:
