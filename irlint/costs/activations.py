@@ -109,8 +109,10 @@ def _lives(
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
-    """The largest of sizes where inputs have sizes of at least 1, 0 for none; None where one is unknown, or too many may
-    be the largest."""
+    """The largest of sizes, where those of inputs are at least 1.
+
+    0 for none, and None where one is unknown, or too many may be the largest.
+    """
     kept: list[tuple[Dim, MaybeDim]] = []
     for size in sorted(dict.fromkeys(sizes), key=weight, reverse=True):
         if size is None:

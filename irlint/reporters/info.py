@@ -77,9 +77,9 @@ def _blocks(info: Mapping[str, Any]) -> Iterator[tuple[str, Rows]]:
         held = [each for each in info["requires"] if "when" not in each][:SHOWN]
         yield "as long as", [(each["condition"], f"{each['op']} {safe(each['node'])}") for each in held]
     yield "returns", _ends(info["outputs"])
-    yield "costs", _costs(info)
+    yield "costs", costs(info)
     if info["dearest"]:
-        yield "most expensive nodes", [_dear(each, info["macs"]) for each in info["dearest"]]
+        yield "most expensive nodes", dearest(info)
     named = [(name, f"is {safe(text)}") for name, text in info["symbols"].items() if _is_mentioned(name, info)]
     if named:
         yield "where", named[:SHOWN]
@@ -93,7 +93,13 @@ def _ends(ends: Sequence[Mapping[str, Any]]) -> Rows:
     return rows
 
 
-def _costs(info: Mapping[str, Any]) -> Rows:
+def dearest(info: Mapping[str, Any]) -> Rows:
+    """The nodes with the most MACs."""
+    return [_dear(each, info["macs"]) for each in info["dearest"]]
+
+
+def costs(info: Mapping[str, Any]) -> Rows:
+    """The nodes, parameters, bytes, MACs and peak memory of a model."""
     operators = info["by_operator"]
     first = [f"{each['nodes']} {safe(name)}" for name, each in list(operators.items())[:SHOWN]]
     more = [f"{len(operators) - SHOWN} more operators"] if len(operators) > SHOWN else []

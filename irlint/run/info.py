@@ -51,10 +51,11 @@ def _described(path: str, shapes: Mapping[str, Any]) -> dict[str, Any]:
         return {"schema": "irlint-info-1", "path": path.replace(os.sep, "/"), "error": str(error)}
 
 
-def described_by(known: Known, path: str) -> dict[str, Any]:
-    """What ``irlint info --format json`` prints of a model that was worked out."""
+def described_by(known: Known, path: str, contract: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What ``irlint info --format json`` prints of a model that was worked out, and of its contract where that is
+    known."""
     model, cost, stored = known.model, counted(known), sums(known)
-    contract = demanded_by(known, path)
+    contract = contract or demanded_by(known, path)
     found: dict[str, Any] = {
         "schema": "irlint-info-1",
         "path": path.replace(os.sep, "/"),
