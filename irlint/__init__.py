@@ -4,9 +4,9 @@ Reading order, in which each folder imports only from those before it: ``dims`` 
 reports), ``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators),
 ``ops`` (one function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of
 every value), ``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it),
-``checks`` (rules about whole graphs), ``fixes`` (edits, and how they are written), ``snippets`` (a fault drawn),
-``reporters`` (the forms of the report), ``policy`` (what is reported), ``run`` (one file, and many), ``command`` (the
-``irlint`` command).
+``costs`` (parameters, bytes, MACs and memory), ``checks`` (rules about whole graphs), ``fixes`` (edits, and how they
+are written), ``snippets`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is reported),
+``run`` (one file, and many), ``command`` (the ``irlint`` command).
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ __all__ = [
     "contract",
     "diff",
     "fix",
+    "info",
     "shapes",
     "targets",
     "why",
@@ -189,6 +190,19 @@ def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | No
     from irlint.run.sources import source
 
     return fixed(source(model, name), unsafe=unsafe)
+
+
+def info(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+    """What a model is and what it costs, as ``irlint info --format json`` prints it.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    """
+    from irlint.policy.shape_options import BY, named_shapes
+    from irlint.run.info import described
+    from irlint.run.sources import source
+
+    given = source(model, name)
+    return described(given.path, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
 def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def test_a_model_in_memory_is_reported_as_its_file(path: Path) -> None:
     assert irlint.check(data, name=name).text() == irlint.check(path).text()
     with path.open("rb") as file:
         assert irlint.check(file).as_dict() == irlint.check(path).as_dict()
-    for asked in (irlint.shapes, irlint.contract, irlint.targets):
+    for asked in (irlint.shapes, irlint.contract, irlint.info, irlint.targets):
         assert asked(data, name=path) == asked(path)
     assert irlint.diff(data, path, names=(path, None)) == irlint.diff(path, path)
     value = irlint.shapes(path)["values"][0]["name"]

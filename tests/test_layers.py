@@ -33,6 +33,7 @@ LAYERS = (
     "inference",
     "contracts",
     "targets",
+    "costs",
     "checks",
     "folders",
     "fixes",

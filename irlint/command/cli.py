@@ -19,6 +19,7 @@ from irlint.command.options import (
     DIFF,
     FIX,
     IGNORE,
+    INFO,
     KINDS,
     METAVARS,
     RULES,
@@ -270,6 +271,20 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
         return fitted(path, tool, assumptions, **shapes)
 
     _print(asked, lambda profile, _: rendered(profile, tool), model, options)
+
+
+@commands.command()
+@click.argument("model", type=click.Path())
+@_with(INFO)
+def info(model: str, **options: Any) -> None:
+    """Prints what a MODEL is and what it costs.
+
+    Versions, inputs and outputs, operators, parameters, bytes, multiplications with an addition (MACs) and the peak
+    memory of activations, as expressions of the dynamic sizes. For a folder it prints a table.
+    """
+    from irlint.command import questions
+
+    questions.info(model, options)
 
 
 @commands.command()

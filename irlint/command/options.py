@@ -15,6 +15,7 @@ COMMANDS = (
         "check",
         "shapes",
         "contract",
+        "info",
         "targets",
         "why",
         "diff",
@@ -184,6 +185,11 @@ FORM = Option("--format", "Output form (default: text).", "choice", values=("tex
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 
 TARGETS = (FORM,)
+
+INFO = (
+    Option("--format", "Output form (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
+    *_as_in_check("--shape", "--config", "--isolated"),
+)
 
 FIX = (
     *(

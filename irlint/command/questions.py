@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
@@ -11,20 +11,48 @@ from irlint.lazy_typing import Any
 
 def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
     """Prints what is asked of a model; ends the run with status 2 where that is unknown."""
-    try:
-        found = asked()
-    except FileNotFoundError:
-        fail(f"no such file: {model}")
-    except OSError as error:
-        fail(f"{model}: {error.strerror}")
-    except ValueError as error:
-        fail(f"{model}: {error}", *getattr(error, "helps", ()))
+    found = answered(asked, model)
     if form == "json":
         import json
 
         emit(json.dumps(found, indent=2, ensure_ascii=False) + "\n", "utf-8", "json")
         return
     emit(rendered(found, encoding()))
+
+
+def answered(asked: Callable[[], Any], model: str) -> Any:
+    """What is asked of a model; ends the run with status 2 where that is unknown."""
+    try:
+        return asked()
+    except FileNotFoundError:
+        fail(f"no such file: {model}")
+    except OSError as error:
+        fail(f"{model}: {error.strerror}")
+    except ValueError as error:
+        fail(f"{model}: {error}", *getattr(error, "helps", ()))
+
+
+def info(model: str, options: Mapping[str, Any]) -> None:
+    """``irlint info MODEL``, or a folder with models."""
+    import sys
+    from functools import partial
+
+    from irlint.command.settings import configured_shapes
+    from irlint.reporters.ansi import colored
+    from irlint.reporters.info import markdown, rendered
+    from irlint.run.info import described, described_folder
+
+    shapes = configured_shapes(options)
+
+    def asked() -> dict[str, Any]:
+        if os.path.isdir(model):
+            return described_folder(model, shapes)
+        return described(model, **shapes(model))
+
+    if options["format"] == "markdown":
+        emit(markdown(answered(asked, model)), "utf-8", "markdown")
+        return
+    answer(asked, partial(rendered, color=colored("auto", sys.stdout)), model, options["format"])
 
 
 def targets(model: str, form: str = "text") -> None:

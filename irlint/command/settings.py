@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from irlint.command.streams import complain, fail
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -269,6 +269,11 @@ def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
 def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """The shapes of one model's inputs, and the configuration entries they come from: keyword arguments for `shapes`,
     `why` and `contract`."""
+    return configured_shapes(options)(path)
+
+
+def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
+    """The same for each of several models."""
     from irlint.run.files import Settings, given
 
     config = configuration(options)
@@ -276,8 +281,13 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
         from irlint.ops.signed import describe
 
         describe(config["operators"])
-    shapes, by = given(Settings(_shapes(options), models=config.models if config is not None else None), path)
-    return {"shapes": shapes, "given_by": by}
+    settings = Settings(_shapes(options), models=config.models if config is not None else None)
+
+    def shapes(path: str) -> dict[str, Any]:
+        found, by = given(settings, path)
+        return {"shapes": found, "given_by": by}
+
+    return shapes
 
 
 def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:

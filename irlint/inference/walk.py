@@ -241,11 +241,7 @@ class Walk:
     ) -> tuple[Type | None, ...]:
         """What a call of a model-local function gives; a call of the same types is worked out once."""
         given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
-        resolved = {
-            name: frame.scope.get(attribute.reference) if attribute.reference is not None else attribute
-            for name, attribute in (call.attributes or {}).items()
-            if name in function.attributes
-        }
+        resolved = given_attributes(call, function, frame.scope)
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
         key = (function, given, frame.place, recorder.discards, frame.when, attributes)
         if key in self.functions.results:
@@ -414,6 +410,18 @@ class Walk:
             return
         place: tuple[Reach, ...] = (*frame.place, "unused") if node in self.unused else frame.place
         recorder.faults += [Recorded(graph.path, node, each, place, by_rule, frame.when, frame.call) for each in faults]
+
+
+def given_attributes(
+    call: Call, function: Function, scope: Mapping[str, Attribute | None]
+) -> dict[str, Attribute | None]:
+    """The attributes that a call gives to a function; those that refer to one of the calling function are in
+    ``scope``."""
+    return {
+        name: scope.get(attribute.reference) if attribute.reference is not None else attribute
+        for name, attribute in (call.attributes or {}).items()
+        if name in function.attributes
+    }
 
 
 def is_function(graph: Graph) -> bool:

@@ -51,7 +51,7 @@ class Key:
     ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a
     choice, and ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that
     ``irlint init`` writes, or the lines of the table. ``parts`` are the keys of each entry, of which it has those that
-    are ``needed``, and at least one of those in ``one_of``; ``empty`` says what is wrong without any of these. A list
+    are ``needed``, and at least one of those in ``one_of``: ``without`` is the message on one that has none. A list
     that is ``filled`` has entries. A ``switch`` is true or false; its option has a twin, ``--no-…``, that undoes it.
     """
 
@@ -65,7 +65,7 @@ class Key:
     parts: tuple[Key, ...] = ()
     needed: bool = False
     one_of: tuple[str, ...] = ()
-    empty: str = ""
+    without: str = ""
     filled: bool = False
 
 
@@ -118,10 +118,12 @@ KEYS = (
     Key(
         "models",
         "models",
-        "What is stated of some models: shapes of their inputs, and what they take, accept and return.",
+        "What is stated of some models: shapes of their inputs, what they take, accept and return, and the most that "
+        "they may cost at these sizes.",
         'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\n'
         'takes = { images = "float32[N, 3, H, W]" }\naccepts = ["H % 32 == 0", "1 <= W <= 1280"]\n'
-        'returns = { heads = "float32[N, 8, H, W]" }',
+        'returns = { heads = "float32[N, 8, H, W]" }\n'
+        'max-parameters = "5M"\nmax-bytes = "20M"\nmax-macs = "4.5G"\nmax-peak-memory = "64M"',
         option=Option(
             "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
@@ -135,9 +137,16 @@ KEYS = (
             Key("takes", "types", 'The inputs that the models have to take: { images = "float32[N, 3, H, W]" }.'),
             Key("accepts", "conditions", 'Sizes that they have to accept: ["1 <= seq <= 512", "H % 32 == 0"].'),
             Key("returns", "types", 'The outputs that they have to return: { heads = "float32[N, 8, H, W]" }.'),
+            Key("max-parameters", "count", "The most parameters: an integer, or a text such as 5M or 1.5G."),
+            Key("max-bytes", "count", "The most bytes of all stored tensors."),
+            Key("max-macs", "count", "The most multiplications with an addition."),
+            Key("max-peak-memory", "count", "The most bytes that activations may take at a time."),
         ),
-        one_of=("shapes", "takes", "accepts", "returns"),
-        empty="this entry states nothing of the models",
+        one_of=(
+            *("shapes", "takes", "accepts", "returns"),
+            *("max-parameters", "max-bytes", "max-macs", "max-peak-memory"),
+        ),
+        without="this entry states nothing about its models",
     ),
     Key(
         "operators",
@@ -178,7 +187,7 @@ KEYS = (
             Key("expires", "date", "The last day of the entry."),
         ),
         one_of=("file", "rule", "node"),
-        empty="this entry would hide every finding",
+        without="this entry would hide every finding",
     ),
     Key(
         "fail-on",

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name; `irlint rules` lists them"
 A_DATE = "a date such as 2027-01-31"
+A_COUNT = 'an integer, or a text such as "5M" with K, M or G behind a number,'
+
+#: A number with a suffix, and what the suffixes multiply with 1000.
+COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
+SUFFIXES = ("", "K", "M", "G")
 
 
 class Reader:
@@ -239,9 +244,10 @@ class Reader:
         for index, entry in enumerate(value):
             at = (*path, index)
             parts = self.values(entry, key.parts, at)
-            if key.one_of and not any(parts[name] for name in key.one_of):
+            if key.one_of and not any(name in entry for name in key.one_of):
                 *first, last = [f"`{name}`" for name in key.one_of]
-                self.fail(key.empty, at, f"add {', '.join(first)} or {last}", key=True)
+                hint = f"say which ones, by {', '.join(first)} or {last}"
+                self.fail(key.without, at, hint, key=True)
             result.append({**parts, "place": self.place(at)})
         return result
 
@@ -275,7 +281,19 @@ class Reader:
         return tuple(texts)
 
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:
-        return tuple(ModelShapes(**entry) for entry in self.entries(value, key, path))
+        return tuple(_stated(entry) for entry in self.entries(value, key, path))
+
+    def count(self, value: Any, key: Key, path: Path) -> int:
+        """An integer, or one with a suffix: ``5M``."""
+        import re
+        from decimal import Decimal
+
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            return value
+        match = re.fullmatch(COUNT, value) if isinstance(value, str) else None
+        if match is None:
+            self.fail(f"{_name(path)} is {kind(value)}, where {A_COUNT} is expected", path)
+        return int(Decimal(match[1]) * 1000 ** SUFFIXES.index(match[2]))
 
     def signature(self, value: Any, key: Key, path: Path) -> str:
         from irlint.ops.signed import SignatureError, parameters
@@ -295,6 +313,16 @@ class Reader:
 
     def suppressions(self, value: Any, key: Key, path: Path) -> tuple[Suppression, ...]:
         return tuple(Suppression(codes=entry.pop("rule"), **entry) for entry in self.entries(value, key, path))
+
+
+#: How the keys begin that limit what models cost.
+BUDGET = "max-"
+
+
+def _stated(entry: Mapping[str, Any]) -> ModelShapes:
+    """An entry about models, its budgets by their keys."""
+    budgets = {name: each for name, each in entry.items() if name.startswith(BUDGET) and each is not None}
+    return ModelShapes(**{name: each for name, each in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
 
 
 def _name(path: Path) -> str:
@@ -317,6 +345,7 @@ KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "rules by glob": (Reader.rules_by_glob, ()),
     "date": (Reader.date_of, None),
     "shapes": (Reader.shapes, {}),
+    "count": (Reader.count, None),
     "models": (Reader.models, ()),
     "signature": (Reader.signature, ""),
     "types": (Reader.types, {}),

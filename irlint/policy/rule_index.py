@@ -200,6 +200,7 @@ RULES = {
     "IRL627": "folders.rules",
     "IRL628": "folders.rules",
     "IRL629": "folders.rules",
+    "IRL640": "costs.budgets",
     "IRL701": "checks.constants",
     "IRL702": "checks.constants",
     "IRL703": "checks.constants",

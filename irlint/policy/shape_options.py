@@ -20,7 +20,8 @@ BY = "shapes="
 
 @record
 class ModelShapes:
-    """What is stated of the models that a glob names, and where: shapes of inputs, and what they promise."""
+    """What is stated of the models that a glob names, and where: shapes of inputs, what they promise, and the most that
+    they may cost, by the key that states it."""
 
     file: str
     shapes: Mapping[str, Shape]
@@ -28,6 +29,7 @@ class ModelShapes:
     takes: Mapping[str, Tensor] = NOTHING
     accepts: tuple[str, ...] = ()
     returns: Mapping[str, Tensor] = NOTHING
+    budgets: Mapping[str, int] = NOTHING
 
     @property
     def promises(self) -> bool:

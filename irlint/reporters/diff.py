@@ -16,6 +16,7 @@ SECTIONS = (
     ("inputs and outputs", ("input", "output", "type", "contract")),
     ("opsets and operators", ("opset", "operator")),
     ("nodes", ("node",)),
+    ("costs", ("cost",)),
 )
 
 #: The signs of changes by how their kinds end.

@@ -16,6 +16,7 @@ TOPICS = (
     "report",
     "ci",
     "contracts",
+    "costs",
     "fixes",
     "targets",
     "triton",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from irlint.contracts.changes import Change
 from irlint.contracts.difference import differences
 from irlint.contracts.identity import TENSORS, Digest
+from irlint.costs.changes import cost_changes
 from irlint.lazy_typing import Any
 from irlint.model import Constant
 from irlint.model.order import graphs
@@ -26,7 +27,7 @@ def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None
     lacking = [] if one.known.format is not other.known.format else [*_lacking(one, old), *_lacking(other, new)]
     digests = Digests()
     hashes = _digest(one, digests, bool(lacking)), _digest(other, digests, bool(lacking))
-    changes = differences(one.known, other.known, hashes)
+    changes = [*differences(one.known, other.known, hashes), *cost_changes(one.known, other.known)]
     found: dict[str, Any] = {
         "schema": "irlint-diff-1",
         "old": _described(one, old),

@@ -19,6 +19,7 @@ from irlint.records import NOTHING, record, replaced
 from irlint.run.search import Excluded, discovered, skipped
 
 if TYPE_CHECKING:
+    from irlint.costs.budgets import Budget
     from irlint.ops.signed import Declared
     from irlint.parsers.remote.locations import Located
     from irlint.policy.globs import ByGlob
@@ -298,6 +299,16 @@ def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, st
     if settings.shapes_by != SHAPE_OPTION:
         places |= dict.fromkeys(own, settings.shapes_by)
     return {**shapes, **own}, places
+
+
+def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
+    """The most that a file may cost."""
+    entries = [entry for entry in settings.models.of(path) if entry.budgets] if settings.models else []
+    if not entries:
+        return ()
+    from irlint.costs.budgets import stated
+
+    return stated((entry.budgets, entry.place) for entry in entries)
 
 
 def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:

@@ -16,9 +16,10 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import IGNORE, MOST_LISTED, Graph, Model, Node, Place, Problem
 from irlint.parsers.opening import whole
 from irlint.records import replaced
-from irlint.run.files import DEFAULT, Settings, given
+from irlint.run.files import DEFAULT, Settings, budgets, given
 
 if TYPE_CHECKING:
+    from irlint.costs.budgets import Budget
     from irlint.fixes.suggestions import Suggestions
     from irlint.policy.suppressions import Policy
 
@@ -54,7 +55,8 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
     asked = given(settings, path)
     missing = _missing(model, asked[0])
     known = inferred(model, *(_without(each, missing) for each in asked))
-    found = _in_document_order(model, [*_every_problem(known, settings.targets), *_broken_promises(known, settings)])
+    found = _every_problem(known, settings.targets, budgets(settings, path))
+    found = _in_document_order(model, [*found, *_broken_promises(known, settings)])
     suggestions = _suggestions(known, found, data, asked[0])
     if suggestions is not None:
         found = suggestions.rooted()
@@ -89,8 +91,12 @@ def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> Che
     return checked
 
 
-def _every_problem(known: Known, targets: Sequence[str]) -> list[Problem]:
+def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget]) -> list[Problem]:
     found = checks.found(known, targets)
+    if limits and known.model.graph is not None and not any(each.is_error for each in found):
+        from irlint.costs.budgets import problems
+
+        found = [*found, *problems(known, limits)]
     if not found:
         return found
     from irlint.fixes.explaining import explained

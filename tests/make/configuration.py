@@ -35,6 +35,7 @@ DEFINITIONS = {
 
 DIM = r"([0-9]+|[^\W\d]\w*|[?])"
 DIMS = {"type": "string", "pattern": rf"^( *{DIM} *(, *{DIM} *)*| *)$"}
+COUNT = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": r"^\d{1,18}(\.\d{1,9})?[KMG]?$"}]}
 DATE = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 
 
@@ -79,6 +80,7 @@ KINDS: Mapping[str, Callable[[Key], dict[str, Any]]] = {
     "rules by glob": lambda key: table(listed("rule", key)),
     "date": lambda key: DATE,
     "shapes": lambda key: table(DIMS),
+    "count": lambda key: COUNT,
     "models": entries,
     "operators": entries,
     "types": lambda key: table(reference("text")),

@@ -35,6 +35,7 @@ WITHOUT_EXAMPLES = {
     "IRL599",
     "IRL604",
     "IRL611",
+    "IRL640",
     "IRL701",
     "IRL702",
     "IRL703",

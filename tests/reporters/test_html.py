@@ -90,8 +90,14 @@ def test_what_is_known_of_a_model_stands_above_its_findings() -> None:
     ]
     _, second = classes(root, "model")
     names = [text_of(each) for each in second.xpath(".//details/summary")]
-    assert names == ["Contract: accepted inputs", "Targets: which releases load it", "Values 15"]
-    contract, targets, values = second.findall(".//details")
+    assert names == [
+        "Contract: accepted inputs",
+        "Costs: parameters, operations and memory",
+        "Targets: which releases load it",
+        "Values 15",
+    ]
+    contract, costs, targets, values = second.findall(".//details")
+    assert "parameters 1592: 1592 float32" in cells(costs)
     assert "H % 4 in (0, 3)" in cells(contract)
     assert "heads float32[N, 8, (H + 1)//2, (W + 1)//2]" in cells(contract)
     assert "✓ 1.32 runs" in cells(targets)

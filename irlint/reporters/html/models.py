@@ -1,4 +1,5 @@
-"""What is known of a model beside its findings, on a page: its contract, the releases that take it, and its values."""
+"""What is known of a model beside its findings, on a page: its contract, its costs, the releases that take it,
+and its values."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from itertools import groupby
 from irlint.findings.report import CheckedFile
 from irlint.lazy_typing import Any
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
+from irlint.reporters.info import costs, dearest
 from irlint.reporters.listing import type_of
 from irlint.reporters.targets import LISTED
 
@@ -25,6 +27,7 @@ def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
     values = file.facts["values"][:room]
     parts = [
         folded("Contract: accepted inputs", _contract(file.facts["contract"]), kind="fact"),
+        folded("Costs: parameters, operations and memory", _costs(file.facts["info"]), kind="fact"),
         folded("Targets: which releases load it", _targets(file.facts["targets"]), kind="fact"),
         folded("Values", _values(file, values, number), kind="fact", count=len(values)),
     ]
@@ -39,6 +42,13 @@ def _contract(contract: dict[str, Any]) -> str:
         title = f"{'and ' * (len(parts) > 1)}where {shown(when)} runs" if when else "as long as"
         parts.append(_conditions(title, list(entries)) if contract.get("satisfiable", True) or when else "")
     return "".join([*parts, _typed("returns", contract["outputs"])])
+
+
+def _costs(info: dict[str, Any]) -> str:
+    rows = [(escaped(name), shown(text)) for name, text in costs(info)]
+    dear = [(f"<code>{shown(name)}</code>", shown(text)) for name, text in dearest(info)]
+    nodes = table(("node", "cost"), dear, caption="most expensive nodes") if dear else ""
+    return f"{table(('what', 'how much'), rows, caption='costs')}{nodes}"
 
 
 def _typed(title: str, entries: list[dict[str, Any]]) -> str:

@@ -1,0 +1,111 @@
+"""Budgets of the configuration: the most parameters, bytes, MACs and peak memory that a model may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from irlint.costs.activations import size_of, weight
+from irlint.costs.counted import Cost, counted
+from irlint.costs.stored import Sums, sums
+from irlint.dims import MaybeDim, at_least, guarded
+from irlint.dims.proofs import fed
+from irlint.dims.rounding import figure, rounded
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.inference.known import Known
+from irlint.model import Problem
+from irlint.records import record
+
+BUDGET_EXCEEDED = Rule(
+    "IRL640",
+    "budget-exceeded",
+    Severity.ERROR,
+    "A model costs more than its budget in the configuration allows.",
+    why="A `[[models]]` entry of the configuration states the most parameters, bytes, MACs or bytes of peak memory "
+    "that its models may have. A model that does not fit a device fails the check. The message names the nodes that "
+    "cost most. Where a size is dynamic and the cost may or may not exceed the budget, irlint warns: state the sizes "
+    "in `shapes` of the same entry.",
+    fix="Make the nodes that the message names cheaper, or raise the budget.",
+    role="given",
+)
+
+#: So many of the most expensive nodes are named.
+NAMED = 3
+
+
+@record
+class Budget:
+    """The most that models may cost: ``name`` is the key, and ``place`` where it is stated."""
+
+    name: str
+    most: int
+    place: str
+
+
+def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
+    """A problem for each budget that a model exceeds, or may exceed."""
+    cost = counted(known) if any(each.name in ("max-macs", "max-peak-memory") for each in budgets) else None
+    stored = sums(known)
+    found = (_fault(each, known, stored, cost) for each in budgets)
+    return [Problem(fault) for fault in found if fault is not None]
+
+
+def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fault | None:
+    size, what = _size(budget.name, stored, cost)
+    fits = None if size is None else at_least(budget.most, guarded(fed, size))
+    if fits:
+        return None
+    limit = f"`{budget.name}` is {figure(budget.most)} ({budget.place})"
+    dear = ", ".join(f"{name} ({count})" for name, count in _dearest(budget.name, known, stored, cost))
+    named = f"; most expensive: {dear}" if dear else ""
+    if size is not None and fits is False:
+        exact = f" ({size})" if isinstance(size, int) and figure(size) != str(size) else ""
+        text = f"{what} {rounded(size)}{exact}, and {limit}{named}"
+        return BUDGET_EXCEEDED.fault(text, help=BUDGET_EXCEEDED.advice)
+    text = f"{what} {'not known' if size is None else rounded(size)}, and {limit}{named}"
+    return BUDGET_EXCEEDED.fault(
+        text,
+        help="state the sizes of the inputs in `shapes` of the entry, so that the cost is a number",
+        severity=Severity.WARNING,
+    )
+
+
+def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
+    """What a budget limits, and how a message begins."""
+    if name == "max-parameters":
+        return stored.parameters, "the number of parameters is"
+    if name == "max-bytes":
+        return stored.bytes, "the number of stored bytes is"
+    assert cost is not None
+    if name == "max-macs":
+        return cost.macs, "the number of MACs is"
+    return cost.peak, "the peak memory of activations in bytes is"
+
+
+def _dearest(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterator[tuple[str, str]]:
+    """The nodes that cost most, each with its cost."""
+    if name in ("max-parameters", "max-bytes"):
+        counts = stored.by_node if name == "max-parameters" else stored.bytes_by_node
+        found: Iterable[tuple[str, MaybeDim]] = ((node.label, count) for node, count in counts.items())
+    elif name == "max-macs" and cost is not None:
+        found = ((each.node.label, each.macs) for each in cost.nodes)
+    else:
+        found = _outputs(known)
+    sized = [(label, size) for label, size in found if size is not None and size != 0]
+    for label, size in sorted(sized, key=lambda each: -weight(each[1]))[:NAMED]:
+        yield label, rounded(size)
+
+
+def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
+    """The bytes that each node of the main graph makes."""
+    graph = known.model.graph
+    silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
+    for node in graph.nodes if graph is not None else ():
+        value = node.outputs[0] if node.outputs else None
+        if value is not None and node.op not in silent:
+            yield node.label, size_of(known.types.get(value))
+
+
+def stated(entries: Iterable[tuple[Mapping[str, int], str]]) -> tuple[Budget, ...]:
+    """The budgets of several entries of the configuration with their places; of one key the last one counts."""
+    found = {name: Budget(name, most, place) for limits, place in entries for name, most in limits.items()}
+    return tuple(found.values())

@@ -1,0 +1,189 @@
+"""The MACs and the peak activation memory of a model: its graphs, the bodies of its nodes, and its functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+
+from irlint.binding.calls import Call
+from irlint.costs.activations import most, peak, weight
+from irlint.costs.products import FORMULAS, macs, operation
+from irlint.dims import MaybeDim, at_least, product, total
+from irlint.findings.faults import Fault
+from irlint.inference.known import Known
+from irlint.inference.recorded import Recorder
+from irlint.inference.walk import Frame, Walk, given_attributes
+from irlint.model import Attribute, Graph, Node, Value
+from irlint.model.tensor import Sequence as SequenceType
+from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.ops.shared.port_maps import Entries, given, ordered, sliced
+from irlint.ops.signatures import signature
+from irlint.records import NOTHING, record, replaced
+
+#: A trip count from here on stands for no limit.
+ENDLESS = 1 << 31
+
+#: Functions that call each other deeper than this count as nothing known.
+DEEPEST = 64
+
+
+@record
+class NodeCost:
+    """The MACs of a node in the graph with the path ``graph``, over all iterations of the bodies around it."""
+
+    graph: str
+    node: Node
+    operator: str
+    macs: MaybeDim
+
+
+@record
+class Cost:
+    """What a graph costs: its MACs, its peak memory in bytes, and the nodes that have MACs.
+
+    ``uncounted`` are the nodes of operators that nobody knows.
+    """
+
+    macs: MaybeDim
+    peak: MaybeDim
+    nodes: tuple[NodeCost, ...] = ()
+    uncounted: tuple[Node, ...] = ()
+
+
+@record
+class Scope:
+    """Where a graph is counted: the types and calls there, the attributes of the function, and the calls around."""
+
+    types: Mapping[Value, Type | None]
+    calls: Mapping[Node, Call]
+    attributes: Mapping[str, Attribute | None] = NOTHING
+    path: tuple[Node, ...] = ()
+
+
+def counted(known: Known) -> Cost:
+    """The costs of a model."""
+    assert known.model.graph is not None
+    return _Counter(known).graph(known.model.graph, Scope(known.types, known.calls), frozenset())
+
+
+class _Counter:
+    """Counts the graphs of a model; a function that is called with the same types again is counted once."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        self.format = known.format
+        self.calls: dict[object, Cost] = {}
+
+    def graph(self, graph: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
+        """The costs of one run of a graph, around which ``fixed`` are decided by constants."""
+        nodes = [node for node in self.known.order(graph).nodes if node.op != self.format.input_node]
+        inputs = {node.outputs[0] for node in graph.nodes if node.op == self.format.input_node and node.outputs}
+        held = set(fixed) | (graph.constants.keys() - inputs)
+        counts: list[MaybeDim] = []
+        listed: list[NodeCost] = []
+        uncounted: list[Node] = []
+        inside: dict[Node, MaybeDim] = {}
+        for node in nodes:
+            if all(value in held for value in node.inputs if value is not None) and not node.bodies:
+                held.update(value for value in node.outputs if value is not None)
+            cost = self.node(graph, node, scope, held)
+            counts.append(cost.macs)
+            listed += cost.nodes
+            uncounted += cost.uncounted
+            if cost.peak != 0:
+                inside[node] = cost.peak
+        return Cost(total(counts), peak(graph, nodes, scope.types, held, inside), tuple(listed), tuple(uncounted))
+
+    def node(self, graph: Graph, node: Node, scope: Scope, fixed: Set[Value]) -> Cost:
+        """The costs of one run of a node; its ``peak`` is what its bodies take."""
+        call = scope.calls.get(node)
+        if node.op in (self.format.constant_node, self.format.output_node):
+            return Cost(0, 0)
+        if node.bodies and call is not None:
+            return self._bodies(node, call, scope, fixed)
+        if call is not None and call.function is not None:
+            return self._called(node, call, scope)
+        if call is None or call.operator is None or call.attributes is None:
+            return Cost(0, 0, (), (node,))
+        name = self.format.operator_name(node.domain, call.op)
+        if name not in FORMULAS:
+            return Cost(0, 0)
+        types = [None if value is None else scope.types.get(value) for value in node.inputs]
+        outputs = [None if value is None else scope.types.get(value) for value in node.outputs]
+        count = macs(name, operation(signature(call.operator.function).inputs, types, outputs, call.attributes))
+        return Cost(count, 0, (NodeCost(graph.path, node, name, count),))
+
+    def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
+        """The larger branch of an If, and as many runs of another body as are known, else one."""
+        costs = [self.graph(body, scope, fixed) for _, body in node.bodies]
+        if len(costs) > 1:
+            return _either(costs)
+        trips = trip_count(node, call, scope.types)
+        count = 1 if trips is None else trips
+        nodes = tuple(replaced(each, macs=product((each.macs, count))) for each in costs[0].nodes)
+        return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
+
+    def _called(self, node: Node, call: Call, scope: Scope) -> Cost:
+        """The costs of a function for the inputs and attributes of a call."""
+        function = call.function
+        assert function is not None
+        if len(scope.path) >= DEEPEST:
+            return Cost(None, None)
+        types = [None if value is None else scope.types.get(value) for value in node.inputs]
+        types += [None] * (len(function.graph.inputs) - len(types))
+        attributes = given_attributes(call, function, scope.attributes)
+        key = (function, tuple(types), tuple(sorted((name, id(value)) for name, value in attributes.items())))
+        if key not in self.calls:
+            path = (*scope.path, node)
+            walk = Walk(self.known.model, {}, self.known)
+            frame = Frame({**function.attributes, **attributes}, path=path, depth=len(path))
+            walk.graph(function.graph, frame, Recorder(discards=True), types)
+            inner = Scope(walk.types, walk.calls, frame.scope, path)
+            self.calls[key] = self.graph(function.graph, inner, frozenset())
+        return self.calls[key]
+
+
+def _either(costs: Sequence[Cost]) -> Cost:
+    """The costs of a node that runs one of several bodies: the nodes are those of the larger one."""
+    larger = max(costs, key=lambda each: weight(each.macs))
+    return replaced(
+        larger,
+        macs=most(each.macs for each in costs),
+        peak=most(each.peak for each in costs),
+        uncounted=tuple(node for each in costs for node in each.uncounted),
+    )
+
+
+def trip_count(node: Node, call: Call, types: Mapping[Value, Type | None]) -> MaybeDim:
+    """How often the body of a node runs at most, None where that is not known."""
+    known = [None if value is None else types.get(value) for value in node.inputs]
+    attributes = call.attributes or {}
+    if call.op == "Loop":
+        return _limit(known[0] if known else None)
+    if call.op == "Scan":
+        count = attributes.get("num_scan_inputs", 1)
+        axes = attributes.get("scan_input_axes") or (0,)
+        shape = tensor_shape(known[-count]) if 0 < count <= len(known) else None
+        axis = axes[0] if call.version > 8 else 1
+        return shape[axis] if shape and -len(shape) <= axis < len(shape) else None
+    if call.op == "SequenceMap":
+        return known[0].length if known and isinstance(known[0], SequenceType) else None
+    return _slices(attributes.get("port_map", ()), [each if isinstance(each, Tensor) else None for each in known])
+
+
+def _limit(found: Type | None) -> MaybeDim:
+    count = found.scalar if isinstance(found, Tensor) else None
+    if count is None or isinstance(count, (bool, float)):
+        return None
+    return count if at_least(count, 0) and at_least(count, ENDLESS) is not True else None
+
+
+def _slices(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
+    """How many slices a TensorIterator cuts its inputs into."""
+    cut = [entry for entry in ordered(entries, "input") if entry.axis is not None]
+    if not cut:
+        return None
+    try:
+        index, known = given(cut[0], inputs)
+        return sliced(known, cut[0], index)[1]
+    except Fault:
+        return None

@@ -1,0 +1,58 @@
+"""The text of large sizes as people read them: three digits and a suffix, the largest terms first."""
+
+from __future__ import annotations
+
+from irlint.dims import evaluated, symbols
+from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
+
+#: The value of every symbol where terms are sorted by their size.
+TYPICAL = 64
+
+#: So many terms of a sum are written.
+MOST_TERMS = 4
+
+#: What stands for a thousand, and for each thousand of these.
+SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
+
+
+def magnitude(size: Dim) -> int:
+    """The value where every symbol is of a typical size: by it expressions are sorted."""
+    return evaluated(size, dict.fromkeys(symbols(size), TYPICAL))
+
+
+def figure(count: int) -> str:
+    """``4.13G`` for 4130000000: three digits of a number of more than four."""
+    if count < 0:
+        return f"-{figure(-count)}"
+    if count < 10_000:
+        return str(count)
+    index = min((len(f"{count}") - 1) // 3, len(SUFFIXES) - 1)
+    value = count / 1000**index
+    if value >= 999.5 and index < len(SUFFIXES) - 1:
+        value, index = value / 1000, index + 1
+    return f"{value:.{max(0, 2 - (value >= 9.995) - (value >= 99.95))}f}{SUFFIXES[index]}"
+
+
+def rounded(size: Dim) -> str:
+    """A size with rounded factors, its largest terms first, the smallest ones counted."""
+    if isinstance(size, int):
+        return figure(size)
+    terms = terms_of(size).items()
+    alone = lone_atom(size, "max")
+    if alone is not None and alone[1] == 0:
+        return f"max({', '.join(map(rounded, sorted(alone[0].parts, key=magnitude, reverse=True)))})"
+    parts = [(-magnitude(canonical({monomial: abs(factor)})), _term(monomial, factor)) for monomial, factor in terms]
+    shown = [text for _, text in sorted(parts)[:MOST_TERMS]]
+    text = " + ".join(shown).replace("+ -", "- ")
+    left = len(terms) - MOST_TERMS
+    return text if left <= 0 else f"{text} + {left} smaller {'term' if left == 1 else 'terms'}"
+
+
+def _term(monomial: Monomial, factor: int) -> str:
+    if not monomial:
+        return figure(factor)
+    name = str(Expr({monomial: 1}))
+    if factor == 1:
+        return name
+    alone = len(monomial) == 1 and monomial[0].kind == "//"
+    return f"{figure(factor)}*({name})" if alone else f"{figure(factor)}*{name}"

@@ -1,0 +1,46 @@
+"""Peak memory: values from their creation to their last use, in the order of the file."""
+
+from __future__ import annotations
+
+import onnx.parser
+import pytest
+
+import irlint
+
+#: Graphs of the float[2,8] x, and the most bytes that are in use while a node runs; a float[2,8] takes 64.
+GRAPHS = {
+    "one value": ("y = Relu (x)", 64),
+    "one after the other": ("a = Relu (x) b = Relu (a) c = Relu (b) y = Relu (c)", 128),
+    "one that stays": ("a = Relu (x) b = Relu (a) c = Relu (b) y = Add (a, c)", 192),
+    "views": ("a = Relu (x) s = Shape (a) b = Reshape (a, s) c = Reshape (b, s) y = Relu (c)", 128),
+    "a view keeps its source": ("a = Relu (x) b = Identity (a) c = Relu (x) d = Relu (c) y = Add (b, d)", 192),
+    "what nothing uses": ("a = Relu (x) b = Relu (x) y = Relu (x)", 64),
+    "a constant": ("c = Constant <value_float = 2.0> () d = Neg (c) y = Mul (x, d)", 64),
+    "half the type": ("a = Cast <to = 10> (x) y = Cast <to = 1> (a)", 96),
+    "a larger value in between": ("a = Concat <axis = 0> (x, x, x) y = Slice (a, k, l) ", 256),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_peak_memory(name: str) -> None:
+    text, expected = GRAPHS[name]
+    head = '<ir_version: 9, opset_import: ["" : 17]> g (float[2,8] x) => (y)'
+    constants = "<int64[1] k = {0}, int64[1] l = {2}>" if " k" in text else ""
+    assert irlint.info(onnx.parser.parse_model(f"{head} {constants} {{ {text} }}"))["peak_memory"] == expected
+
+
+def test_the_larger_of_two_peaks_that_depend_on_different_sizes() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[N] x, float[M] z) => (p, q)
+        { a = Relu (x) b = Relu (a) p = ReduceSum <keepdims = 0> (b)
+          c = Relu (z) d = Relu (c) q = ReduceSum <keepdims = 0> (d) }"""
+    found = irlint.info(onnx.parser.parse_model(text))["peak_memory"]
+    for n, m in ((1, 9), (9, 1), (5, 5)):
+        assert eval(found, {"max": max, "N": n, "M": m}) == max(8 * n, 8 * m + 4)
+
+
+def test_a_body_takes_its_memory_while_the_node_runs() -> None:
+    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[8] x, bool c) => (y)
+        { a = Relu (x) b = Relu (x)
+          t = If (c) <then_branch = g () => (p) { d = Concat <axis = 0> (a, a, a, a) p = ReduceSum (d) },
+                      else_branch = g () => (p) { p = ReduceSum (a) }> y = Add (b, t) }"""
+    assert irlint.info(onnx.parser.parse_model(text))["peak_memory"] == 32 + 32 + 128 + 4

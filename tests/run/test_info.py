@@ -1,0 +1,110 @@
+"""``irlint info``: forms, folders, and what names in a model cannot do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import onnx.parser
+import pytest
+from command.process import FIXTURES, run
+
+import irlint
+from irlint.dims import symbol
+from irlint.dims.rounding import figure, rounded
+
+DETECTOR = FIXTURES / "onnx" / "good" / "small-detector.onnx"
+IR = FIXTURES / "openvino" / "good" / "IRL204-pdpd-broadcast-mismatch.xml"
+TRUNCATED = FIXTURES / "onnx" / "bad" / "IRL003-truncated-file.onnx"
+N, H = symbol("N", 1), symbol("H", 1)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (9999, "9999"),
+        (10_000, "10.0K"),
+        (12_345, "12.3K"),
+        (999_949, "1.00M"),
+        (1_230_000, "1.23M"),
+        (31_997_952, "32.0M"),
+        (289_829_292_736, "290G"),
+        (-20_000, "-20.0K"),
+    ],
+)
+def test_figures(count: int, text: str) -> None:
+    assert figure(count) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (12 * N + 20_000 * H * H, "20.0K*H*H + 12*N"),
+        (N - 70_000 * H, "-70.0K*H + N"),
+        (30_000 * (H // 3), "30.0K*(H//3)"),
+        (N * N * H + N * H + N + H + 1 + N * N, "H*N*N + H*N + N*N + H + 2 smaller terms"),
+    ],
+)
+def test_rounded_sizes(size: object, text: str) -> None:
+    assert rounded(size) == text  # type: ignore[arg-type]
+
+
+def test_json_is_what_python_returns() -> None:
+    result = run("info", DETECTOR, "--format", "json")
+    assert (result.returncode, result.stderr) == (0, "")
+    found = json.loads(result.stdout)
+    assert found == irlint.info(DETECTOR)
+    assert found["schema"] == "irlint-info-1"
+    assert found["by_operator"]["Conv"] == {
+        "nodes": 3,
+        "macs": "216*N*((H + 1)//2)*((W + 1)//2) + 1920*N*((H + 3)//4)*((W + 3)//4)",
+        "parameters": 1592,
+    }
+    assert [each["node"] for each in found["dearest"]] == ["c2", "c1", "heads"]
+    assert [each["condition"] for each in found["requires"]] == ["H % 4 in (0, 3)", "W % 4 in (0, 3)"]
+
+
+def test_sizes_give_numbers() -> None:
+    found = json.loads(run("info", DETECTOR, "--format", "json", "--shape", "images=1,3,640,640").stdout)
+    assert (found["macs"], found["peak_memory"]) == (71270400, 19660800)
+
+
+def test_a_folder_is_a_table(tmp_path: Path) -> None:
+    for source, name in ((DETECTOR, "a.onnx"), (IR, "b.xml"), (TRUNCATED, "c.onnx")):
+        shutil.copy(source, tmp_path / name)
+    result = run("info", ".", cwd=tmp_path)
+    lines = result.stdout.splitlines()
+    assert (result.returncode, len(lines), lines[0].split()[:3]) == (0, 4, ["model", "format", "nodes"])
+    assert lines[1].split()[:4] == ["a.onnx", "onnx", "7", "1592"]
+    found = json.loads(run("info", ".", "--format", "json", cwd=tmp_path).stdout)
+    assert found["schema"] == "irlint-infos-1"
+    assert [("error" in each, each["path"]) for each in found["models"]] == [
+        (False, "a.onnx"),
+        (False, "b.xml"),
+        (True, "c.onnx"),
+    ]
+    assert run("info", ".", "--format", "markdown", cwd=tmp_path).stdout.startswith("| model | format |")
+
+
+def test_a_folder_without_models(tmp_path: Path) -> None:
+    result = run("info", tmp_path)
+    assert (result.returncode, "no models are in this folder" in result.stderr) == (2, True)
+
+
+def test_an_unreadable_model_ends_with_status_2() -> None:
+    assert run("info", TRUNCATED).returncode == 2
+
+
+def test_names_are_escaped() -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Neg (x) }'
+    )
+    model.graph.input[0].name = model.graph.node[0].input[0] = "x\x1b[31m\n::error::"
+    model.producer_name = "a\x1b[2J`*"
+    from irlint.reporters.info import markdown, rendered
+
+    info = irlint.info(model)
+    assert "\x1b" not in rendered(info) + markdown(info)
+    assert "\n::" not in rendered(info) + markdown(info)
