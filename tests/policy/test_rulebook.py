@@ -33,6 +33,7 @@ WITHOUT_EXAMPLES = {
     "IRL522",
     "IRL599",
     "IRL604",
+    "IRL640",
     "IRL701",
     "IRL702",
     "IRL703",
