@@ -119,7 +119,8 @@ KEYS = (
         "models",
         "models",
         "For some models: shapes for their inputs, and the most that they may cost at these sizes.",
-        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\nmax-parameters = "5M"',
+        'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\nmax-parameters = "5M"\nmax-bytes = "20M"\n'
+        'max-macs = "10G"\nmax-peak-memory = "64M"',
         option=Option(
             "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
