@@ -132,6 +132,18 @@ EXCEPTIONS = (
         "ops/nn/convolution.py",
         "the values of FusedConv's attribute",
     ),
+    (
+        "Reshape Flatten Squeeze Unsqueeze Identity Result ReadValue Assign",
+        "costs/activations.py",
+        "runtimes make views of them",
+    ),
+    ("Loop Scan SequenceMap", "costs/counted.py", "each states how often its body runs in a way of its own"),
+    (
+        "Resize Upsample Interpolate TopK Trilu MatMulNBits GatherBlockQuantized FakeConvert ArrayFeatureExtractor "
+        "MaxUnpool Convert Cast Identity Reshape Unsqueeze Squeeze Transpose Subtract Sub Multiply Mul",
+        "costs/stored.py",
+        "names of inputs that are settings of these alone, and what stands between stored weights and their scales",
+    ),
     ("Range", "parsers/remote/web.py", "a header of HTTP"),
     ("swiglu", "ops/onnxruntime/transformer.py", "a value of MoE's attribute"),
     ("Shape", "dims/__init__.py", "the type of a shape"),

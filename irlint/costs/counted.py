@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from irlint.binding.calls import Call
 from irlint.costs.activations import most, peak, weight
-from irlint.costs.products import FORMULAS, macs, operation
+from irlint.costs.products import macs, operation
 from irlint.dims import MaybeDim, at_least, product, total
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
@@ -104,13 +104,13 @@ class _Counter:
             return self._called(node, call, scope)
         if call is None or call.operator is None or call.attributes is None:
             return Cost(0, 0, (), (node,))
-        name = self.format.operator_name(node.domain, call.op)
-        if name not in FORMULAS:
+        if not call.operator.macs:
             return Cost(0, 0)
         types = [None if value is None else scope.types.get(value) for value in node.inputs]
         outputs = [None if value is None else scope.types.get(value) for value in node.outputs]
-        count = macs(name, operation(signature(call.operator.function).inputs, types, outputs, call.attributes))
-        return Cost(count, 0, (NodeCost(graph.path, node, name, count),))
+        names = signature(call.operator.function).inputs
+        count = macs(call.operator.macs, operation(names, types, outputs, call.attributes))
+        return Cost(count, 0, (NodeCost(graph.path, node, self.format.operator_name(node.domain, call.op), count),))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
         """The larger branch of an If, and as many runs of another body as are known, else one."""

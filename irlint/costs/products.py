@@ -30,7 +30,8 @@ class Operation:
         return self.attributes.get(name, default)
 
 
-Formula = Callable[[Operation], MaybeDim]
+#: The attributes that state whether the first matrix is transposed.
+TRANSPOSED = ("transA", "transpose_a")
 
 
 def operation(
@@ -54,27 +55,23 @@ def _behind(shape: Shape | None, count: int) -> MaybeDim:
     return None if shape is None or len(shape) < count else product(shape[count:])
 
 
-def _windowed(weights: str, first: int = 1) -> Formula:
+def _windowed(node: Operation, weights: str, first: int = 1) -> MaybeDim:
     """A convolution: each element of the output is a sum over a filter, which are the axes of ``weights`` from
     ``first`` on."""
-    return lambda node: product((_size(node.output), _behind(node.named.get(weights), first)))
+    return product((_size(node.output), _behind(node.named.get(weights), first)))
 
 
-def _scattered(data: str, weights: str, first: int = 1) -> Formula:
+def _scattered(node: Operation, data: str, weights: str, first: int = 1) -> MaybeDim:
     """A transposed convolution: each element of ``data`` is added to the output as often as its filter has elements."""
-    return lambda node: product((_size(node.named.get(data)), _behind(node.named.get(weights), first)))
+    return product((_size(node.named.get(data)), _behind(node.named.get(weights), first)))
 
 
-def _matrix(left: str, *transposed: str) -> Formula:
+def _matrix(node: Operation, left: str) -> MaybeDim:
     """A product of matrices: each element of the output is a sum over the last axis of ``left``, or over the one before
-    it where one of the attributes ``transposed`` is set."""
-
-    def count(node: Operation) -> MaybeDim:
-        shape = node.named.get(left)
-        turned = any(node.attribute(name, 0) for name in transposed) and shape is not None and len(shape) > 1
-        return product((_size(node.output), _axis(shape, -2 if turned else -1)))
-
-    return count
+    it where that is transposed."""
+    shape = node.named.get(left)
+    turned = any(node.attribute(name, 0) for name in TRANSPOSED) and shape is not None and len(shape) > 1
+    return product((_size(node.output), _axis(shape, -2 if turned else -1)))
 
 
 def _batch_transposed(node: Operation) -> MaybeDim:
@@ -83,7 +80,7 @@ def _batch_transposed(node: Operation) -> MaybeDim:
     if shape is not None and node.attribute("transBatchA", 0) and len(shape) > 2:
         axis = 0 if node.attribute("transA", 0) else -1
         return product((_size(node.output), shape[axis]))
-    return _matrix("a", "transA")(node)
+    return _matrix(node, "a")
 
 
 def _recurrent(node: Operation) -> MaybeDim:
@@ -158,19 +155,15 @@ def _grouped(node: Operation) -> MaybeDim:
     return _scores(_rows(node.output), keys, _axis(node.output, -1), _axis(node.output, -1))
 
 
-def _projected(weights: str) -> Formula:
+def _projected(node: Operation, weights: str) -> MaybeDim:
     """com.microsoft Attention: the input is multiplied with the weights of query, key and value first."""
-
-    def count(node: Operation) -> MaybeDim:
-        columns, past = _axis(node.named.get(weights), 1), node.named.get("past")
-        x, values = node.named.get("input"), _axis(node.output, -1)
-        keys = total((_axis(x, 1), 0 if past is None else _axis(past, 3)))
-        if columns is None or values is None:
-            return None
-        widths = (columns - values) // 2
-        return total((product((_size(x), columns)), _scores(_rows(x), keys, widths, values)))
-
-    return count
+    columns, past = _axis(node.named.get(weights), 1), node.named.get("past")
+    x, values = node.named.get("input"), _axis(node.output, -1)
+    keys = total((_axis(x, 1), 0 if past is None else _axis(past, 3)))
+    if columns is None or values is None:
+        return None
+    widths = (columns - values) // 2
+    return total((product((_size(x), columns)), _scores(_rows(x), keys, widths, values)))
 
 
 def _experts(node: Operation) -> MaybeDim:
@@ -191,71 +184,29 @@ def _unknown(node: Operation) -> MaybeDim:
     return None
 
 
-CONVOLUTION = _windowed("W")
-PRODUCT = _matrix("a", "transA", "transpose_a", "trans_a")
-
-#: The formula of every operator that sums products, by its name with its domain; other operators have no MACs.
-FORMULAS: Mapping[str, Formula] = {
-    **dict.fromkeys(("Conv", "DeformConv"), CONVOLUTION),
-    **dict.fromkeys(
-        (
-            *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.NhwcConv"),
-            *("com.microsoft.nchwc.Conv", "com.ms.internal.nhwc.Conv"),
-        ),
-        CONVOLUTION,
-    ),
-    **dict.fromkeys(("QLinearConv", "ConvInteger"), _windowed("w")),
-    **dict.fromkeys(("com.microsoft.QLinearConv", "com.ms.internal.nhwc.QLinearConv"), _windowed("w")),
-    "CausalConvWithState": _windowed("weight"),
-    **dict.fromkeys(("Convolution", "BinaryConvolution", "DeformableConvolution"), _windowed("filters")),
-    "GroupConvolution": _windowed("filters", 2),
-    **dict.fromkeys(
-        ("ConvTranspose", "com.ms.internal.nhwc.ConvTranspose", "com.microsoft.ConvTransposeWithDynamicPads"),
-        _scattered("X", "W"),
-    ),
-    "ConvolutionBackpropData": _scattered("data", "filters"),
-    "GroupConvolutionBackpropData": _scattered("data", "filters", 2),
-    **dict.fromkeys(("MatMul", "Gemm", "MatMulInteger", "QLinearMatMul"), PRODUCT),
-    **{
-        f"com.microsoft.{name}": PRODUCT
-        for name in (
-            *("FusedGemm", "GemmFloat8", "QGemm", "TransposeMatMul", "SparseToDenseMatMul", "MatMulInteger16"),
-            *("MatMulIntegerToFloat", "DynamicQuantizeMatMul", "MatMulNBits", "MatMulBnb4", "MatMulFpQ4"),
-        )
-    },
-    **dict.fromkeys(("com.microsoft.FusedMatMul", "com.microsoft.FusedMatMulActivation"), _batch_transposed),
-    "com.microsoft.GemmFastGelu": _matrix("x"),
-    "Einsum": _einsum,
-    **dict.fromkeys(("LSTM", "GRU", "RNN", "com.microsoft.DynamicQuantizeLSTM"), _recurrent),
-    **dict.fromkeys(("LSTMSequence", "GRUSequence", "RNNSequence", "LSTMCell", "GRUCell", "RNNCell"), _recurrent),
-    "Attention": _attention,
-    "ScaledDotProductAttention": _dot_product,
-    "com.microsoft.Attention": _projected("weights"),
-    "com.microsoft.DecoderMaskedSelfAttention": _projected("weights"),
-    "com.microsoft.QAttention": _projected("weight"),
-    "com.microsoft.MultiHeadAttention": _multi_head,
-    "com.microsoft.DecoderMaskedMultiHeadAttention": _multi_head,
-    "com.microsoft.GroupQueryAttention": _grouped,
-    "com.microsoft.MoE": _experts,
-    **dict.fromkeys(("ai.onnx.ml.LinearClassifier", "ai.onnx.ml.LinearRegressor"), _linear_model),
-    **{
-        f"com.microsoft.{name}": _unknown
-        for name in (
-            *("AttnLSTM", "DecoderAttention", "LongformerAttention", "LinearAttention", "PackedAttention"),
-            *("PackedMultiHeadAttention", "PagedAttention", "QMoE", "QOrderedAttention", "QOrderedMatMul"),
-            *("QOrderedLongformerAttention", "SparseAttention", "WordConvEmbedding"),
-        )
-    },
-    **dict.fromkeys(("LinearAttention", "ai.onnx.preview.FlexAttention", "GroupedMatMul"), _unknown),
+#: The formulas by the names that the decorators of operators give.
+FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
+    "windowed": _windowed,
+    "scattered": _scattered,
+    "matrix": _matrix,
+    "batch_transposed": _batch_transposed,
+    "recurrent": _recurrent,
+    "einsum": _einsum,
+    "attention": _attention,
+    "dot_product": _dot_product,
+    "multi_head": _multi_head,
+    "grouped": _grouped,
+    "projected": _projected,
+    "experts": _experts,
+    "linear_model": _linear_model,
+    "unknown": _unknown,
 }
 
 
-def macs(operator: str, node: Operation) -> MaybeDim:
-    """The MACs of a node of that operator, None where its sizes or its formula are unknown."""
-    formula = FORMULAS.get(operator)
-    if formula is None:
-        return 0
+def macs(formula: Sequence[str | int], node: Operation) -> MaybeDim:
+    """The MACs of a node by the formula that its operator states, None where its sizes or its formula are unknown."""
+    name, *arguments = formula
     try:
-        return formula(node)
+        return FORMULAS[str(name)](node, *arguments)
     except TooComplex:
         return None

@@ -86,6 +86,9 @@ class Operator:
 
     #: Its result is made of the sizes of its input, and of none of the elements.
     of_shape: bool = False
+    #: How many multiplications with an addition it does: a formula of ``costs.products`` with its arguments, () for
+    #: none.
+    macs: tuple[str | int, ...] = ()
 
     # Of the attributes of an OpenVINO operation, by parameter.
     #: The name of the attribute where that is no identifier.

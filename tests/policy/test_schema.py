@@ -41,8 +41,12 @@ def test_template_without_its_comment_marks_has_every_key() -> None:
 def fits(value: Any, schema: dict[str, Any]) -> bool:
     """Whether a value is valid, by those words of JSON Schema that the schema uses."""
     schema = SCHEMA["definitions"][schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    kinds = {"object": dict, "array": list, "string": (str, datetime.date), "boolean": bool}
+    kinds = {"object": dict, "array": list, "string": (str, datetime.date), "boolean": bool, "integer": int}
     if "type" in schema and not isinstance(value, kinds[schema["type"]]):
+        return False
+    if "minimum" in schema and (isinstance(value, bool) or value < schema["minimum"]):
+        return False
+    if "anyOf" in schema and not any(fits(value, each) for each in schema["anyOf"]):
         return False
     if "enum" in schema and value not in schema["enum"]:
         return False
@@ -53,8 +57,6 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
     if not isinstance(value, dict):
         return True
     if any(key not in value for key in schema.get("required", ())):
-        return False
-    if "anyOf" in schema and not any(fits(value, each) for each in schema["anyOf"]):
         return False
     known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     if others is False and not value.keys() <= known.keys():
@@ -75,7 +77,10 @@ SOUND: dict[str, Any] = {
     "lfs-pointers": "skip",
     "baseline": "a.json",
     "respect-gitignore": False,
-    "models": [{"file": "a*", "shapes": {"x": "N, 3, ?", "y": "", "z": "1"}}],
+    "models": [
+        {"file": "a*", "shapes": {"x": "N, 3, ?", "y": "", "z": "1"}},
+        {"file": "b", "max-bytes": 3, "max-macs": "1.5G"},
+    ],
     "suppress": [
         {"file": "a.onnx", "rule": "IRL2*", "node": "n*", "reason": "known", "expires": datetime.date(2030, 1, 31)},
         {"node": "n", "reason": "known", "expires": "2030-01-31"},

@@ -156,7 +156,7 @@ def _implicit(terms: Sequence[Term], letters: list[str]) -> Term:
     return (*dots, *sorted(letters))
 
 
-@onnx("Einsum", since=12)
+@onnx("Einsum", since=12, macs=("einsum",))
 def einsum(*xs: Tensor, equation: str) -> Tensor:
     """ONNX Einsum-12: spaces are ignored; without ``->`` the result has the letters that occur once."""
     terms, output = equation_terms(equation.replace(" ", ""))
@@ -232,7 +232,7 @@ def _letters_once(layer: Layer) -> Fault | None:
     )
 
 
-@openvino("Einsum", since=7, absent={"equation": ""}, compiles=_letters_once)
+@openvino("Einsum", since=7, absent={"equation": ""}, compiles=_letters_once, macs=("einsum",))
 def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
     """OpenVINO Einsum-7: no spaces; without ``->`` the result has the letters that stand in one term only."""
     for index, x in enumerate(xs):

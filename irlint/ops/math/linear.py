@@ -186,19 +186,19 @@ def ov_inverse(data: Tensor, *, adjoint: bool = False) -> Tensor:
 # --- MatMul -----------------------------------------------------------------------------------------------------------
 
 
-@onnx("MatMul")
+@onnx("MatMul", macs=("matrix", "a"))
 def matmul(a: Tensor, b: Tensor) -> Tensor:
     """ONNX MatMul."""
     return Tensor(a.dtype or b.dtype, multiplied(a.shape, b.shape))
 
 
-@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), spare_inputs=True)
+@openvino("MatMul", compiles=with_elements(0, 1, beside=(1,)), spare_inputs=True, macs=("matrix", "a"))
 def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
     """OpenVINO MatMul-1: any element type; transposition is ignored for vectors."""
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
-@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never)
+@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never, macs=("unknown",))
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
     """OpenVINO GroupedMatMul-17: [M, K] cut into groups of rows, or [G, M, K], times the transposed [G, N, K]."""
     dtype = common_type((mat_a, mat_b))
@@ -275,8 +275,8 @@ class GemmNumbers:
     activation_gamma: float | None = None
 
 
-@onnx("Gemm", since=13)
-@onnx("Gemm", since=7, until=12, late=True)
+@onnx("Gemm", since=13, macs=("matrix", "a"))
+@onnx("Gemm", since=7, until=12, late=True, macs=("matrix", "a"))
 def gemm(
     a: Tensor,
     b: Tensor,
@@ -292,7 +292,7 @@ def gemm(
     return Tensor(a.dtype or b.dtype, shape)
 
 
-@onnx("Gemm", since=1, late=True)
+@onnx("Gemm", since=1, late=True, macs=("matrix", "a"))
 def gemm_with_broadcast(
     a: Tensor,
     b: Tensor,
@@ -313,7 +313,7 @@ def gemm_with_broadcast(
 # --- ONNX Runtime's own products --------------------------------------------------------------------------------------
 
 
-@onnx("FusedMatMul", domain=MICROSOFT)
+@onnx("FusedMatMul", domain=MICROSOFT, macs=("batch_transposed",))
 def fused_matmul(
     a: Tensor,
     b: Tensor,
@@ -332,7 +332,7 @@ def _batch_moved(shape: Shape | None) -> Shape | None:
     return shape if shape is None or len(shape) < 3 else (*shape[1:-1], shape[0], shape[-1])
 
 
-@onnx("FusedMatMulActivation", domain=MICROSOFT)
+@onnx("FusedMatMulActivation", domain=MICROSOFT, macs=("batch_transposed",))
 def fused_matmul_activation(
     a: Tensor,
     b: Tensor,
@@ -348,7 +348,7 @@ def fused_matmul_activation(
     return fused_matmul(a, b, product=product, transBatchA=transBatchA, transBatchB=transBatchB)
 
 
-@onnx("TransposeMatMul", domain=MICROSOFT)
+@onnx("TransposeMatMul", domain=MICROSOFT, macs=("matrix", "a"))
 def transpose_matmul(
     a: Tensor,
     b: Tensor,
@@ -359,7 +359,7 @@ def transpose_matmul(
     return fused_matmul(a, b, product=product)
 
 
-@onnx("SparseToDenseMatMul", domain=MICROSOFT)
+@onnx("SparseToDenseMatMul", domain=MICROSOFT, macs=("matrix", "a"))
 def sparse_to_dense_matmul(
     a: SparseTensor,
     b: Tensor,
@@ -370,7 +370,7 @@ def sparse_to_dense_matmul(
     return Tensor(b.dtype, product.of(a.shape, b.shape))
 
 
-@onnx("GemmFastGelu", domain=MICROSOFT)
+@onnx("GemmFastGelu", domain=MICROSOFT, macs=("matrix", "x"))
 def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
     """ONNX Runtime's GemmFastGelu: MatMul, then a bias, then a GELU."""
     return Tensor(x.dtype or w.dtype, biased(multiplied(x.shape, w.shape), bias, 2))
@@ -391,7 +391,7 @@ GemmActivation = Literal[
 ]  # fmt: skip
 
 
-@onnx("FusedGemm", domain=MICROSOFT)
+@onnx("FusedGemm", domain=MICROSOFT, macs=("matrix", "a"))
 def fused_gemm(
     a: Tensor,
     b: Tensor,

@@ -49,7 +49,7 @@ def _expect_features(x: Tensor, needed: int, each: str) -> None:
     )
 
 
-@onnx("LinearClassifier", since=1, domain=ML)
+@onnx("LinearClassifier", since=1, domain=ML, macs=("linear_model",))
 def linear_classifier(
     x: Tensor,
     *,
@@ -80,7 +80,7 @@ def linear_classifier(
     return label, Tensor("float32", (rows, 2 if classes == 1 and labels == 2 else classes))
 
 
-@onnx("LinearRegressor", since=1, domain=ML)
+@onnx("LinearRegressor", since=1, domain=ML, macs=("linear_model",))
 def linear_regressor(
     x: Tensor,
     *,

@@ -153,7 +153,7 @@ def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: s
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("Attention", since=23)
+@onnx("Attention", since=23, macs=("attention",))
 def attention(
     q: Tensor,
     k: Tensor,

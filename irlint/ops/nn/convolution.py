@@ -41,7 +41,7 @@ CausalActivation = Literal["none", "silu", "swish"]
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("Conv", since=1)
+@onnx("Conv", since=1, macs=("windowed", "W"))
 def conv(
     X: Tensor,
     W: Tensor,
@@ -82,8 +82,8 @@ class Activated:
         )
 
 
-@onnx("FusedConv", domain=MICROSOFT)
-@onnx("NhwcFusedConv", domain=MICROSOFT)
+@onnx("FusedConv", domain=MICROSOFT, macs=("windowed", "W"))
+@onnx("NhwcFusedConv", domain=MICROSOFT, macs=("windowed", "W"))
 def fused_conv(
     X: Tensor,
     W: Tensor,
@@ -106,8 +106,8 @@ def fused_conv(
     return Tensor(X.dtype, shape)
 
 
-@onnx("NhwcConv", domain=MICROSOFT)
-@onnx("Conv", domain=NHWC)
+@onnx("NhwcConv", domain=MICROSOFT, macs=("windowed", "W"))
+@onnx("Conv", domain=NHWC, macs=("windowed", "W"))
 def nhwc_conv(
     X: Tensor,
     W: Tensor,
@@ -124,7 +124,7 @@ def nhwc_conv(
     return Tensor(X.dtype, shape)
 
 
-@onnx("Conv", domain=NCHWC)
+@onnx("Conv", domain=NCHWC, macs=("windowed", "W"))
 def nchwc_conv(
     X: Tensor,
     W: Tensor,
@@ -142,7 +142,7 @@ def nchwc_conv(
     return Tensor(X.dtype, shape)
 
 
-@onnx("CausalConvWithState", since=27)
+@onnx("CausalConvWithState", since=27, macs=("windowed", "weight"))
 def causal_conv_with_state(
     input: Tensor,
     weight: Tensor,
@@ -182,6 +182,7 @@ COMPILED = first_of(
     compiles=COMPILED,
     spare_inputs=True,
     confused_with=("GroupConvolution",),
+    macs=("windowed", "filters"),
 )
 def ov_convolution(
     data: Tensor,
@@ -215,6 +216,7 @@ def _binary_filters(layer: Layer) -> Fault | None:
     absent={**ABSENT_LISTS, "mode": "xnor-popcount", "pad_value": 0.0},
     compiles=_binary_filters,
     spare_inputs=True,
+    macs=("windowed", "filters"),
 )
 def ov_binary_convolution(
     data: Tensor,
@@ -238,6 +240,7 @@ def ov_binary_convolution(
     compiles=COMPILED,
     spare_inputs=True,
     confused_with=("Convolution",),
+    macs=("windowed", "filters", 2),
 )
 def ov_group_convolution(
     data: Tensor,

@@ -21,7 +21,7 @@ from irlint.ops.shared.sizes import dim_of, narrower
 from irlint.ops.shared.windows import OnnxWindow, OpenvinoWindow, arranged
 
 
-@onnx("DeformConv", since=19)
+@onnx("DeformConv", since=19, macs=("windowed", "W"))
 def deform_conv(
     X: Tensor,
     W: Tensor,
@@ -62,6 +62,7 @@ def deform_conv(
     fills_in=True,
     refused_without={"group": 1, "deformable_group": 1},
     compiles=without_negatives("strides", known_from=2),
+    macs=("windowed", "filters"),
 )
 def ov_deformable_convolution_1(
     data: Tensor,
@@ -85,6 +86,7 @@ def ov_deformable_convolution_1(
     fills_in=True,
     refused_without={"group": 1, "deformable_group": 1},
     compiles=without_negatives("strides", known_from=2),
+    macs=("windowed", "filters"),
 )
 def ov_deformable_convolution_8(
     data: Tensor,

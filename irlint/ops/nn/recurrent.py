@@ -48,7 +48,7 @@ _TWO_TANH = OnnxCell(activations=("Tanh", "Tanh"))
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("LSTM", since=1)
+@onnx("LSTM", since=1, macs=("recurrent",))
 def lstm(
     x: Tensor,
     w: Tensor,
@@ -73,7 +73,7 @@ def lstm(
     return outputs(x.dtype, sizes, 3)
 
 
-@onnx("GRU", since=1)
+@onnx("GRU", since=1, macs=("recurrent",))
 def gru(
     x: Tensor,
     w: Tensor,
@@ -95,7 +95,7 @@ def gru(
     return outputs(x.dtype, sizes, 2)
 
 
-@onnx("RNN", since=1)
+@onnx("RNN", since=1, macs=("recurrent",))
 def rnn(
     x: Tensor,
     w: Tensor,
@@ -121,7 +121,7 @@ def rnn(
     return outputs(x.dtype, sizes, 2)
 
 
-@onnx("DynamicQuantizeLSTM", domain=MICROSOFT)
+@onnx("DynamicQuantizeLSTM", domain=MICROSOFT, macs=("recurrent",))
 def dynamic_quantize_lstm(
     x: Tensor,
     w: Tensor,
@@ -144,7 +144,7 @@ def dynamic_quantize_lstm(
     return outputs("float32", sizes, 3)
 
 
-@onnx("AttnLSTM", domain=MICROSOFT)
+@onnx("AttnLSTM", domain=MICROSOFT, macs=("unknown",))
 def attn_lstm(
     x: Tensor,
     w: Tensor,
@@ -208,7 +208,9 @@ def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault 
 _NO_HIDDEN_SIZE = {"hidden_size": 0}
 
 
-@openvino("LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_as_one_kernel(LSTM, 3))
+@openvino(
+    "LSTMCell", since=4, absent=_NO_HIDDEN_SIZE, fills_in=True, compiles=_as_one_kernel(LSTM, 3), macs=("recurrent",)
+)
 def ov_lstm_cell(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -224,7 +226,7 @@ def ov_lstm_cell(
     return _cell(layer, cell)
 
 
-@openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE, fills_in=True)
+@openvino("LSTMCell", since=1, absent=_NO_HIDDEN_SIZE, fills_in=True, macs=("recurrent",))
 def ov_lstm_cell_with_peepholes(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -261,6 +263,7 @@ def ov_lstm_cell_with_peepholes(
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
     compiles=_as_one_kernel(GRU, 2),
+    macs=("recurrent",),
 )
 def ov_gru_cell(
     x: Tensor,
@@ -285,6 +288,7 @@ def ov_gru_cell(
     fills_in=True,
     labels={"experimental": 6, "extension": 6},
     compiles=_as_one_kernel(RNN, 2),
+    macs=("recurrent",),
 )
 def ov_rnn_cell(
     x: Tensor,
@@ -335,7 +339,7 @@ def _count(direction: str) -> int:
 _SEQUENCE_ABSENT = {"hidden_size": 0, "direction": "forward"}
 
 
-@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(LSTM, 4))
+@openvino("LSTMSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(LSTM, 4), macs=("recurrent",))
 def ov_lstm_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -354,7 +358,7 @@ def ov_lstm_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(GRU, 3))
+@openvino("GRUSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(GRU, 3), macs=("recurrent",))
 def ov_gru_sequence(
     x: Tensor,
     initial_hidden_state: Tensor,
@@ -373,7 +377,14 @@ def ov_gru_sequence(
     return _sequence(layer, cell)
 
 
-@openvino("RNNSequence", since=5, absent=_SEQUENCE_ABSENT, compiles=_as_one_kernel(RNN, 3), spare_inputs=True)
+@openvino(
+    "RNNSequence",
+    since=5,
+    absent=_SEQUENCE_ABSENT,
+    compiles=_as_one_kernel(RNN, 3),
+    spare_inputs=True,
+    macs=("recurrent",),
+)
 def ov_rnn_sequence(
     x: Tensor,
     h: Tensor,

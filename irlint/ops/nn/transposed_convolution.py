@@ -61,7 +61,7 @@ g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,12,12] y) {
 )
 
 
-@onnx("ConvTranspose", since=1)
+@onnx("ConvTranspose", since=1, macs=("scattered", "X", "W"))
 def conv_transpose(
     X: Tensor,
     W: Tensor,
@@ -87,7 +87,7 @@ def conv_transpose(
     return Tensor(X.dtype, shape)
 
 
-@onnx("ConvTranspose", domain=NHWC)
+@onnx("ConvTranspose", domain=NHWC, macs=("scattered", "X", "W"))
 def nhwc_conv_transpose(
     X: Tensor,
     W: Tensor,
@@ -212,7 +212,11 @@ _COMPILED = first_of(known_filters, _known_target, without_negatives("strides", 
 
 
 @openvino(
-    "ConvolutionBackpropData", absent=ABSENT_LISTS, compiles=_COMPILED, confused_with=("GroupConvolutionBackpropData",)
+    "ConvolutionBackpropData",
+    absent=ABSENT_LISTS,
+    compiles=_COMPILED,
+    confused_with=("GroupConvolutionBackpropData",),
+    macs=("scattered", "data", "filters"),
 )
 @openvino(
     "GroupConvolutionBackpropData",
@@ -220,6 +224,7 @@ _COMPILED = first_of(known_filters, _known_target, without_negatives("strides", 
     fills_in=True,
     compiles=_COMPILED,
     confused_with=("ConvolutionBackpropData",),
+    macs=("scattered", "data", "filters", 2),
 )
 def ov_convolution_backprop_data(
     data: Tensor,

@@ -88,7 +88,7 @@ def _present(x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidd
     return (2, batch, num_heads, past_length if shared else total((past_length, length)), head)
 
 
-@onnx("Attention", domain=MICROSOFT)
+@onnx("Attention", domain=MICROSOFT, macs=("projected", "weights"))
 def ms_attention(
     input: Tensor,
     weights: Tensor,
@@ -164,7 +164,7 @@ def _require_one(own: Shape, shapes: Sequence[Shape], why: str) -> None:
         require(*relations, why=why)
 
 
-@onnx("DecoderMaskedSelfAttention", domain=MICROSOFT)
+@onnx("DecoderMaskedSelfAttention", domain=MICROSOFT, macs=("projected", "weights"))
 def decoder_masked_self_attention(
     input: Tensor,
     weights: Tensor,
@@ -183,7 +183,7 @@ def decoder_masked_self_attention(
     return Tensor(input.dtype, y), Tensor(input.dtype, present)
 
 
-@onnx("QAttention", domain=MICROSOFT)
+@onnx("QAttention", domain=MICROSOFT, macs=("projected", "weight"))
 def q_attention(
     input: Tensor,
     weight: Tensor,
@@ -207,7 +207,7 @@ def q_attention(
     return Tensor(bias.dtype, y), Tensor(bias.dtype, present)
 
 
-@onnx("PackedAttention", domain=MICROSOFT)
+@onnx("PackedAttention", domain=MICROSOFT, macs=("unknown",))
 def packed_attention(
     input: Tensor,
     weights: Tensor,
@@ -222,7 +222,7 @@ def packed_attention(
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
 
-@onnx("QOrderedAttention", domain=MICROSOFT)
+@onnx("QOrderedAttention", domain=MICROSOFT, macs=("unknown",))
 def q_ordered_attention(
     input: Tensor,
     scale_input: Tensor,
@@ -253,7 +253,7 @@ def q_ordered_attention(
     return Tensor(input.dtype, (size(input, 0, 3), size(input, 1, 3), hidden))
 
 
-@onnx("QOrderedLongformerAttention", domain=MICROSOFT)
+@onnx("QOrderedLongformerAttention", domain=MICROSOFT, macs=("unknown",))
 def q_ordered_longformer_attention(
     input: Tensor,
     *others: Tensor,
@@ -270,7 +270,7 @@ def q_ordered_longformer_attention(
     return Tensor(input.dtype, input.shape)
 
 
-@onnx("LongformerAttention", domain=MICROSOFT)
+@onnx("LongformerAttention", domain=MICROSOFT, macs=("unknown",))
 def longformer_attention(
     input: Tensor,
     *others: Tensor,

@@ -99,7 +99,7 @@ def _cache_length(
     return length
 
 
-@onnx("GroupQueryAttention", domain=MICROSOFT)
+@onnx("GroupQueryAttention", domain=MICROSOFT, macs=("grouped",))
 def group_query_attention(
     query: Tensor,
     key: Tensor | None = None,
@@ -161,7 +161,7 @@ def group_query_attention(
     )
 
 
-@onnx("SparseAttention", domain=MICROSOFT)
+@onnx("SparseAttention", domain=MICROSOFT, macs=("unknown",))
 def sparse_attention(
     query: Tensor,
     key: Tensor | None = None,
@@ -180,7 +180,7 @@ def sparse_attention(
     return Tensor(query.dtype, y), cache, cache
 
 
-@onnx("PagedAttention", domain=MICROSOFT)
+@onnx("PagedAttention", domain=MICROSOFT, macs=("unknown",))
 def paged_attention(
     query: Tensor,
     key: Tensor | None = None,

@@ -12,7 +12,7 @@ from irlint.ops.shared.sizes import narrower, size
 from irlint.schemas import MICROSOFT
 
 
-@onnx("MultiHeadAttention", domain=MICROSOFT)
+@onnx("MultiHeadAttention", domain=MICROSOFT, macs=("multi_head",))
 def multi_head_attention(
     query: Tensor,
     key: Tensor | None = None,
@@ -53,7 +53,7 @@ def multi_head_attention(
     return outputs
 
 
-@onnx("DecoderMaskedMultiHeadAttention", domain=MICROSOFT)
+@onnx("DecoderMaskedMultiHeadAttention", domain=MICROSOFT, macs=("multi_head",))
 def decoder_masked_multi_head_attention(
     query: Tensor,
     key: Tensor | None = None,
@@ -179,7 +179,7 @@ def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, *, hidd
     return value.shape[2]
 
 
-@onnx("PackedMultiHeadAttention", domain=MICROSOFT)
+@onnx("PackedMultiHeadAttention", domain=MICROSOFT, macs=("unknown",))
 def packed_multi_head_attention(
     query: Tensor,
     key: Tensor | None = None,
@@ -198,7 +198,7 @@ def packed_multi_head_attention(
     return Tensor(query.dtype, (tokens, hidden))
 
 
-@onnx("DecoderAttention", domain=MICROSOFT)
+@onnx("DecoderAttention", domain=MICROSOFT, macs=("unknown",))
 def decoder_attention(
     query: Tensor,
     key: Tensor,

@@ -219,7 +219,7 @@ class QuantizedExperts:
     weights_prepacked: int = -1
 
 
-@onnx("MoE", domain=MICROSOFT)
+@onnx("MoE", domain=MICROSOFT, macs=("experts",))
 def mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,
@@ -234,7 +234,7 @@ def mixture_of_experts(
     return Tensor(input.dtype, input.shape)
 
 
-@onnx("QMoE", domain=MICROSOFT)
+@onnx("QMoE", domain=MICROSOFT, macs=("unknown",))
 def quantized_mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,

@@ -16,7 +16,7 @@ from irlint.ops.shared.windows import OnnxWindow
 from irlint.schemas import MICROSOFT, NHWC
 
 
-@onnx("ConvInteger", since=10)
+@onnx("ConvInteger", since=10, macs=("windowed", "w"))
 def conv_integer(
     x: Tensor,
     w: Tensor,
@@ -59,7 +59,7 @@ def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channel
     )
 
 
-@onnx("QLinearConv", since=10)
+@onnx("QLinearConv", since=10, macs=("windowed", "w"))
 def qlinear_conv(
     x: Tensor,
     x_scale: Tensor,
@@ -90,8 +90,8 @@ def qlinear_conv(
     return Tensor(y_zero_point.dtype, shape)
 
 
-@onnx("QLinearConv", domain=NHWC)
-@onnx("QLinearConv", domain=MICROSOFT)
+@onnx("QLinearConv", domain=NHWC, macs=("windowed", "w"))
+@onnx("QLinearConv", domain=MICROSOFT, macs=("windowed", "w"))
 def ms_qlinear_conv(
     x: Tensor,
     x_scale: Tensor,

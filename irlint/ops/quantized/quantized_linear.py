@@ -24,7 +24,7 @@ from irlint.ops.signatures import UNLIKELY, holds
 from irlint.schemas import MICROSOFT
 
 
-@onnx("MatMulInteger", since=10)
+@onnx("MatMulInteger", since=10, macs=("matrix", "a"))
 def matmul_integer(
     a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
@@ -35,7 +35,7 @@ def matmul_integer(
     return Tensor("int32", shape)
 
 
-@onnx("QLinearMatMul", since=10)
+@onnx("QLinearMatMul", since=10, macs=("matrix", "a"))
 def qlinear_matmul(
     a: Tensor,
     a_scale: Tensor,
@@ -54,7 +54,7 @@ def qlinear_matmul(
     return Tensor(y_zero_point.dtype, shape)
 
 
-@onnx("GemmFloat8", domain=MICROSOFT)
+@onnx("GemmFloat8", domain=MICROSOFT, macs=("matrix", "a"))
 def gemm_float8(
     a: Tensor,
     b: Tensor,
@@ -78,7 +78,7 @@ def gemm_float8(
     return Tensor(NUMBERED_TYPES[dtype - 1], product.of_matrices(a, b))
 
 
-@onnx("QGemm", domain=MICROSOFT, late=True)
+@onnx("QGemm", domain=MICROSOFT, late=True, macs=("matrix", "a"))
 def qgemm(
     a: Tensor,
     a_scale: Tensor,
@@ -105,7 +105,7 @@ def qgemm(
     return Tensor("float32" if y_scale is None or y_zero_point is None else y_zero_point.dtype, shape)
 
 
-@onnx("MatMulInteger16", domain=MICROSOFT)
+@onnx("MatMulInteger16", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_integer16(a: Tensor, b: Tensor) -> Tensor:
     """ONNX Runtime's MatMulInteger16: uint32 for two unsigned inputs, else int32."""
     unsigned = a.dtype == "uint16" and b.dtype == "uint16"
@@ -113,7 +113,7 @@ def matmul_integer16(a: Tensor, b: Tensor) -> Tensor:
     return Tensor(("uint32" if unsigned else "int32") if known else None, multiplied(a.shape, b.shape))
 
 
-@onnx("MatMulIntegerToFloat", domain=MICROSOFT)
+@onnx("MatMulIntegerToFloat", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_integer_to_float(
     a: Tensor,
     b: Tensor,
@@ -158,7 +158,7 @@ def _per_column_of_a(a_scale: Tensor) -> Fault:
     )
 
 
-@onnx("DynamicQuantizeMatMul", domain=MICROSOFT)
+@onnx("DynamicQuantizeMatMul", domain=MICROSOFT, macs=("matrix", "a"))
 def dynamic_quantize_matmul(
     a: Tensor, b: Tensor, b_scale: Tensor, b_zero_point: Tensor | None = None, bias: Tensor | None = None
 ) -> Tensor:
@@ -211,7 +211,7 @@ def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
     warn(fault.lowered(Severity.WARNING))
 
 
-@onnx("MatMulNBits", domain=MICROSOFT)
+@onnx("MatMulNBits", domain=MICROSOFT, macs=("matrix", "a"))
 @holds(weight_prepacked=UNLIKELY)
 def matmul_nbits(
     a: Tensor,
@@ -258,7 +258,7 @@ def _check_zero_points(zero_points: Tensor | None, columns: int, blocks: int, *,
     expect_one_of((3, "zero_points", zero_points), (columns * packed,), (columns, packed), what=what)
 
 
-@onnx("MatMulBnb4", domain=MICROSOFT)
+@onnx("MatMulBnb4", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_bnb4(
     a: Tensor,
     b: Tensor,
@@ -287,7 +287,7 @@ def matmul_bnb4(
     return Tensor(a.dtype or absmax.dtype, by_packed_weights(a.shape, inner, columns, what=f"{'K' if transB else 'N'}"))
 
 
-@onnx("MatMulFpQ4", domain=MICROSOFT)
+@onnx("MatMulFpQ4", domain=MICROSOFT, macs=("matrix", "a"))
 def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 1) -> Tensor:
     """ONNX Runtime's MatMulFpQ4: ``B_shape`` holds [K, N]."""
     expect_rank(b, 1, 1, what="B")
