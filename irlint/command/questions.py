@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
@@ -11,14 +11,22 @@ from irlint.lazy_typing import Any
 
 def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
     """Prints what is asked of a model; ends the run with status 2 where that is unknown."""
+    _emit(_found(asked, model), rendered, form)
+
+
+def _found(asked: Callable[[], Any], model: str) -> Any:
+    """What is asked of a model; ends the run with status 2 where that is unknown."""
     try:
-        found = asked()
+        return asked()
     except FileNotFoundError:
         fail(f"no such file: {model}")
     except OSError as error:
         fail(f"{model}: {error.strerror}")
     except ValueError as error:
         fail(f"{model}: {error}", *getattr(error, "helps", ()))
+
+
+def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
     if form == "json":
         import json
 
@@ -27,14 +35,24 @@ def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model:
     emit(rendered(found, encoding()))
 
 
-def targets(model: str, form: str = "text") -> None:
-    """``irlint targets MODEL``."""
-    from functools import partial
-
-    from irlint.reporters.targets import rendered
+def targets(model: str, form: str = "text", named: Sequence[str] = ()) -> int:
+    """``irlint targets MODEL``; returns the exit status: 1 where a named release refuses the model."""
     from irlint.run.targets import taken
 
-    answer(partial(taken, model), rendered, model, form)
+    found = _found(lambda: taken(model, named=named), model)
+    if form == "markdown":
+        from irlint.reporters.targets import markdown
+
+        emit(markdown(found), "utf-8", "markdown")
+    elif form == "html":
+        from irlint.reporters.html.targets import rendered as page
+
+        emit(page(found), "utf-8", "xml")
+    else:
+        from irlint.reporters.targets import rendered
+
+        _emit(found, rendered, form)
+    return int(bool(named) and any(each["verdict"] == "refused" for each in found["targets"]))
 
 
 def explanation(name: str | None, columns: int | None = None, *, color: bool = False) -> str:
