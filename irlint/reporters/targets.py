@@ -18,6 +18,14 @@ BY_LIST = " (by its vendor's list: not measured)"
 #: The most reasons for refusing a model that a report lists.
 SHOWN = 30
 
+#: What stands behind releases that were asked less than to load a model, or more.
+STAGES = {
+    ("runs", "read"): " (read)",
+    ("unknown", "read"): " (read; not asked to compile)",
+    ("runs", "compiled"): " (compiled for the CPU)",
+    ("refused", "compiled"): " (read, and not compiled for the CPU)",
+}
+
 #: The verdicts in the order of the report, with the heading of each, and the sign of a matrix.
 HEADINGS = {"runs": "runs on", "refused": "refused by", "unknown": "not known"}
 SIGNS = {"runs": "✓", "refused": "✗", "unknown": "?"}
@@ -90,12 +98,25 @@ def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
     for verdict, heading in HEADINGS.items():
         rows = []
         for name, entries in runtimes.items():
-            places = [at for at, each in enumerate(entries) if each["verdict"] == verdict]
-            if places:
-                listed = BY_LIST if name == LISTED else ""
-                rows.append(f"  {name:{width}}  {spans(entries, places)}{listed}")
+            rows += [
+                f"  {name:{width}}  {spans(entries, places)}{BY_LIST if name == LISTED else _asked(verdict, stage)}"
+                for stage, places in _stages(entries, verdict).items()
+            ]
         if rows or (runtimes and verdict == "runs"):
             yield from ("", heading, *(rows or ["  none of these releases"]))
+
+
+def _asked(verdict: str, stage: str) -> str:
+    return STAGES.get((verdict, stage), "")
+
+
+def _stages(entries: Entries, verdict: str) -> dict[str, list[int]]:
+    """The entries with such a verdict, by the furthest stage that was measured."""
+    found: dict[str, list[int]] = {}
+    for at, each in enumerate(entries):
+        if each["verdict"] == verdict:
+            found.setdefault(each.get("stage", ""), []).append(at)
+    return found
 
 
 def _reasons(runtimes: dict[str, Entries]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.run.listing import worked_out
+from irlint.schemas import openvino_cpu
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
 from irlint.targets.restamping import Stamp, lowest, restamped, stamps
@@ -21,6 +22,7 @@ from irlint.targets.verdicts import (
     Reason,
     Target,
     grouped,
+    judge,
     message,
     passes,
     reasons,
@@ -69,10 +71,12 @@ def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def taken_of(known: Known, path: str) -> dict[str, Any]:
     """What ``irlint targets --format json`` prints of a model that was worked out."""
-    wrong = [
-        each for each in every_problem(known) if each.is_error and each.because is None and not _is_of_limits(each)
-    ]
+    roots = [each for each in every_problem(known) if each.because is None]
+    late = [each for each in roots if each.fault.stage == "compile"]
+    wrong = [each for each in roots if each.is_error and each not in late and not _is_of_limits(each)]
     entries = [entry for runtime in known.format.runtimes for entry in _releases(known, runtime, wrong)]
+    if known.format.compiles:
+        entries = [_compiled(entry, late) for entry in entries]
     found: dict[str, Any] = {
         "schema": "irlint-targets-1",
         "path": path.replace(os.sep, "/"),
@@ -130,6 +134,8 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
     found = reasons(known, runtime)
     of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
     broken = any(refuses(known, runtime, each) for each in wrong)
+    module = judge(known, runtime)
+    stage = {"stage": module.STAGE} if module.MEASURED else {}
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         outcome = verdict(mine)
@@ -142,9 +148,27 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
         yield {
             "name": runtime,
             "release": short(release),
+            **stage,
             "verdict": outcome,
             "reasons": [] if outcome == RUNS else listed,
         }
+
+
+def _compiled(entry: dict[str, Any], late: Sequence[Problem]) -> dict[str, Any]:
+    """The entry of a release that reads an IR, with what is known of compiling it: of one release that was measured."""
+    if entry["verdict"] == REFUSED:
+        return entry
+    if entry["release"] != openvino_cpu.RELEASE:
+        unclear = [_late(each, TARGET_NOT_KNOWN.name) for each in late]
+        return {**entry, "verdict": UNKNOWN, "reasons": [*entry["reasons"], *unclear]} if late else entry
+    refusals = [_late(each, each.fault.rule.name) for each in late]
+    verdict = REFUSED if late else entry["verdict"]
+    return {**entry, "stage": "compiled", "verdict": verdict, "reasons": [*entry["reasons"], *refusals]}
+
+
+def _late(problem: Problem, rule: str) -> dict[str, Any]:
+    text = f"{_of_node(problem)} (measured on {openvino_cpu.RELEASE})"
+    return {**_unsound(problem, True), "rule": rule, "message": text}
 
 
 def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
@@ -158,11 +182,16 @@ def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
     return entry
 
 
+def _of_node(problem: Problem) -> str:
+    message = problem.fault.message
+    return message if problem.node is None else f"{problem.node.op}: {message}"
+
+
 def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
     """An error of the check as a reason: some a release may only see when the model runs."""
     fault, node = problem.fault, problem.node
     name = fault.rule.name if refused else TARGET_NOT_KNOWN.name
-    text = fault.message if node is None else f"{node.op}: {fault.message}"
+    text = _of_node(problem)
     text += (
         ""
         if refused

@@ -160,3 +160,22 @@ def test_the_highest_versions_that_gain_most_releases_are_advised() -> None:
     bad = GOOD.parents[1] / "bad" / "IRL805-ir-version-too-new.onnx"
     stamp = irlint.targets(bad)["restamp"]
     assert (stamp["opset"], stamp["ir_version"]) == (11, 6)
+
+
+def test_a_release_that_was_asked_to_compile_refuses_what_others_may_compile() -> None:
+    bad = GOOD.parents[2] / "openvino" / "bad" / "IRL525-layer-not-compiled.xml"
+    *older, newest = irlint.targets(bad)["targets"]
+    assert (newest["stage"], newest["verdict"]) == ("compiled", "refused")
+    assert [each["rule"] for each in newest["reasons"]] == ["layer-not-compiled"]
+    assert {(each["stage"], each["verdict"]) for each in older} == {("read", "unknown")}
+    lines = run("targets", bad).stdout.splitlines()
+    assert sum(each.startswith("  Parameter: ") for each in lines) == 1
+    assert run("targets", bad, "--target", "openvino").returncode == 1
+    assert run("targets", bad, "--target", "openvino@2025.0").returncode == 0
+
+
+def test_a_release_that_was_asked_to_compile_runs_what_it_compiles() -> None:
+    good = GOOD.parents[2] / "openvino" / "good" / "IRL525-layer-not-compiled.xml"
+    *older, newest = irlint.targets(good)["targets"]
+    assert (newest["stage"], newest["verdict"]) == ("compiled", "runs")
+    assert {(each["stage"], each["verdict"]) for each in older} == {("read", "runs")}
