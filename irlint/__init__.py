@@ -239,13 +239,14 @@ def why(
     return traced(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
-def targets(model: Model, *, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+def targets(model: Model, *, name: str | os.PathLike[str] | None = None, targets: Sequence[str] = ()) -> dict[str, Any]:
     """Which releases of which runtimes take a model, as ``irlint targets --format json`` prints it.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without them all are reported. Raises OSError
+    where the file cannot be opened, and ValueError where it is no model that can be read, or a target is not known.
     """
     from irlint.run.sources import source
     from irlint.run.targets import taken
 
     given = source(model, name)
-    return taken(given.path, given.data)
+    return taken(given.path, given.data, [targets] if isinstance(targets, str) else targets)

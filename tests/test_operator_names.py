@@ -53,34 +53,6 @@ EXCEPTIONS = (
         "checks/values.py",
         "intervals cross operators: what one gives, another one asks for",
     ),
-    (
-        "Assign Flatten Identity ReadValue Reshape Result Squeeze Unsqueeze",
-        "costs/activations.py",
-        "what operators cost is counted across them",
-    ),
-    (
-        "Loop Scan SequenceMap",
-        "costs/counted.py",
-        "what operators cost is counted across them",
-    ),
-    (
-        "Attention AttnLSTM BinaryConvolution CausalConvWithState Conv ConvInteger ConvTranspose Convolution "
-        "ConvolutionBackpropData DecoderAttention DeformConv DeformableConvolution DynamicQuantizeMatMul Einsum "
-        "FusedGemm GRU GRUCell GRUSequence Gemm GemmFloat8 GroupConvolution GroupConvolutionBackpropData "
-        "GroupedMatMul LSTM LSTMCell LSTMSequence LinearAttention LongformerAttention MatMul MatMulBnb4 MatMulFpQ4 "
-        "MatMulInteger MatMulInteger16 MatMulIntegerToFloat MatMulNBits PackedAttention PackedMultiHeadAttention "
-        "PagedAttention QGemm QLinearConv QLinearMatMul QMoE QOrderedAttention QOrderedLongformerAttention RNN "
-        "RNNCell RNNSequence ScaledDotProductAttention SparseAttention SparseToDenseMatMul TransposeMatMul "
-        "WordConvEmbedding",
-        "costs/products.py",
-        "what operators cost is counted across them",
-    ),
-    (
-        "ArrayFeatureExtractor Cast Convert FakeConvert GatherBlockQuantized Identity Interpolate MatMulNBits "
-        "MaxUnpool Mul Multiply Reshape Resize Squeeze Sub Subtract TopK Transpose Trilu Unsqueeze Upsample",
-        "costs/stored.py",
-        "what operators cost is counted across them",
-    ),
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),
     ("Concat Gather", "fixes/computed.py", "shapes are computed from elements that are taken and joined"),

@@ -14,7 +14,7 @@ from irlint.model import Problem
 from irlint.records import replaced
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
-from irlint.targets.verdicts import Target, grouped, judge, reasons, short, target
+from irlint.targets.verdicts import Target, grouped, judge, reasons, short, target, too_old
 
 #: The label of the newest release, for a target without a release.
 _OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL)
@@ -52,7 +52,7 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
     severity = None if judge(known, runtime).MEASURED else Severity.WARNING
     for each in asked:
         if each.column is None:
-            yield _too_old(each)
+            yield Problem(too_old(each), target=each.label)
             continue
         if each.assumed:
             yield _assumed(each)
@@ -71,9 +71,3 @@ def _assumed(asked: Target) -> Problem:
     text = f"{asked.label}: the release was not measured; irlint reports what {newest} does, the newest that was"
     fault = TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself", severity=Severity.NOTE)
     return Problem(fault, target=asked.label)
-
-
-def _too_old(asked: Target) -> Problem:
-    first = short(tables.releases(asked.runtime)[0])
-    text = f"{asked.label}: releases before {first} were not measured"
-    return Problem(TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself"), target=asked.label)

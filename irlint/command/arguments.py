@@ -34,8 +34,7 @@ def run(arguments: Sequence[str]) -> NoReturn:
     if len(arguments) == 2 and arguments[0] == "targets" and not arguments[1].startswith("-"):
         from irlint.command.questions import targets
 
-        targets(arguments[1])
-        raise SystemExit(0)
+        raise SystemExit(targets(arguments[1]))
     import click
 
     from irlint.command.cli import commands

@@ -314,10 +314,14 @@ def why(model: str, value: str, **options: Any) -> None:
 @click.argument("model", type=click.Path())
 @_with(TARGETS)
 def targets(model: str, **options: Any) -> None:
-    """Prints which runtime releases load a MODEL, and why the others do not."""
-    from irlint.command import questions
+    """Prints which runtime releases load a MODEL, and why the others do not.
 
-    questions.targets(model, options["format"])
+    With --target, exits with status 1 where a named release refuses the MODEL.
+    """
+    from irlint.command import questions
+    from irlint.command.settings import named_targets
+
+    raise SystemExit(questions.targets(model, options["format"], named_targets(options["target"])))
 
 
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:

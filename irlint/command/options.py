@@ -184,7 +184,21 @@ FORM = Option("--format", "Output form (default: text).", "choice", values=("tex
 #: The options of every command that answers a question about one model.
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 
-TARGETS = (FORM,)
+TARGETS = (
+    Option(
+        "--format",
+        "Output form (default: text).",
+        "choice",
+        values=("text", "json", "markdown", "html"),
+        default="text",
+    ),
+    Option(
+        "--target",
+        "Report this release alone; exit with status 1 if it refuses the model.",
+        "texts",
+        metavar="NAME[@RELEASE]",
+    ),
+)
 
 INFO = (
     Option("--format", "Output form (default: text).", "choice", values=("text", "json", "markdown"), default="text"),

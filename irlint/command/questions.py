@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
@@ -11,7 +11,10 @@ from irlint.lazy_typing import Any
 
 def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
     """Prints what is asked of a model; ends the run with status 2 where that is unknown."""
-    found = answered(asked, model)
+    _emit(answered(asked, model), rendered, form)
+
+
+def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
     if form == "json":
         import json
 
@@ -55,14 +58,24 @@ def info(model: str, options: Mapping[str, Any]) -> None:
     answer(asked, partial(rendered, color=colored("auto", sys.stdout)), model, options["format"])
 
 
-def targets(model: str, form: str = "text") -> None:
-    """``irlint targets MODEL``."""
-    from functools import partial
-
-    from irlint.reporters.targets import rendered
+def targets(model: str, form: str = "text", named: Sequence[str] = ()) -> int:
+    """``irlint targets MODEL``; returns the exit status: 1 where a named release refuses the model."""
     from irlint.run.targets import taken
 
-    answer(partial(taken, model), rendered, model, form)
+    found = answered(lambda: taken(model, named=named), model)
+    if form == "markdown":
+        from irlint.reporters.targets import markdown
+
+        emit(markdown(found), "utf-8", "markdown")
+    elif form == "html":
+        from irlint.reporters.html.targets import rendered as page
+
+        emit(page(found), "utf-8", "xml")
+    else:
+        from irlint.reporters.targets import rendered
+
+        _emit(found, rendered, form)
+    return int(bool(named) and any(each["verdict"] == "refused" for each in found["targets"]))
 
 
 def explanation(name: str | None, columns: int | None = None, *, color: bool = False) -> str:

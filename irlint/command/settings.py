@@ -237,7 +237,7 @@ def of_files(
         skip_pointers=config is not None and config.skips_pointers,
         skip_non_models=True,
         weights=options["weights"],
-        targets=_targets(options["target"]),
+        targets=named_targets(options["target"]),
         timeout=float(options["timeout"] or USUAL),
         ignores=not options["no_ignores"],
         cache=os.path.abspath(options["cache"]) if lasting else "",
@@ -249,7 +249,7 @@ def of_files(
     )
 
 
-def _targets(entries: Sequence[str] | None) -> tuple[str, ...]:
+def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
     """The targets, each judged; the values of the option may have several with commas."""
     if not entries:
         return ()

@@ -31,6 +31,7 @@ class Format:
     findings have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module
     of ``targets`` that judges them; ``restamps``: a model can be saved with another version of the format and of its
     opset. ``weights`` ends the names of the files beside models that hold their constants, "" where any name may.
+    ``compiles``: a file that a release reads may still be refused when it is compiled, which the check reports.
     ``writer`` is the module of ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what
     changes nothing but what is stated, and ``intended`` the one that knows what its documents were intended to state;
     "" where none does.
@@ -59,6 +60,7 @@ class Format:
     has_lines: bool = False
     runtimes: Mapping[str, str] = NOTHING
     restamps: bool = False
+    compiles: bool = False
     weights: str = ""
     writer: str = ""
     safe_fixes: str = ""
@@ -123,6 +125,7 @@ OPENVINO = Format(
         "float32",
     ),
     runtimes={"openvino": "openvino_ir"},
+    compiles=True,
     unused_constants_are_read=True,
     bytes_may_be_spare=True,
     has_lines=True,

@@ -64,11 +64,11 @@ def place_of(finding: Finding, places: Mapping[str, str]) -> str:
 def _row(finding: Finding, places: Mapping[str, str], files: int) -> str:
     """A finding, which so many more ``files`` have."""
     place = place_of(finding, places).translate(MARKDOWN) + (f" and {counted(files, 'more file')}" if files else "")
-    text = _unlinked(headline(finding).translate(MARKDOWN))
-    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {_unlinked(place)} | {text} |\n"
+    text = unlinked(headline(finding).translate(MARKDOWN))
+    return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {unlinked(place)} | {text} |\n"
 
 
-def _unlinked(text: str) -> str:
+def unlinked(text: str) -> str:
     """Markdown in which no name becomes a link to somewhere else."""
     return text.replace("://", "\\://").replace("www.", "www\\.")
 

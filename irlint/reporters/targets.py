@@ -2,63 +2,190 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from irlint.lazy_typing import Any
+from irlint.records import record
 from irlint.reporters.plain import safe, spelled
 
 #: The runtime whose releases were not asked.
 LISTED = "tensorrt"
 
-#: The most reasons of a release for refusing a model that a report lists.
-SHOWN = 6
+#: What stands behind its name.
+BY_LIST = " (by its vendor's list: not measured)"
+
+#: The most reasons for refusing a model that a report lists.
+SHOWN = 30
+
+#: What stands behind releases that were asked less than to load a model, or more.
+STAGES = {
+    ("runs", "read"): " (read)",
+    ("unknown", "read"): " (read; not asked to compile)",
+    ("runs", "compiled"): " (compiled for the CPU)",
+    ("refused", "compiled"): " (read, and not compiled for the CPU)",
+}
+
+#: The verdicts in the order of the report, with the heading of each, and the sign of a matrix.
+HEADINGS = {"runs": "runs on", "refused": "refused by", "unknown": "not known"}
+SIGNS = {"runs": "✓", "refused": "✗", "unknown": "?"}
+
+Entries = Sequence[dict[str, Any]]
+
+
+@record
+class Shared:
+    """A reason with the releases that share it, by runtime: the places of their entries."""
+
+    message: str
+    help: str
+    nodes: int
+    places: dict[str, list[int]]
+
+
+def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
+    """The entries of each runtime, oldest first."""
+    return {name: list(entries) for name, entries in groupby(found["targets"], key=lambda each: each["name"])}
+
+
+def shared(runtimes: dict[str, Entries]) -> list[Shared]:
+    """Each reason once, in the order in which they are met."""
+    reasons: dict[tuple[str, str, int], Shared] = {}
+    for name, entries in runtimes.items():
+        for at, entry in enumerate(entries):
+            for each in entry.get("reasons", ()):
+                key = each["message"], each.get("help", ""), each.get("nodes", 0)
+                reason = reasons.setdefault(key, Shared(*key, {}))
+                reason.places.setdefault(name, []).append(at)
+    return list(reasons.values())
+
+
+def spans(entries: Entries, places: Sequence[int]) -> str:
+    """Releases in words: ``1.15 to 1.17, 1.19``."""
+    parts: list[list[int]] = []
+    for at in places:
+        if parts and at == parts[-1][-1] + 1:
+            parts[-1].append(at)
+        else:
+            parts.append([at])
+    return ", ".join(_span(entries, part) for part in parts)
+
+
+def _span(entries: Entries, part: list[int]) -> str:
+    first, last = (_release(entries[at]) for at in (part[0], part[-1]))
+    return first if len(part) == 1 else f"{first} to {last}"
+
+
+def _release(entry: dict[str, Any]) -> str:
+    assumed = entry.get("assumed")
+    return str(entry["release"]) if assumed is None else f"{entry['release']} (judged as {assumed})"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
-    """A block for each runtime, a line for releases that do the same, and what keeps the model from them; what
-    ``encoding`` does not have is escaped."""
-    lines = [f"{safe(found['path'])} ({found['format']})"]
-    for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
-        lines += ["", *_runtime(name, list(entries))]
+    """First the releases that run the model, then the others, then each reason once; what ``encoding`` does not have is
+    escaped."""
+    runtimes = by_runtime(found)
+    lines = [f"{safe(found['path'])} ({found['format']})", *_verdicts(runtimes), *_reasons(runtimes)]
+    if not runtimes:
+        lines += ["", f"no named target loads {found['format']} files"]
     if "restamp" in found:
-        lines += ["", _advice(found["restamp"])]
+        lines += ["", advice(found["restamp"])]
     return spelled("\n".join([*lines, ""]), encoding)
 
 
-def _advice(stamp: dict[str, Any]) -> str:
-    """``save with opset 17 and IR version 8: runs on onnxruntime from 1.15 on``."""
-    first: dict[str, str] = {}
-    for each in stamp["runs"]:
-        first.setdefault(each["name"], each["release"])
-    runtimes = ", ".join(f"{name} from {release} on" for name, release in first.items())
-    return f"save with opset {stamp['opset']} and IR version {stamp['ir_version']}: runs on {runtimes}"
+def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
+    width = max(map(len, runtimes), default=0)
+    for verdict, heading in HEADINGS.items():
+        rows = []
+        for name, entries in runtimes.items():
+            rows += [
+                f"  {name:{width}}  {spans(entries, places)}{BY_LIST if name == LISTED else _asked(verdict, stage)}"
+                for stage, places in _stages(entries, verdict).items()
+            ]
+        if rows or (runtimes and verdict == "runs"):
+            yield from ("", heading, *(rows or ["  none of these releases"]))
 
 
-def _runtime(name: str, entries: list[dict[str, Any]]) -> Iterator[str]:
-    yield name if name != LISTED else f"{name} (by its vendor's list: not measured)"
-    groups = [
-        list(alike) for _, alike in groupby(entries, key=lambda each: (each["verdict"], str(each.get("reasons"))))
-    ]
-    spans = [_span(group, entries) for group in groups]
-    width = max(map(len, spans))
-    for span, group in zip(spans, groups):
-        verdict = "not known" if group[0]["verdict"] == "unknown" else group[0]["verdict"]
-        yield f"  {span:{width}}  {verdict}"
-        yield from _reasons(group[0].get("reasons", ()), width + 4)
+def _asked(verdict: str, stage: str) -> str:
+    return STAGES.get((verdict, stage), "")
 
 
-def _span(group: list[dict[str, Any]], entries: list[dict[str, Any]]) -> str:
-    first, last = group[0]["release"], group[-1]["release"]
-    span = first if first == last else f"{first} to {last}"
-    return f"{span} (newest)" if group[-1] is entries[-1] else span
+def _stages(entries: Entries, verdict: str) -> dict[str, list[int]]:
+    """The entries with such a verdict, by the furthest stage that was measured."""
+    found: dict[str, list[int]] = {}
+    for at, each in enumerate(entries):
+        if each["verdict"] == verdict:
+            found.setdefault(each.get("stage", ""), []).append(at)
+    return found
 
 
-def _reasons(reasons: Any, indent: int) -> Iterator[str]:
+def _reasons(runtimes: dict[str, Entries]) -> Iterator[str]:
+    reasons = shared(runtimes)
+    if reasons:
+        yield from ("", "reasons")
     for each in reasons[:SHOWN]:
-        nodes = f" ({each['nodes']} nodes)" if each.get("nodes", 0) > 1 else ""
-        yield f"{' ' * indent}{safe(each['message'])}{nodes}"
-        if each.get("help"):
-            yield f"{' ' * indent}  -> {safe(each['help'])}"
+        yield f"  {safe(_text(each))}"
+        yield f"    {_holders(each, runtimes)}"
+        if each.help:
+            yield f"    -> {safe(each.help)}"
     if len(reasons) > SHOWN:
-        yield f"{' ' * indent}and {len(reasons) - SHOWN} more"
+        yield f"  and {len(reasons) - SHOWN} more"
+
+
+def _text(reason: Shared) -> str:
+    return f"{reason.message} ({reason.nodes} nodes)" if reason.nodes > 1 else reason.message
+
+
+def _holders(reason: Shared, runtimes: dict[str, Entries]) -> str:
+    """``onnxruntime 1.15 to 1.17; openvino 2023.1``."""
+    return "; ".join(f"{name} {spans(runtimes[name], places)}" for name, places in reason.places.items())
+
+
+def advice(stamp: dict[str, Any]) -> str:
+    """``save with opset 17 and IR version 8: runs on onnxruntime 1.15 to 1.32``."""
+    from irlint.targets import tables
+    from irlint.targets.verdicts import short
+
+    parts = []
+    for name, running in by_runtime({"targets": stamp["runs"]}).items():
+        entries = [{"release": short(each)} for each in tables.releases(name)]
+        releases = {each["release"] for each in running}
+        parts.append(f"{name} {spans(entries, [at for at, each in enumerate(entries) if each['release'] in releases])}")
+    return f"save with opset {stamp['opset']} and IR version {stamp['ir_version']}: runs on {'; '.join(parts)}"
+
+
+def markdown(found: dict[str, Any]) -> str:
+    """A table for each runtime: a column for each release, a line for the verdict and one for each reason."""
+    runtimes = by_runtime(found)
+    lines = [f"### {_cell(found['path'])} ({found['format']})"]
+    for name, entries in runtimes.items():
+        lines += ["", *_table(name, entries)]
+    if not runtimes:
+        lines += ["", f"No named target loads {found['format']} files."]
+    if "restamp" in found:
+        lines += ["", f"> {advice(found['restamp'])}"]
+    return "\n".join([*lines, ""])
+
+
+def _table(name: str, entries: Entries) -> Iterator[str]:
+    listed = BY_LIST if name == LISTED else ""
+    yield _line([f"{name}{listed}", *map(_release, entries)])
+    yield _line(["---", *(":-:" for _ in entries)])
+    yield _line(["**verdict**", *(SIGNS[each["verdict"]] for each in entries)])
+    reasons = shared({name: entries})
+    for each in reasons[:SHOWN]:
+        holding = set(each.places[name])
+        text = _cell(_text(each)) + (f"<br>*{_cell(each.help)}*" if each.help else "")
+        yield _line([text, *("•" if at in holding else "" for at in range(len(entries)))])
+    if len(reasons) > SHOWN:
+        yield _line([f"and {len(reasons) - SHOWN} more", *("" for _ in entries)])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    from irlint.reporters.markdown import MARKDOWN, unlinked
+
+    return unlinked(safe(text).translate(MARKDOWN))

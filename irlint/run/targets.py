@@ -11,38 +11,72 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.run.listing import worked_out
+from irlint.schemas import openvino_cpu
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
-from irlint.targets.restamping import lowest, restamped
+from irlint.targets.restamping import Stamp, lowest, restamped, stamps
 from irlint.targets.verdicts import (
     REFUSED,
     RUNS,
     UNKNOWN,
     Reason,
+    Target,
     grouped,
+    judge,
     message,
     passes,
     reasons,
     refuses,
     short,
+    target,
+    too_old,
     verdict,
 )
 
+#: The lowest opset that every runtime loads.
+SHARED_OPSET = 9
 
-def taken(path: str, data: bytes | None = None) -> dict[str, Any]:
-    """What ``irlint targets --format json`` prints.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+def taken(path: str, data: bytes | None = None, named: Sequence[str] = ()) -> dict[str, Any]:
+    """What ``irlint targets --format json`` prints; of the ``named`` targets alone where there are some.
+
+    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or a target is
+    not known.
     """
-    return taken_of(worked_out(path, data), path)
+    asked = [target(each) for each in named]
+    found = taken_of(worked_out(path, data), path)
+    if not asked:
+        return found
+    chosen = [_chosen(each, found["targets"]) for each in asked if _is_asked(each, found["targets"])]
+    gained = {(each["name"], each["release"]) for each in found.get("restamp", {}).get("runs", ())}
+    if any(each["verdict"] != RUNS and (each["name"], each["release"]) in gained for each in chosen):
+        return {**found, "targets": chosen}
+    return {**{key: value for key, value in found.items() if key != "restamp"}, "targets": chosen}
+
+
+def _is_asked(asked: Target, entries: Sequence[dict[str, Any]]) -> bool:
+    """Whether the runtime loads files of the format at all."""
+    return any(each["name"] == asked.runtime for each in entries)
+
+
+def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The entry of a named release: that of the newest measured one where it is newer."""
+    if asked.column is None:
+        fault = too_old(asked)
+        reason = {"rule": fault.rule.name, "message": fault.message, "help": fault.help}
+        return {"name": asked.runtime, "release": asked.release, "verdict": UNKNOWN, "reasons": [reason]}
+    entry = [each for each in entries if each["name"] == asked.runtime][asked.column]
+    return {**entry, "release": asked.release, "assumed": entry["release"]} if asked.assumed else entry
 
 
 def taken_of(known: Known, path: str) -> dict[str, Any]:
     """What ``irlint targets --format json`` prints of a model that was worked out."""
-    wrong = [
-        each for each in every_problem(known) if each.is_error and each.because is None and not _is_of_limits(each)
-    ]
+    roots = [each for each in every_problem(known) if each.because is None]
+    late = [each for each in roots if each.fault.stage == "compile"]
+    wrong = [each for each in roots if each.is_error and each not in late and not _is_of_limits(each)]
     entries = [entry for runtime in known.format.runtimes for entry in _releases(known, runtime, wrong)]
+    if known.format.compiles:
+        entries = [_compiled(entry, late) for entry in entries]
     found: dict[str, Any] = {
         "schema": "irlint-targets-1",
         "path": path.replace(os.sep, "/"),
@@ -59,21 +93,40 @@ def _is_of_limits(problem: Problem) -> bool:
 
 
 def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """With which opset and IR version more releases run the model as it is, and which do then; None where none do."""
-    stamp = lowest(known)
-    if stamp is None or all(each["verdict"] == RUNS for each in entries):
+    """The highest opset, with its IR version, with which as many more releases run the model as with the lowest ones,
+    and which do then; None where none do."""
+    least = lowest(known)
+    if least is None or all(each["verdict"] == RUNS for each in entries):
         return None
+    candidates = list({each.opset: each for each in stamps(known)}.values())
+    ends = [least, *[each for each in candidates if each.opset >= SHARED_OPSET][-1:]]
+    runs, stamp = max(((_running(known, each), each) for each in ends), key=lambda pair: len(pair[0]))
+    before = {(each["name"], each["release"]) for each in entries if each["verdict"] == RUNS}
+    if before.issuperset(runs):
+        return None
+    while candidates:
+        middle = len(candidates) // 2
+        found = _running(known, candidates[middle])
+        if len(found) >= len(runs):
+            stamp, runs, candidates = candidates[middle], found, candidates[:middle]
+        else:
+            candidates = candidates[middle + 1 :]
+    listed = [{"name": name, "release": release} for name, release in runs]
+    return {"opset": stamp.opset, "ir_version": stamp.ir_version, "runs": listed}
+
+
+def _running(known: Known, stamp: Stamp) -> list[tuple[str, str]]:
+    """The releases that run a model with such versions."""
     then = restamped(known, stamp)
-    runs: list[dict[str, str]] = []
-    gained = False
+    runs: list[tuple[str, str]] = []
     for runtime in known.format.runtimes:
         found = reasons(then, runtime, opset=stamp.opset)
-        for column, release in enumerate(tables.releases(runtime)):
-            if verdict(each for each in found if each.releases >> column & 1) == RUNS:
-                runs.append({"name": runtime, "release": short(release)})
-                before = next(each for each in entries if (each["name"], each["release"]) == (runtime, short(release)))
-                gained = gained or before["verdict"] != RUNS
-    return {"opset": stamp.opset, "ir_version": stamp.ir_version, "runs": runs} if gained else None
+        runs += [
+            (runtime, short(release))
+            for column, release in enumerate(tables.releases(runtime))
+            if verdict(each for each in found if each.releases >> column & 1) == RUNS
+        ]
+    return runs
 
 
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
@@ -81,6 +134,8 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
     found = reasons(known, runtime)
     of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
     broken = any(refuses(known, runtime, each) for each in wrong)
+    module = judge(known, runtime)
+    stage = {"stage": module.STAGE} if module.MEASURED else {}
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         outcome = verdict(mine)
@@ -89,12 +144,31 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
             outcome = REFUSED
         elif unsound and outcome == RUNS:
             outcome = UNKNOWN
-        entry = {"name": runtime, "release": short(release), "verdict": outcome}
-        yield (
-            entry
-            if outcome == RUNS
-            else {**entry, "reasons": [*map(_reason, *zip(*grouped(mine))), *unsound] if mine else unsound}
-        )
+        listed = [_reason(each, nodes) for each, nodes in grouped(mine)] + unsound
+        yield {
+            "name": runtime,
+            "release": short(release),
+            **stage,
+            "verdict": outcome,
+            "reasons": [] if outcome == RUNS else listed,
+        }
+
+
+def _compiled(entry: dict[str, Any], late: Sequence[Problem]) -> dict[str, Any]:
+    """The entry of a release that reads an IR, with what is known of compiling it: of one release that was measured."""
+    if entry["verdict"] == REFUSED:
+        return entry
+    if entry["release"] != openvino_cpu.RELEASE:
+        unclear = [_late(each, TARGET_NOT_KNOWN.name) for each in late]
+        return {**entry, "verdict": UNKNOWN, "reasons": [*entry["reasons"], *unclear]} if late else entry
+    refusals = [_late(each, each.fault.rule.name) for each in late]
+    verdict = REFUSED if late else entry["verdict"]
+    return {**entry, "stage": "compiled", "verdict": verdict, "reasons": [*entry["reasons"], *refusals]}
+
+
+def _late(problem: Problem, rule: str) -> dict[str, Any]:
+    text = f"{_of_node(problem)} (measured on {openvino_cpu.RELEASE})"
+    return {**_unsound(problem, True), "rule": rule, "message": text}
 
 
 def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
@@ -108,11 +182,16 @@ def _reason(reason: Reason, nodes: int) -> dict[str, Any]:
     return entry
 
 
+def _of_node(problem: Problem) -> str:
+    message = problem.fault.message
+    return message if problem.node is None else f"{problem.node.op}: {message}"
+
+
 def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
     """An error of the check as a reason: some a release may only see when the model runs."""
     fault, node = problem.fault, problem.node
     name = fault.rule.name if refused else TARGET_NOT_KNOWN.name
-    text = fault.message if node is None else f"{node.op}: {fault.message}"
+    text = _of_node(problem)
     text += (
         ""
         if refused

@@ -9,6 +9,9 @@ from functools import cache
 from irlint.records import record
 from irlint.schemas import table_text
 
+#: The release that was asked to compile.
+RELEASE = "2026.4"
+
 
 @record
 class Refusal:

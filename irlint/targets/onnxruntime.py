@@ -26,6 +26,9 @@ NAME = "onnxruntime"
 #: Whether the releases were asked themselves.
 MEASURED = True
 
+#: The furthest stage that was measured.
+STAGE = "loaded"
+
 #: An operator that is replaced by its contents, which takes no kernel.
 WITHOUT_KERNEL = "Constant"
 

@@ -32,6 +32,9 @@ NAME = "openvino"
 #: Whether the releases were asked themselves.
 MEASURED = True
 
+#: The furthest stage that was measured.
+STAGE = "read"
+
 #: Rules of which the front end refuses a breach only at some operators: it passes over much that a model may not have.
 REFUSED_AT = {
     AXIS_OUT_OF_RANGE: ("Concat",),

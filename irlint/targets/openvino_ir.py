@@ -23,6 +23,9 @@ NAME = "openvino"
 #: Whether the releases were asked themselves.
 MEASURED = True
 
+#: The furthest stage that was measured.
+STAGE = "read"
+
 #: Element types that IRs name otherwise.
 _NAMES = {
     "bool": "boolean",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 
+from irlint.findings.faults import Fault
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
@@ -90,6 +91,13 @@ def target(text: str) -> Target:
 
 def _numbers(release: str) -> list[int]:
     return [int(part) for part in release.split(".")]
+
+
+def too_old(asked: Target) -> Fault:
+    """What a check reports of a target that is older than the measured releases."""
+    first = short(tables.releases(asked.runtime)[0])
+    text = f"{asked.label}: releases before {first} were not measured"
+    return TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself")
 
 
 def judge(known: Known, runtime: str) -> Any:

@@ -105,3 +105,77 @@ def test_warnings_of_the_newest_release_give_way_to_those_of_the_targets(
         assert (finding.rule.code, finding.severity) == (alone, irlint.Severity.WARNING)
         (finding,) = irlint.check(path, ignore=["IRL807"], targets=["onnxruntime@1.31"]).findings
         assert (finding.rule.code, finding.severity) == (held, irlint.Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("named", "status", "headings"),
+    [
+        ("onnxruntime@1.31", 1, ["refused by", "onnxruntime  1.31"]),
+        ("openvino@2025.0", 0, ["runs on", "openvino  2025.0"]),
+        ("onnxruntime@1.2", 0, ["not known", "onnxruntime  1.2"]),
+        ("openvino@2099.1", 0, ["runs on", "openvino  2099.1 (judged as "]),
+    ],
+)
+def test_a_named_release_decides_the_status(model: Path, named: str, status: int, headings: list[str]) -> None:
+    done = run("targets", model, "--target", named)
+    assert done.returncode == status
+    assert all(each in done.stdout for each in headings)
+    (entry,) = irlint.targets(model, targets=[named])["targets"]
+    assert f"{entry['name']}@{entry['release']}" == named
+
+
+def test_wrong_named_targets_end_the_run(model: Path) -> None:
+    done = run("targets", model, "--target", "onnxruntim")
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_releases_that_run_the_model_come_first_and_each_reason_once(model: Path) -> None:
+    lines = run("targets", model).stdout.splitlines()
+    assert lines.index("runs on") < lines.index("refused by") < lines.index("reasons")
+    reasons = [each for each in lines if each.startswith("  RoiAlign")]
+    assert reasons
+    assert len(reasons) == len(set(reasons))
+
+
+def test_the_matrix_in_markdown_has_a_column_for_each_release(model: Path) -> None:
+    text = run("targets", model, "--format", "markdown").stdout
+    tables = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
+    entries = irlint.targets(model)["targets"]
+    assert [len(table[0].split(" | ")) - 1 for table in tables] == [
+        sum(each["name"] == name for each in entries) for name in dict.fromkeys(each["name"] for each in entries)
+    ]
+    assert all(line.count(" | ") == table[0].count(" | ") for table in tables for line in table)
+
+
+def test_the_matrix_as_a_page_has_each_release_and_escapes_names(tmp_path: Path) -> None:
+    path = tmp_path / "a&b.onnx"
+    onnx.save(onnx.parser.parse_model(REFUSED), path)
+    text = run("targets", path, "--format", "html").stdout
+    assert text.count("<li class=") == len(irlint.targets(path)["targets"])
+    assert "a&amp;b.onnx" in text
+    assert "a&b" not in text
+
+
+def test_the_highest_versions_that_gain_most_releases_are_advised() -> None:
+    bad = GOOD.parents[1] / "bad" / "IRL805-ir-version-too-new.onnx"
+    stamp = irlint.targets(bad)["restamp"]
+    assert (stamp["opset"], stamp["ir_version"]) == (11, 6)
+
+
+def test_a_release_that_was_asked_to_compile_refuses_what_others_may_compile() -> None:
+    bad = GOOD.parents[2] / "openvino" / "bad" / "IRL525-layer-not-compiled.xml"
+    *older, newest = irlint.targets(bad)["targets"]
+    assert (newest["stage"], newest["verdict"]) == ("compiled", "refused")
+    assert [each["rule"] for each in newest["reasons"]] == ["layer-not-compiled"]
+    assert {(each["stage"], each["verdict"]) for each in older} == {("read", "unknown")}
+    lines = run("targets", bad).stdout.splitlines()
+    assert sum(each.startswith("  Parameter: ") for each in lines) == 1
+    assert run("targets", bad, "--target", "openvino").returncode == 1
+    assert run("targets", bad, "--target", "openvino@2025.0").returncode == 0
+
+
+def test_a_release_that_was_asked_to_compile_runs_what_it_compiles() -> None:
+    good = GOOD.parents[2] / "openvino" / "good" / "IRL525-layer-not-compiled.xml"
+    *older, newest = irlint.targets(good)["targets"]
+    assert (newest["stage"], newest["verdict"]) == ("compiled", "runs")
+    assert {(each["stage"], each["verdict"]) for each in older} == {("read", "runs")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 
 from irlint.findings.faults import SEVERITIES
@@ -12,6 +11,7 @@ from irlint.reporters.html.cards import Card, card
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.reporters.html.models import facts
 from irlint.reporters.html.rules import section
+from irlint.reporters.html.shell import framed
 from irlint.reporters.plain import summary
 from irlint.reporters.repeated import once
 from irlint.snippets.drawing import Drawing
@@ -31,33 +31,13 @@ def rendered(report: Report) -> str:
     """The findings by model, each with its picture, and by rule; the inputs that a model accepts, the releases that
     load it, and its values."""
     cards = _cards(report.findings)
-    style, script = _part("style.css"), _part("script.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
-    )
     body = "".join((_head(report), _controls(cards), _overview(report, cards), *_models(report, cards), _rules(cards)))
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" '
-        'content="light dark">\n'
-        f"<title>irlint: {escaped(_result(report))}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f'<a class="skip" href="#findings">to the findings</a>\n{body}'
-        f"<footer>irlint {escaped(report.version)}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
+    return framed(
+        f"irlint: {_result(report)}",
+        f'<a class="skip" href="#findings">to the findings</a>\n{body}',
+        footer=f"irlint {report.version}",
+        scripted=True,
     )
-
-
-def _part(name: str) -> str:
-    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-        return file.read()
-
-
-def _hash(text: str) -> str:
-    """The source of a style or a script as a content security policy allows it: nothing else on the page runs."""
-    from base64 import b64encode
-    from hashlib import sha256
-
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def _cards(findings: Sequence[Finding]) -> list[Card]:

@@ -3,21 +3,14 @@ and its values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import groupby
 
 from irlint.findings.report import CheckedFile
 from irlint.lazy_typing import Any
-from irlint.reporters.html.markup import escaped, folded, prose, shown, table
+from irlint.reporters.html.markup import escaped, folded, shown, table
+from irlint.reporters.html.targets import matrix
 from irlint.reporters.info import costs, dearest
 from irlint.reporters.listing import type_of
-from irlint.reporters.targets import LISTED
-
-#: Verdicts as a sign and in words.
-VERDICTS = {"runs": ("✓", "runs"), "refused": ("✗", "refused"), "unknown": ("?", "not known")}
-
-#: The most reasons of a release for refusing a model that a report lists.
-REASONS = 6
 
 
 def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
@@ -28,7 +21,7 @@ def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
     parts = [
         folded("Contract: accepted inputs", _contract(file.facts["contract"]), kind="fact"),
         folded("Costs: parameters, operations and memory", _costs(file.facts["info"]), kind="fact"),
-        folded("Targets: which releases load it", _targets(file.facts["targets"]), kind="fact"),
+        folded("Targets: which releases load it", matrix(file.facts["targets"]), kind="fact"),
         folded("Values", _values(file, values, number), kind="fact", count=len(values)),
     ]
     return f'<div class="known">{"".join(parts)}</div>\n', len(values)
@@ -66,41 +59,6 @@ def _conditions(title: str, entries: list[dict[str, Any]]) -> str:
         for each in entries
     ]
     return table(("condition", "why", "first demanded by"), rows, caption=title)
-
-
-def _targets(found: dict[str, Any]) -> str:
-    parts = []
-    for name, entries in groupby(found["targets"], key=lambda each: each["name"]):
-        releases = list(entries)
-        title = f"{escaped(name)}{' (by its vendor’s list: not measured)' if name == LISTED else ''}"
-        chips = "".join(_chip(each) for each in releases)
-        parts.append(f'<h4>{title}</h4>\n<ul class="releases">{chips}</ul>\n{"".join(_reasons(releases))}')
-    return "".join(parts)
-
-
-def _chip(entry: dict[str, Any]) -> str:
-    sign, word = VERDICTS[entry["verdict"]]
-    verdict = escaped(entry["verdict"])
-    return (
-        f'<li class="{verdict}"><span aria-hidden="true">{sign}</span> {escaped(entry["release"])} <span '
-        f'class="hidden">{word}</span></li>'
-    )
-
-
-def _reasons(releases: list[dict[str, Any]]) -> Iterator[str]:
-    """Why releases do not take the model, of those that say the same once."""
-    reasons: dict[str, list[str]] = {}
-    for each in releases:
-        for reason in each.get("reasons", ())[:REASONS]:
-            text = prose(reason["message"]) + (f" <em>{prose(reason['help'])}</em>" if reason.get("help") else "")
-            reasons.setdefault(text, []).append(each["release"])
-    if reasons:
-        lines = "".join(f"<li>{_span(names)}: {text}</li>\n" for text, names in reasons.items())
-        yield f'<ul class="notes">{lines}</ul>\n'
-
-
-def _span(names: list[str]) -> str:
-    return escaped(names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}")
 
 
 def _values(file: CheckedFile, values: list[Any], number: int) -> str:
