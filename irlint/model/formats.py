@@ -97,7 +97,12 @@ ONNX = Format(
     constant_node="Constant",
     declared_types_hold=True,
     dead_bodies_are_inferred=True,
-    runtimes={"onnxruntime": "onnxruntime", "openvino": "openvino_frontend", "tensorrt": "tensorrt"},
+    runtimes={
+        "onnxruntime": "onnxruntime",
+        "openvino": "openvino_frontend",
+        "tensorrt": "tensorrt",
+        "tensorrt-rtx": "tensorrt_rtx",
+    },
     restamps=True,
     writer="onnx",
     safe_fixes="tidy",

@@ -1,4 +1,5 @@
-"""Adds a release of ONNX Runtime or OpenVINO to the tables of ``irlint/targets/measured``, by asking its wheel.
+"""Adds a release of ONNX Runtime, OpenVINO or TensorRT for RTX to the tables of ``irlint/targets/measured``, by asking
+its wheel.
 
 ``python tests/make/targets.py onnxruntime==1.33.0 openvino==2027.0.0`` installs each wheel beside the environment, asks
 it in a process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is
@@ -18,12 +19,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from measuring import onnxruntime_questions, openvino_questions, tensorrt_page
+from measuring import onnxruntime_questions, openvino_questions, tensorrt_page, tensorrt_rtx_questions
 
 MEASURED = Path(__file__).resolve().parents[2] / "irlint" / "targets" / "measured"
 ASKED = Path(__file__).with_name("measuring") / "asked.py"
 NEWEST = MEASURED.with_name("newest.py")
-QUESTIONS = {"onnxruntime": onnxruntime_questions, "openvino": openvino_questions}
+QUESTIONS = {
+    "onnxruntime": onnxruntime_questions,
+    "openvino": openvino_questions,
+    "tensorrt-rtx": tensorrt_rtx_questions,
+}
+
+#: The packages of a runtime that are not named as it is.
+PACKAGES = {"tensorrt-rtx": ("tensorrt-rtx-cu12-libs", "tensorrt-rtx-cu12-bindings")}
 
 #: So many seconds may a wheel take.
 LIMIT = 3600
@@ -76,11 +84,11 @@ def _numbers(release: str) -> list[int]:
 
 def installed(runtime: str, version: str, folder: Path) -> list[Path]:
     """Installs a wheel, with the NumPy that it needs; where these stand."""
-    wanted = {"wheel": f"{runtime}=={version}"}
-    if tuple(_numbers(version)[:2]) <= NEEDS_NUMPY_1[runtime]:
-        wanted["numpy"] = "numpy<2"
-    for name, package in wanted.items():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder / name, package]
+    wanted = {"wheel": [f"{each}=={version}" for each in PACKAGES.get(runtime, (runtime,))]}
+    if tuple(_numbers(version)[:2]) <= NEEDS_NUMPY_1.get(runtime, ()):
+        wanted["numpy"] = ["numpy<2"]
+    for name, packages in wanted.items():
+        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder / name, *packages]
         subprocess.run(command, check=True)
     return [folder / name for name in wanted]
 

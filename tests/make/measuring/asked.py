@@ -1,8 +1,8 @@
 """Run by a process of its own, with a wheel on its path: what the wheel says of models, and what it registers.
 
-``python asked.py onnxruntime|openvino QUESTIONS ANSWERS``: QUESTIONS is a pickle of the wheel's path and of models by
-key, a model being bytes, or a pair of an IR and its weights; ANSWERS gets JSON. A model on which the engine dies counts
-as refused.
+``python asked.py onnxruntime|openvino|tensorrt-rtx QUESTIONS ANSWERS``: QUESTIONS is a pickle of the wheel's path and
+of models by key, a model being bytes, or a pair of an IR and its weights; ANSWERS gets JSON. A model on which the
+engine dies counts as refused.
 """
 
 from __future__ import annotations
@@ -76,6 +76,32 @@ def of_openvino() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
     return openvino.get_version(), {}, ask
 
 
+def of_tensorrt_rtx() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
+    """As ``of_onnxruntime``, of the parser, which needs no GPU."""
+    import tensorrt_rtx_bindings as engine
+
+    class Silent(engine.ILogger):  # type: ignore[misc]
+        def __init__(self) -> None:
+            engine.ILogger.__init__(self)
+
+        def log(self, severity: Any, message: str) -> None:
+            pass
+
+    log = Silent()
+    builders: list[Any] = []
+
+    def ask(model: bytes) -> str:
+        if not builders:
+            builders.append(engine.Builder(log))
+        network = builders[0].create_network(0)
+        parser = engine.OnnxParser(network, log)
+        if parser.parse(model):
+            return ""
+        return str(parser.get_error(0).desc()) or "refused"
+
+    return engine.__version__, {}, ask
+
+
 def answers(models: list[tuple[str, Any]], ask: Callable[[Any], str]) -> dict[str, str]:
     """What ``ask`` says of each model, asked in processes that may die."""
     found: dict[str, str] = {}
@@ -111,12 +137,14 @@ def _send_answers(models: list[tuple[str, Any]], ask: Callable[[Any], str], send
     os._exit(0)
 
 
+ENGINES = {"onnxruntime": of_onnxruntime, "openvino": of_openvino, "tensorrt-rtx": of_tensorrt_rtx}
+
 if __name__ == "__main__":
     runtime, questions, file = sys.argv[1:]
     with open(questions, "rb") as opened:
         paths, asked = pickle.load(opened)
     sys.path[:0] = paths
-    version, registry, question = {"onnxruntime": of_onnxruntime, "openvino": of_openvino}[runtime]()
+    version, registry, question = ENGINES[runtime]()
     result = {"version": version, **registry, "answers": answers(asked, question)}
     with open(file, "w", encoding="utf-8", errors="surrogateescape") as written:
         json.dump(result, written)
