@@ -98,7 +98,8 @@ EXCEPTIONS = (
     ("Loop Scan SequenceMap", "costs/counted.py", "each states how often its body runs in a way of its own"),
     (
         "If Loop Resize Upsample Interpolate TopK Trilu MatMulNBits GatherBlockQuantized FakeConvert "
-        "ArrayFeatureExtractor MaxUnpool Convert Cast Identity Reshape Unsqueeze Squeeze Transpose Subtract Sub Multiply Mul",
+        "ArrayFeatureExtractor MaxUnpool Convert Cast Identity Reshape Unsqueeze Squeeze Transpose Subtract Sub "
+        "Multiply Mul",
         "costs/stored.py",
         "names of inputs that are settings of these alone, and what stands between stored weights and their scales",
     ),
