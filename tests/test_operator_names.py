@@ -111,8 +111,9 @@ EXCEPTIONS = (
     ),
     ("Loop Scan SequenceMap", "costs/counted.py", "each states how often its body runs in a way of its own"),
     (
-        "Resize Upsample Interpolate TopK Trilu MatMulNBits GatherBlockQuantized FakeConvert ArrayFeatureExtractor "
-        "MaxUnpool Convert Cast Identity Reshape Unsqueeze Squeeze Transpose Subtract Sub Multiply Mul",
+        "If Loop Resize Upsample Interpolate TopK Trilu MatMulNBits GatherBlockQuantized FakeConvert "
+        "ArrayFeatureExtractor MaxUnpool Convert Cast Identity Reshape Unsqueeze Squeeze Transpose Subtract Sub "
+        "Multiply Mul",
         "costs/stored.py",
         "names of inputs that are settings of these alone, and what stands between stored weights and their scales",
     ),

@@ -29,13 +29,13 @@ SETTINGS = frozenset(
         *("pattern", "repeats", "tiles", "size", "sizes", "scales_or_sizes", "target_spatial_shape", "output_size"),
         *("signal_size", "signal_length", "dft_length", "frame_length", "frame_step", "frame_size", "num_mel_bins"),
         *("kernel_size", "image_size", "crop_size", "num_rows", "num_columns", "depth", "num_segments", "num_samples"),
-        *("axes", "axis", "axes_mapping", "input_order", "reversed_axes", "perm", "diagonal_index"),
+        *("axes", "axis", "axes_mapping", "input_order", "reversed_axes", "diagonal_index"),
         *("indices", "batch_indices", "write_indices", "position", "position_ids", "sequence_lens", "seq_lengths"),
         *("sequence_lengths", "sequence_length", "seqlens_k", "total_sequence_length", "past_sequence_length"),
         *("nonpad_kv_seqlen", "query_length", "key_length", "token_offset", "default_index", "padding_idx"),
         *("starts", "ends", "steps", "start", "stop", "step", "limit", "delta", "begin", "end", "begins", "stride"),
         *("strides", "split", "split_lengths", "pads", "pads_begin", "pads_end", "crops_begin", "crops_end", "roi"),
-        *("max_output_boxes_per_class", "K", "trip_count", "execution_condition", "m", "cond", "shift", "sample_rate"),
+        *("max_output_boxes_per_class", "K", "trip_count", "execution_condition", "m", "shift", "sample_rate"),
     }
 )
 
@@ -50,6 +50,8 @@ QUANTIZATION = frozenset(
 
 #: The parameters of single operators that are settings, too.
 ALSO = {
+    "If": ("cond", "condition"),
+    "Loop": ("cond",),
     "Resize": ("scales",),
     "Upsample": ("scales",),
     "Interpolate": ("scales",),

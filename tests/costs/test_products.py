@@ -12,6 +12,9 @@ from cases.models import document
 from cases.notation import Case, cases
 
 import irlint
+from irlint.costs.products import FORMULAS
+from irlint.ops import tables
+from irlint.ops.signatures import signature
 
 #: Nodes in the notation of the cases, and behind the arrow their MACs as arithmetic.
 NODES = Path(__file__).with_name("nodes.txt")
@@ -132,3 +135,11 @@ def test_networks_have_the_macs_of_another_counter_less_its_biases(name: str) ->
     theirs, biases = NETWORKS[name]
     path = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx"
     assert irlint.info(path)["macs"] == theirs - biases
+
+
+def test_every_formula_is_one_that_there_is_and_takes_inputs_of_the_operator() -> None:
+    operators = [each for table in tables() for versions in table.values() for each in versions if each.macs]
+    assert {str(each.macs[0]) for each in operators} == FORMULAS.keys()
+    for each in operators:
+        words = [word for word in each.macs[1:] if isinstance(word, str)]
+        assert set(words) <= set(signature(each.function).inputs), each.name

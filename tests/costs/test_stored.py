@@ -12,6 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import irlint
+from irlint.costs.stored import ALSO, QUANTIZATION, SETTINGS
+from irlint.ops import tables
+from irlint.ops.signatures import signature
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21, "com.microsoft" : 1]> g '
 
@@ -47,6 +50,7 @@ GRAPHS = {
         "(float[6] x) => (y, s2) <int64[2] s = {2, 3}> { y = Reshape (x, s) s2 = Identity (s) }",
         2,
     ),
+    "a mask": ("(float[2] x) => (y) <bool[2] m = {1}, float[1] z = {0}> { y = Where (m, x, z) }", 3),
     "what nothing uses": ("(float[3] x) => (y) <float[7] u = {0}> { y = Relu (x) }", 7),
     "a constant that a branch captures": (
         "(float[2,3] x, bool c) => (y) <float[3,5] w = {0}, int64[2] s = {2, 5}> { y = If (c) <"
@@ -124,3 +128,12 @@ def test_scales_and_zero_points_of_compressed_weights_are_no_parameters(tmp_path
     openvino.save_model(model, tmp_path / "m.xml", compress_to_fp16=False)
     found = irlint.info(tmp_path / "m.xml")
     assert (found["parameters"], found["parameters_by_type"], found["macs"]) == (12, {"uint8": 12}, 12)
+
+
+def test_every_name_of_a_setting_is_that_of_an_input() -> None:
+    operators = [each for table in tables() for versions in table.values() for each in versions]
+    names = {name for each in operators for name in signature(each.function).inputs}
+    assert names >= SETTINGS | QUANTIZATION
+    for op, also in ALSO.items():
+        mine = {name for each in operators if each.name == op for name in signature(each.function).inputs}
+        assert mine >= set(also), op
