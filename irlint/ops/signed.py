@@ -51,6 +51,8 @@ VARIABLES = ("T", "U")
 AXES, ANY = "...", "?"
 
 _PART = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
+#: A number with letters behind it: Python reads some such texts as two words, with a warning.
+_JOINED = re.compile(r"\b\d\w*[A-Za-z_]")
 _ENTRY = re.compile(r"\b([A-Za-z_]\w*)\[(\d+)\]")
 
 
@@ -190,7 +192,7 @@ def _tree(text: str) -> ast.expr | None:
     from irlint.dims.expressions import FAILURES, LONGEST, dim_of
 
     plain = _ENTRY.sub(r"\1__\2", text)
-    if len(plain) > LONGEST:
+    if len(plain) > LONGEST or _JOINED.search(plain):
         return None
     try:
         tree = ast.parse(plain, mode="eval").body

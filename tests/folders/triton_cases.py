@@ -67,6 +67,7 @@ CORE: Mapping[str, tuple[str, str, str]] = {
     "field twice": ("pair", f"{PAIR}max_batch_size: 4", "IRL620"),
     "two schedulers": ("pair", f"{PAIR}dynamic_batching {{}} sequence_batching {{}}", "IRL620"),
     "number too large": ("pair", PAIR.replace("max_batch_size: 8", "max_batch_size: 5000000000"), "IRL620"),
+    "entry too large": ("pair", f"{PAIR}instance_group {{ gpus: [ 99999999999 ] }}", "IRL620"),
     "negative batch": ("pair", PAIR.replace("max_batch_size: 8", "max_batch_size: -1"), "IRL621"),
     "preferred": ("pair", f"{PAIR}dynamic_batching {{ preferred_batch_size: [ 2, 8 ] }}", ""),
     "preferred too large": ("pair", f"{PAIR}dynamic_batching {{ preferred_batch_size: [ 2, 16 ] }}", "IRL621"),

@@ -211,6 +211,7 @@ WRONG: Mapping[str, tuple[str, int, str]] = {
     "type": ("T[N], flaot32[N] -> T[N]", 6, "there is no element type flaot32; did you mean float32?"),
     "variable": ("V[N] -> T[N]", 0, "there is no element type V"),
     "size": ("T[N, H +] -> T[N]", 5, "H + is no size"),
+    "number with letters": ("T[N] -> T[3in]", 10, "3in is no size"),
     "call": ("T[N] -> T[open(N)]", 10, "open(N) is no size"),
     "twice any axes": ("T[..., N, ...] -> T[N]", 10, "`...` stands twice"),
     "bracket": ("T[N -> T[N]", 1, "a type with its dims is expected"),

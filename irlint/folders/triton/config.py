@@ -95,6 +95,9 @@ def parsed(path: str, text: str) -> Config | Disagreement:
         text_format.Parse(text, message)
     except text_format.ParseError as error:
         return _not_parsed(error, text)
+    except ValueError as error:
+        # An entry of a list that its type does not hold: protobuf's parser states no place.
+        return _out_of_range(str(error), text)
     every = _versions(os.path.dirname(path))
     backend, filename = _completed(message, _first_files(os.path.dirname(path)))
     return Config(path, message, places(text), backend, filename, _loaded(message, every), every)
@@ -117,6 +120,16 @@ def _not_parsed(error: Any, text: str) -> Disagreement:
     if unknown is not None and close is None:
         help = f"use one of {', '.join(names)}" if len(names) < 20 else "remove it"
     return Disagreement(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + length))
+
+
+def _out_of_range(reason: str, text: str) -> Disagreement:
+    found = re.search(r"-?\d+", reason)
+    at = text.find(found[0]) if found is not None else -1
+    if found is None or at < 0:
+        return Disagreement(NOT_PARSED.fault(reason, help="correct the value"))
+    line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+    help = "write a number that the field holds"
+    return Disagreement(NOT_PARSED.fault(reason, help=help), Span(line, column, line, column + len(found[0])))
 
 
 def _versions(folder: str) -> tuple[str, ...]:
