@@ -53,6 +53,7 @@ EXCEPTIONS = (
         "checks/values.py",
         "intervals cross operators: what one gives, another one asks for",
     ),
+    ("ReadValue", "folders/openvino_genai.py", "it reads the state that the pipeline needs"),
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),
     ("Concat Gather", "fixes/computed.py", "shapes are computed from elements that are taken and joined"),

@@ -32,7 +32,13 @@ def is_beside_models(path: str) -> bool:
         return True
     from irlint.folders.huggingface import model_files
 
-    return bool(model_files(os.path.dirname(path)))
+    return bool(model_files(os.path.dirname(path))) or _is_of_openvino(path)
+
+
+def _is_of_openvino(path: str) -> bool:
+    """Whether a file is the configuration of a model that OpenVINO's exporter has written."""
+    beside = os.path.join(os.path.dirname(path), "openvino_model.xml")
+    return os.path.basename(path) == "config.json" and os.path.isfile(beside)
 
 
 def checked(path: str, text: str) -> Checked:
@@ -40,5 +46,10 @@ def checked(path: str, text: str) -> Checked:
     it cannot be opened."""
     from importlib import import_module
 
-    found: Checked = import_module(f"{__name__}.{MODULES[os.path.basename(path)]}").checked(path, text)
+    from irlint.folders.huggingface import model_files
+
+    module = MODULES[os.path.basename(path)]
+    if module == "huggingface" and _is_of_openvino(path) and not model_files(os.path.dirname(path)):
+        module = "openvino_genai"
+    found: Checked = import_module(f"{__name__}.{module}").checked(path, text)
     return found
