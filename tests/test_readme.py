@@ -32,7 +32,7 @@ REWRITE = "IRLINT_REWRITE_GOLDEN"
 NEUTRAL = ("GITHUB_STEP_SUMMARY", "NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS", "IRLINT_REWRITE_GOLDEN")
 
 #: Options of pytest, ruff, uvx and pipx.
-OF_OTHERS = {"--check", "--from", "--irlint", "--spec"}
+OF_OTHERS = {"--irlint-config", "--check", "--from", "--irlint", "--spec"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,8 @@ KEYS = (
     Key(
         "models",
         "models",
-        "What is stated of some models: shapes of their inputs, what they take, accept and return, and the most that "
-        "they may cost at these sizes.",
+        "Expectations for some models: `shapes` of inputs to check with, the inputs that they have to take, the sizes "
+        "that they have to accept, the outputs that they have to return, and limits on their cost.",
         'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\n'
         'takes = { images = "float32[N, 3, H, W]" }\naccepts = ["H % 32 == 0", "1 <= W <= 1280"]\n'
         'returns = { heads = "float32[N, 8, H, W]" }\n'
@@ -209,7 +209,7 @@ KEYS = (
     Key(
         "baseline",
         "file",
-        "A file with known findings, below the folder of the configuration; `irlint --update-baseline "
+        "A file with known findings, in the folder of the configuration or deeper; `irlint --update-baseline "
         "PATH...` writes it.",
         '"irlint-baseline.json"',
         option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
@@ -233,8 +233,8 @@ KEYS = (
     Key(
         "folders",
         "switch",
-        "Whether files that state something about the models beside them, such as `config.pbtxt`, are checked in "
-        "folders. A file named on the command line is always checked.",
+        "Whether a search of a folder also checks companion files of models, such as `config.pbtxt`. A file named on "
+        "the command line is always checked.",
         "false",
         default=True,
         option=Option("--folders", "Also check files such as config.pbtxt in folders (default: yes).", section="Files"),

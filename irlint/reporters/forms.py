@@ -58,7 +58,7 @@ class Form:
 ROWS = (
     Form(
         "text",
-        "people: every finding in full; of each rule the first ten in a file, equal ones once; `-v` shows all of them",
+        "people: findings in full, at most ten for each rule and file, equal ones once; `-v` shows all",
         takes=("color", "every", "quiet", "columns", "encoding"),
         drawn=True,
         suffixes=(".txt",),
