@@ -27,9 +27,6 @@ UNSAFE: Applicability = "unsafe"
 
 Applied = list[tuple[Finding, Fix]]
 
-#: The family of the rules about what nothing uses.
-HYGIENE = "hygiene"
-
 #: A fix may make room for another one; after so many rounds, what is left is left.
 ROUNDS = 20
 
@@ -279,10 +276,11 @@ def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
 
 def _last(outcome: Outcome) -> Collection[Rule]:
     """The rules about what nothing uses that are only looked for where there is no error."""
-    names = (name for form in FORMATS if form.name == outcome.file.format for name in form.last_checks)
-    modules = [import_module(f"irlint.checks.{name}") for name in names]
-    found = (each for module in modules for each in vars(module).values() if isinstance(each, Rule))
-    return {each for each in found if each.family == HYGIENE}
+    from irlint.policy.rule_index import RULES as MODULES
+    from irlint.policy.rulebook import by_code
+
+    names = [f"checks.{name}" for form in FORMATS if form.name == outcome.file.format for name in form.last_checks]
+    return {by_code(code) for code, module in MODULES.items() if module in names}
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
