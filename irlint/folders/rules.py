@@ -24,6 +24,7 @@ output { name: "out" data_type: TYPE_FP32 dims: [ -1, 3 ] }
 ensemble_scheduling {
   step {
     model_name: "double"
+    model_version: -1
     input_map { key: "x" value: "in" }
     output_map { key: "OUTPUT" value: "out" }
   }
@@ -90,11 +91,13 @@ UNKNOWN_TENSOR = Rule(
     fix="Use the names that `irlint shapes MODEL` lists.",
     bad=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
-output {{ name: "Y" data_type: TYPE_FP32 dims: [ -1, 3 ] }}
+max_batch_size: 8
+output {{ name: "Y" data_type: TYPE_FP32 dims: [ 3 ] }}
 {_DOUBLE}""",
     good=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
-output {{ name: "y" data_type: TYPE_FP32 dims: [ -1, 3 ] }}
+max_batch_size: 8
+output {{ name: "y" data_type: TYPE_FP32 dims: [ 3 ] }}
 {_DOUBLE}""",
 )
 INPUTS_MISSING = Rule(
@@ -129,11 +132,13 @@ TYPE_MISMATCH = Rule(
     fix="State the element type of the model.",
     bad=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
-input {{ name: "x" data_type: TYPE_FP16 dims: [ -1, 3 ] }}
+max_batch_size: 8
+input {{ name: "x" data_type: TYPE_FP16 dims: [ 3 ] }}
 {_DOUBLE}""",
     good=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
-input {{ name: "x" data_type: TYPE_FP32 dims: [ -1, 3 ] }}
+max_batch_size: 8
+input {{ name: "x" data_type: TYPE_FP32 dims: [ 3 ] }}
 {_DOUBLE}""",
 )
 SHAPE_MISMATCH = Rule(
@@ -182,11 +187,13 @@ SIZE_EXCLUDED = Rule(
     fix="Allow only sizes that `irlint contract MODEL` lists, or export the model for these sizes.",
     bad=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
-input {{ name: "x" data_type: TYPE_FP32 dims: [ -1, 3, 30 ] }}
+max_batch_size: 8
+input {{ name: "x" data_type: TYPE_FP32 dims: [ 3, 30 ] }}
 {_HALF}""",
     good=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
-input {{ name: "x" data_type: TYPE_FP32 dims: [ -1, 3, 32 ] }}
+max_batch_size: 8
+input {{ name: "x" data_type: TYPE_FP32 dims: [ 3, 32 ] }}
 {_HALF}""",
 )
 ENSEMBLE_MISMATCH = Rule(

@@ -7,7 +7,7 @@ from pathlib import Path
 import onnx
 import pytest
 from command.process import run
-from folders.triton_cases import CASES, MODELS, PAIR, written
+from folders.triton_cases import CASES, DEFAULT, MODELS, PAIR, written
 
 import irlint
 from irlint.reporters.triton import rendered
@@ -16,7 +16,7 @@ from irlint.run.contract import stated
 #: The models that take any batch.
 BATCHED = ("pair", "default", "state")
 
-A_OF_DEFAULT = 'input { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }'
+A_OF_DEFAULT = DEFAULT + 'input { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }'
 K = 'input { name: "k" data_type: TYPE_FP32 dims: [ 3 ] }'
 
 

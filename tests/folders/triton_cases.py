@@ -24,6 +24,10 @@ MODELS = {
 A = 'input { name: "a" data_type: TYPE_FP32 dims: [ 3, -1 ] }'
 B = 'input { name: "b" data_type: TYPE_INT64 dims: [ -1 ] }'
 Y = 'output { name: "y" data_type: TYPE_FP32 dims: [ 3, -1 ] }'
+ONE = (
+    'backend: "onnxruntime" max_batch_size: 8\ninput { name: "a" data_type: TYPE_FP32 dims: [ 3 ] }\n'
+    'output { name: "y" data_type: TYPE_FP32 dims: [ 3 ] }\n'
+)
 PAIR = f'backend: "onnxruntime" max_batch_size: 8\n{A}\n{B}\n{Y}\n'
 FIXED = (
     'backend: "onnxruntime"\ninput { name: "a" data_type: TYPE_FP32 dims: [ 1, 3, 8 ] }\n'
@@ -40,6 +44,7 @@ RAGGED = (
     'output { name: "y" data_type: TYPE_FP32 dims: [ 1 ] }\n'
     'batch_output { target_name: "y" kind: BATCH_SCATTER_WITH_INPUT_SHAPE source_input: "a" }\n'
 )
+DEFAULT = 'output { name: "y" data_type: TYPE_FP32 dims: [ -1, 3 ] }\n'
 START = 'control_input { name: "start" control { kind: CONTROL_SEQUENCE_START fp32_false_true: [ 0, 1 ] } }'
 
 
@@ -277,16 +282,17 @@ BACKEND: Mapping[str, tuple[str, str, str]] = {
     "scalar of two": ("scalar", 'input { name: "a" data_type: TYPE_FP32 dims: [ 2 ] }', "IRL626"),
     "default": (
         "default",
-        'input [ { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }, '
+        DEFAULT + 'input [ { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }, '
         '{ name: "k" data_type: TYPE_FP32 dims: [ 3 ] optional: true } ]',
         "",
     ),
     "default not marked": (
         "default",
-        'input [ { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }, { name: "k" data_type: TYPE_FP32 dims: [ 3 ] } ]',
+        DEFAULT
+        + 'input [ { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }, { name: "k" data_type: TYPE_FP32 dims: [ 3 ] } ]',
         "IRL624",
     ),
-    "default not listed": ("default", 'input { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }', ""),
+    "default not listed": ("default", DEFAULT + 'input { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }', ""),
     "optional in batches": (
         "default",
         'max_batch_size: 4 input [ { name: "a" data_type: TYPE_FP32 dims: [ 3 ] }, '
@@ -309,21 +315,21 @@ BACKEND: Mapping[str, tuple[str, str, str]] = {
         "IRL626",
     ),
     "warm-up": (
-        "pair",
-        f'{PAIR}model_warmup {{ name: "w" batch_size: 1 inputs {{ key: "a" value: {{ data_type: TYPE_FP32 '
-        "dims: [ 3, 4 ] random_data: true } } }",
+        "default",
+        f'{ONE}model_warmup {{ name: "w" batch_size: 1 inputs {{ key: "a" value: {{ data_type: TYPE_FP32 '
+        "dims: [ 3 ] random_data: true } } }",
         "",
     ),
     "warm-up of no input": (
-        "pair",
-        f'{PAIR}model_warmup {{ name: "w" batch_size: 1 inputs {{ key: "q" value: {{ data_type: TYPE_FP32 '
-        "dims: [ 3, 4 ] random_data: true } } }",
+        "default",
+        f'{ONE}model_warmup {{ name: "w" batch_size: 1 inputs {{ key: "q" value: {{ data_type: TYPE_FP32 '
+        "dims: [ 3 ] random_data: true } } }",
         "IRL623",
     ),
     "warm-up without its file": (
-        "pair",
-        f'{PAIR}model_warmup {{ name: "w" batch_size: 1 inputs {{ key: "a" value: {{ data_type: TYPE_FP32 '
-        'dims: [ 3, 4 ] input_data_file: "a.bin" } } }',
+        "default",
+        f'{ONE}model_warmup {{ name: "w" batch_size: 1 inputs {{ key: "a" value: {{ data_type: TYPE_FP32 '
+        'dims: [ 3 ] input_data_file: "a.bin" } } }',
         "IRL622",
     ),
 }

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from irlint.folders.beside import Interface, Unreadable, interface
 from irlint.folders.statements import Checked, Disagreement
-from irlint.folders.triton.config import Config, parsed
-from irlint.folders.triton.fields import field_faults, missing
+from irlint.folders.triton.config import Config, files_in, parsed
+from irlint.folders.triton.fields import field_faults
+from irlint.folders.triton.files import file_faults, missing
+from irlint.folders.triton.settings import accelerator_faults, optional_faults, parameter_faults
 
 KIND = "triton"
 
@@ -29,8 +31,8 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _found(config: Config) -> Iterator[Disagreement]:
-    yield from field_faults(config)
-    yield from _versions(config)
+    for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _versions):
+        yield from check(config)
     if config.is_ensemble:
         from irlint.folders.triton.ensembles import ensemble_faults
 
@@ -59,6 +61,9 @@ def _versions(config: Config) -> Iterator[Disagreement]:
                 "add the folder, or name versions that exist",
             )
             yield _warning(found) if config.versions else found
+    if config.every_version and not config.versions and not policy.specific.versions:
+        span = config.at("version_policy", 0)
+        yield missing(span, "version_policy loads no version", "write `latest { num_versions: 1 }`")
     if not config.every_version:
         yield _warning(
             missing(
@@ -81,7 +86,7 @@ def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
     shown = f"{version}/{config.filename}"
     span = config.at("default_model_filename", 0)
     if not os.path.exists(path):
-        names = sorted(os.listdir(os.path.join(config.folder, version)))
+        names = files_in(os.path.join(config.folder, version))
         models = [each for each in names if each.endswith((".onnx", ".xml"))]
         help = f'write `default_model_filename: "{models[0]}"`' if len(models) == 1 else "add the model"
         found = missing(span, f"the {config.backend} backend loads {shown}, which does not exist", help)
@@ -96,10 +101,13 @@ def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
 
 
 def _against(config: Config, model: Interface) -> Iterator[Disagreement]:
+    from irlint.folders.triton.completion import completed
     from irlint.folders.triton.requests import request_faults
+    from irlint.folders.triton.sequences import sequence_faults
     from irlint.folders.triton.tensors import tensor_faults
 
-    found = list(tensor_faults(config, model))
+    config = completed(config, model)
+    found = [*tensor_faults(config, model), *sequence_faults(config, model)]
     yield from found
     if not found:
         yield from request_faults(config, model)

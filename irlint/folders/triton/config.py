@@ -49,7 +49,8 @@ BACKENDS = (
 @record(eq=False)
 class Config:
     """A configuration, where its fields stand, and what the server adds; ``versions`` are the folders that it would
-    load, ``backend`` is "" where it finds none."""
+    load, ``backend`` is "" where it finds none; ``first_files``
+    are those of its first folder; ``is_completed``: it sets ``max_batch_size`` by the model."""
 
     path: str
     message: Any
@@ -58,6 +59,8 @@ class Config:
     filename: str
     versions: tuple[str, ...]
     every_version: tuple[str, ...]
+    first_files: frozenset[str]
+    is_completed: bool = False
 
     @property
     def folder(self) -> str:
@@ -99,8 +102,9 @@ def parsed(path: str, text: str) -> Config | Disagreement:
         # An entry of a list that its type does not hold: protobuf's parser states no place.
         return _out_of_range(str(error), text)
     every = _versions(os.path.dirname(path))
-    backend, filename = _completed(message, _first_files(os.path.dirname(path)))
-    return Config(path, message, places(text), backend, filename, _loaded(message, every), every)
+    files = _first_files(os.path.dirname(path))
+    backend, filename = _completed(message, files)
+    return Config(path, message, places(text), backend, filename, _loaded(message, every), every, files)
 
 
 def _not_parsed(error: Any, text: str) -> Disagreement:
@@ -148,10 +152,16 @@ def _subfolders(folder: str) -> list[str]:
 def _first_files(folder: str) -> frozenset[str]:
     """The files in the first folder of a model, by which the server chooses a backend."""
     folders = _subfolders(folder)
+    return frozenset(files_in(os.path.join(folder, folders[0])) if folders else ())
+
+
+def files_in(folder: str) -> list[str]:
+    """The files in a folder, without those that hold its place until the model is there."""
     try:
-        return frozenset(os.listdir(os.path.join(folder, folders[0]))) if folders else frozenset()
+        names = sorted(os.listdir(folder))
     except OSError:
-        return frozenset()
+        return []
+    return [each for each in names if not each.startswith(".") and not each.endswith(".dvc")]
 
 
 def _loaded(message: Any, every: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from irlint.findings.report import Related
 from irlint.folders.beside import Interface, Unreadable, interface, suggestion
 from irlint.folders.rules import ENSEMBLE_MISMATCH
 from irlint.folders.statements import Disagreement, Span
+from irlint.folders.triton.completion import completed
 from irlint.folders.triton.config import Config, parsed
 from irlint.folders.triton.fields import ANY
 from irlint.folders.triton.schema import enum_values
@@ -20,6 +21,9 @@ from irlint.folders.triton.tensors import BACKENDS, type_text
 from irlint.lazy_typing import Any
 from irlint.parsers.opening import whole
 from irlint.records import record
+
+#: The version of a step that stands for the latest one.
+LATEST = -1
 
 
 @record
@@ -36,11 +40,13 @@ class End:
 
 @record
 class Step:
-    """The model of a step: its inputs and outputs, None where they are not known, and the largest batch."""
+    """The model of a step: its inputs and outputs, None where they are not known, the largest batch, 0 where the
+    model sets it, and the versions that the server loads, None where there are none yet."""
 
     inputs: Mapping[str, End] | None
     outputs: Mapping[str, End] | None
-    max_batch_size: int | None
+    max_batch_size: int
+    versions: tuple[str, ...] | None
 
 
 def ensemble_faults(config: Config) -> Iterator[Disagreement]:
@@ -49,8 +55,8 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
     if not steps:
         yield _refused(config.at("ensemble_scheduling", 0), "the ensemble has no steps", "add a `step`")
         return
-    ends = {each.name: _end(config.name, each, batched=config.batches) for each in config.message.input}
-    ends |= {each.name: _end(config.name, each, batched=config.batches) for each in config.message.output}
+    ends = {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.input}
+    ends |= {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.output}
     writers: dict[str, int] = {}
     for at, step in enumerate(steps):
         path = ("ensemble_scheduling", 0, "step", at)
@@ -63,6 +69,7 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
             message = f"step {at} names the model `{step.model_name}`, which does not exist beside the ensemble"
             yield _refused(config.at(*path, "model_name", 0), message, help)
             continue
+        yield from _version(config, path, (at, step), found)
         yield from _batches(config, path, step, found)
         yield from _tensors(config, path, (at, step), found, ends)
     yield from _flow(config, steps, writers)
@@ -72,9 +79,10 @@ def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] =
     return Disagreement(ENSEMBLE_MISMATCH.fault(message, help=help), span, related=related)
 
 
-def _end(owner: str, tensor: Any, *, batched: bool) -> End:
+def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End:
+    """A tensor that a configuration lists; its reshape counts where it is the ensemble's own."""
     kind = enum_values("DataType")[tensor.data_type]
-    shape = tensor.reshape.shape if tensor.HasField("reshape") else tensor.dims
+    shape = tensor.reshape.shape if is_own and tensor.HasField("reshape") else tensor.dims
     dims = tuple(shape) if tensor.dims else None
     full = None if dims is None else ((ANY,) if batched else ()) + dims
     return End(owner, "" if kind == "TYPE_INVALID" else kind, dims, full, getattr(tensor, "optional", False))
@@ -108,12 +116,13 @@ def _model(config: Config, name: str) -> Step | None:
     text = whole(path, "configuration").decode("utf-8", "replace") if os.path.isfile(path) else ""
     found = parsed(path, text)
     if isinstance(found, Disagreement):
-        return Step(None, None, None)
+        return Step(None, None, 0, None)
     model = _interface(found)
+    if model is not None:
+        found = completed(found, model)
     inputs = _ends(found, found.message.input, None if model is None else model.inputs)
     outputs = _ends(found, found.message.output, None if model is None else model.outputs)
-    complete = bool(found.message.max_batch_size or (found.message.input and found.message.output))
-    return Step(inputs, outputs, found.message.max_batch_size if complete else None)
+    return Step(inputs, outputs, found.message.max_batch_size, found.versions if found.every_version else None)
 
 
 def _interface(config: Config) -> Interface | None:
@@ -139,6 +148,22 @@ def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, En
         dims = tuple(sizes[1 if config.batches else 0 :]) if known else None
         found |= dict.fromkeys(each.names, End(config.name, kind, dims, sizes if known else None, each.optional))
     return found
+
+
+def _version(
+    config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step
+) -> Iterator[Disagreement]:
+    """A version that the server does not load; a step without a version names version 0."""
+    at, step = numbered
+    if step.model_version == LATEST or model.versions is None or str(step.model_version) in model.versions:
+        return
+    existing = f"the server loads {', '.join(model.versions) or 'none'}"
+    message = f"step {at} names version {step.model_version} of `{step.model_name}`, and {existing}"
+    stated = (*path, "model_version", 0) in config.places.spans
+    if not stated:
+        message = f"step {at} has no model_version, which means version 0 of `{step.model_name}`, and {existing}"
+    help = "write `model_version: -1` for the latest"
+    yield _refused(config.at(*path, "model_version" if stated else "model_name", 0), message, help)
 
 
 def _batches(config: Config, path: tuple[str | int, ...], step: Any, model: Step) -> Iterator[Disagreement]:

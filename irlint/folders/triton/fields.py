@@ -10,14 +10,20 @@ import os
 from collections.abc import Callable, Iterator
 from math import prod
 
-from irlint.folders.rules import FIELD_REFUSED, FILE_MISSING
+from irlint.findings.wording import first_few
+from irlint.folders.rules import FIELD_REFUSED
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.config import BACKENDS, ENSEMBLE, Config
 from irlint.folders.triton.schema import enum_values
 from irlint.lazy_typing import Any
 
-#: The platforms that only one backend has, by the backend.
-PLATFORMS = {"onnxruntime": "onnxruntime_onnx", "tensorrt": "tensorrt_plan"}
+#: The platforms that backends have, where a platform has to be one of them.
+PLATFORMS = {
+    "onnxruntime": ("onnxruntime_onnx",),
+    "tensorrt": ("tensorrt_plan",),
+    "tensorflow": ("tensorflow_savedmodel", "tensorflow_graphdef"),
+    "pytorch": ("pytorch_libtorch", "libtorch", "torch_aoti"),
+}
 
 #: The value of an axis of any size.
 ANY = -1
@@ -59,13 +65,28 @@ def _backend(config: Config) -> Iterator[Disagreement]:
         is_backend = any(each.name == platform for each in BACKENDS)
         help = f'write `backend: "{platform}"`' if is_backend else f"use one of {', '.join(known)}"
         yield refused(config.at("platform", 0), f"the server has no platform `{platform}`", help)
-    expected = PLATFORMS.get(config.backend)
-    if platform and expected is not None and platform != expected:
+    elif not backend and not config.backend:
+        yield from _no_backend(config)
+    expected = PLATFORMS.get(config.backend, ())
+    if platform and expected and platform not in expected:
         yield refused(
             config.at("platform", 0),
-            f"the backend `{config.backend}` has the platform `{expected}`, not `{platform}`",
-            f'write `platform: "{expected}"`, or remove the field',
+            f"the backend `{config.backend}` has the platform `{expected[0]}`, not `{platform}`",
+            f'write `platform: "{expected[0]}"`, or remove the field',
         )
+
+
+def _no_backend(config: Config) -> Iterator[Disagreement]:
+    """A backend that the server can tell neither by the configuration nor by the files of the model."""
+    file, files = config.message.default_model_filename, sorted(config.first_files)
+    if not file and ("." in config.name or not files):
+        return
+    suffixes = {os.path.splitext(each)[1] for each in (file or files[0], *files)}
+    backend = next((each.name for each in BACKENDS if os.path.splitext(each.filename)[1] in suffixes), "")
+    found = f"default_model_filename is {file}" if file else f"its first folder has {first_few(files, 3)}"
+    message = f"neither a backend nor a platform is stated, and {found}: the server cannot tell the backend"
+    span = config.at("default_model_filename", 0)
+    yield refused(span, message, f'add `backend: "{backend}"`' if backend else "add `backend`")
 
 
 def _batching(config: Config) -> Iterator[Disagreement]:
@@ -82,7 +103,7 @@ def _batching(config: Config) -> Iterator[Disagreement]:
             span = config.at(*path, "preferred_batch_size", at)
             if size <= 0:
                 yield refused(span, f"a preferred batch size is {size}", "write 1 or more")
-            elif size > most >= 0 and not _completes_batches(config):
+            elif size > most >= 0:
                 help = f"write at most {most}, or raise max_batch_size" if most else "set max_batch_size"
                 yield refused(span, f"the preferred batch size {size} is above max_batch_size, {most}", help)
 
@@ -279,24 +300,6 @@ def _ensemble_fields(config: Config) -> Iterator[Disagreement]:
             yield refused(config.at(field, 0), f"an ensemble has no {field}", "move it to the models of the steps")
 
 
-def _files(config: Config) -> Iterator[Disagreement]:
-    """Files of labels and of warm-up requests."""
-    for at, output in enumerate(config.message.output):
-        name = output.label_filename
-        if name and not os.path.isfile(os.path.join(config.folder, name)):
-            yield missing(config.at("output", at, "label_filename", 0), f"there is no file of labels {name}")
-    for at, request in enumerate(config.message.model_warmup):
-        for key, tensor in sorted(request.inputs.items()):
-            name = tensor.input_data_file
-            if name and not os.path.isfile(os.path.join(config.folder, "warmup", name)):
-                span = config.places.of_key(("model_warmup", at), "inputs", key)
-                yield missing(span, f"there is no file warmup/{name} for the warm-up input `{key}`")
-
-
-def missing(span: Span, message: str, help: str = "add the file, or correct the name") -> Disagreement:
-    return Disagreement(FILE_MISSING.fault(message, help=help), span)
-
-
 CHECKS: tuple[Callable[[Config], Iterator[Disagreement]], ...] = (
     _name,
     _backend,
@@ -309,5 +312,4 @@ CHECKS: tuple[Callable[[Config], Iterator[Disagreement]], ...] = (
     _cache,
     _metrics,
     _ensemble_fields,
-    _files,
 )

@@ -12,6 +12,7 @@ from irlint.findings.wording import counted
 from irlint.folders.beside import Interface, Size, Stated, by_name, suggestion
 from irlint.folders.rules import INPUTS_MISSING, NO_BATCH_AXIS, SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
 from irlint.folders.statements import Disagreement
+from irlint.folders.triton.completion import lists_everything
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
 from irlint.folders.triton.schema import enum_values
@@ -24,21 +25,20 @@ TYPES = (
     *("float16", "float32", "float64", "string", "bfloat16"),
 )
 
-#: The least rank of a model that takes batches.
-BATCHED = 1
-
 
 @record
 class Backend:
     """How a backend compares a configuration with the model.
 
-    ``converts``: it converts element types. ``takes_others``: values that are no tensors are no fault.
+    ``one_name``: it knows only the first name of a tensor in the order of the alphabet. ``converts``: it converts
+    element types. ``takes_others``: values that are no tensors are no fault.
     ``batch_is_set``: it sets the size of the first axis, else that axis has to be dynamic. ``any_meets``: a dynamic
     axis of the model meets any size, else only -1 where it is an output. ``filename`` is what it loads where the
     configuration names nothing, ``not_taken`` are element types that it does not have.
     """
 
     filename: str
+    one_name: bool = False
     converts: bool = False
     takes_others: bool = False
     batch_is_set: bool = False
@@ -51,6 +51,7 @@ BACKENDS = {
     "onnxruntime": Backend("model.onnx"),
     "openvino": Backend(
         "model.xml",
+        one_name=True,
         converts=True,
         takes_others=True,
         batch_is_set=True,
@@ -80,10 +81,10 @@ def tensor_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         for at, tensor in enumerate(getattr(config.message, kind)):
             yield from _tensor(config, backend, (kind, at), tensor, ends)
-    if config.batches and not backend.batch_is_set and not (config.message.input and config.message.output):
+        if not getattr(config.message, kind):
+            yield from _not_stated(config, backend, kind, ends)
+    if config.batches and not backend.batch_is_set and not lists_everything(config):
         yield from _batches(config, model)
-    yield from _controls(config, model)
-    yield from _warmup(config, model)
 
 
 def _others(config: Config, model: Interface) -> Iterator[Disagreement]:
@@ -96,18 +97,17 @@ def _others(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
-    message, batching = config.message, config.message.sequence_batching
+    message = config.message
     if not message.input:
         return
     listed = [each for each in message.input if not each.optional]
-    kinds = {control.kind for each in batching.control_input for control in each.control}
-    expected = len(listed) + len(message.batch_input) + len(kinds) + len(batching.state)
+    expected, names = len(listed), {each.name for each in message.input}
+    if not BACKENDS[config.backend].batch_is_set:
+        number, others = _fed_by_the_server(message)
+        expected, names = expected + number, names | others
     fed = [each for each in model.inputs if not each.optional]
     if expected == len(fed):
         return
-    names = {each.name for each in message.input}
-    names |= {each.name for each in batching.control_input} | {each.input_name for each in batching.state}
-    names |= {name for each in message.batch_input for name in each.target_name}
     absent = [each.name for each in fed if names.isdisjoint(each.names)]
     unknown = [each.name for each in listed if by_name(each.name, model.inputs) is None]
     if unknown and len(unknown) == len(absent):
@@ -123,6 +123,32 @@ def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
     yield Disagreement(INPUTS_MISSING.fault(text, help=help), config.at("input", 0))
 
 
+def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
+    """How many inputs of a model the server feeds itself, and their names."""
+    batching = message.sequence_batching
+    kinds = {control.kind for each in batching.control_input for control in each.control}
+    names = {each.name for each in batching.control_input} | {each.input_name for each in batching.state}
+    names |= {name for each in message.batch_input for name in each.target_name}
+    return len(message.batch_input) + len(kinds) + len(batching.state), names
+
+
+def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Stated, ...]) -> Iterator[Disagreement]:
+    """Inputs or outputs that the server cannot write into a configuration which lists none."""
+    for end in ends:
+        if end.optional or not end.is_tensor:
+            continue
+        label = f"the {kind} `{end.name}`"
+        if end.dtype is not None and (end.dtype not in TYPES or end.dtype in backend.not_taken):
+            message = f"{label} is {end.dtype}, a type that the {config.backend} backend does not have"
+            fault = TYPE_MISMATCH.fault(message, help="export the model with another element type")
+            yield Disagreement(fault, config.at(kind, 0), end.name)
+        elif end.sizes is not None and (0 in end.sizes or not (end.sizes or backend.takes_scalars)):
+            text = (
+                f"{label} is {shape_text(end.sizes)}: the server takes no {'axis of size 0' if end.sizes else 'scalar'}"
+            )
+            yield Disagreement(SHAPE_MISMATCH.fault(text, help="export the model again"), config.at(kind, 0), end.name)
+
+
 def _tensor(
     config: Config, backend: Backend, path: tuple[str, int], tensor: Any, ends: tuple[Stated, ...]
 ) -> Iterator[Disagreement]:
@@ -130,23 +156,32 @@ def _tensor(
     if not tensor.name:
         return
     end = by_name(tensor.name, ends)
-    if end is None:
-        help = suggestion(tensor.name, [each.name for each in ends])
-        fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{tensor.name}`", help=help)
+    if end is None or (backend.one_name and tensor.name not in (end.name, min(end.names))):
+        names = [each.name for each in ends]
+        help = suggestion(tensor.name, names) if end is None else f"write `{end.name}`"
+        other = "" if end is None else f"; the {config.backend} backend knows `{end.name}` by that name alone"
+        fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{tensor.name}`{other}", help=help)
         yield Disagreement(fault, config.at(*path, "name", 0), tensor.name)
         return
     if kind == "input" and tensor.optional and config.batches and not backend.batch_is_set:
         span = config.at(*path, "optional", 0)
         yield refused(span, f"input `{tensor.name}` is optional, which excludes batches", "set max_batch_size: 0")
-    given = dtype_of(tensor.data_type)
-    if given and end.dtype is not None and given != end.dtype and not backend.converts:
-        stated = enum_values("DataType")[tensor.data_type]
-        message = f"{kind} `{tensor.name}` is {end.dtype} in the model, and {stated} in the configuration"
-        fault = TYPE_MISMATCH.fault(message, help=f"write `data_type: {type_text(end.dtype)}`")
-        yield Disagreement(fault, config.at(*path, "data_type", 0), tensor.name)
+    yield from _type(config, backend, path, tensor, end)
     given_shape = len(tensor.reshape.shape) + config.batches if tensor.HasField("reshape") else len(tensor.dims)
     if end.is_tensor and given_shape and config.message.max_batch_size >= 0:
         yield from _shape(config, backend, path, tensor, end)
+
+
+def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Stated) -> Iterator[Disagreement]:
+    given, stated = dtype_of(tensor.data_type), enum_values("DataType")[tensor.data_type]
+    span = config.at(*path, "data_type", 0)
+    if given in backend.not_taken:
+        message = f"{path[0]} `{tensor.name}` is {stated}, which the {config.backend} backend does not have"
+        yield Disagreement(TYPE_MISMATCH.fault(message, help="write another type"), span, tensor.name)
+    elif given and end.dtype is not None and given != end.dtype and not backend.converts:
+        message = f"{path[0]} `{tensor.name}` is {end.dtype} in the model, and {stated} in the configuration"
+        fault = TYPE_MISMATCH.fault(message, help=f"write `data_type: {type_text(end.dtype)}`")
+        yield Disagreement(fault, span, tensor.name)
 
 
 def _shape(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Stated) -> Iterator[Disagreement]:
@@ -159,7 +194,7 @@ def _shape(config: Config, backend: Backend, path: tuple[str, int], tensor: Any,
     label = f"{kind} `{tensor.name}`"
     if kind == "input" and tensor.allow_ragged_batch and not backend.batch_is_set:
         if end.sizes != (ANY,):
-            text = f"{label} is a ragged batch, which needs the shape [-1]; the model has {_text(end.sizes)}"
+            text = f"{label} is a ragged batch, which needs the shape [-1]; the model has {shape_text(end.sizes)}"
             yield Disagreement(SHAPE_MISMATCH.fault(text, help="remove allow_ragged_batch"), span, tensor.name)
         return
     if not end.sizes and not backend.batch_is_set:
@@ -193,23 +228,28 @@ def _fits(dims: list[int], sizes: Sequence[Size], *, exact: bool, backend: Backe
 def _mismatch(config: Config, label: str, end: Stated, full: list[int], field: str, span: Any) -> Disagreement:
     sizes = end.sizes or ()
     added = " (the batch axis and its dims)" if config.batches else ""
-    text = f"{label} is {_text(sizes)} in the model, and {_text(full)}{added} in the configuration"
+    if config.is_completed:
+        added = (
+            f" (the batch axis of max_batch_size {config.message.max_batch_size}, which the server sets, and its dims)"
+        )
+    text = f"{label} is {shape_text(sizes)} in the model, and {shape_text(full)}{added} in the configuration"
     if len(full) == len(sizes):
         axis = next(at for at, (a, b) in enumerate(zip(full, sizes)) if b is not None and a != b)
         if label.startswith("output") and sizes[axis] == ANY:
             text += f": axis {axis} is dynamic, which has to be -1 in an output"
     own = list(sizes)[1 if config.batches else 0 :]
     if field == "reshape":
-        help = f"write a reshape to {_text(own)}"
+        help = f"write a reshape to {shape_text(own)}"
     else:
-        help = f"write `dims: {_text(own)}`" if None not in own else "state the shape of the model"
+        help = f"write `dims: {shape_text(own)}`" if None not in own else "state the shape of the model"
     if config.batches and len(full) == len(sizes) + 1:
         help += ", as the batch axis is added"
+        help += ", or list every input and output" if config.is_completed else ""
     return Disagreement(SHAPE_MISMATCH.fault(text, help=help), span, end.name)
 
 
 def _without_batch(config: Config, label: str, end: Stated, *, span_at: tuple[str | int, ...]) -> Disagreement:
-    first = f"axis 0 of {_text(end.sizes or ())} is fixed" if end.sizes else "the model has a scalar there"
+    first = f"axis 0 of {shape_text(end.sizes or ())} is fixed" if end.sizes else "the model has a scalar there"
     text = f"max_batch_size is {config.message.max_batch_size}, but {label} takes no batches: {first}"
     help = "export the model with a dynamic first axis, or write `max_batch_size: 0` and full dims"
     return Disagreement(NO_BATCH_AXIS.fault(text, help=help), config.at(*span_at), end.name)
@@ -225,49 +265,10 @@ def _batches(config: Config, model: Interface) -> Iterator[Disagreement]:
                 yield _without_batch(config, f"{kind} `{end.name}`", end, span_at=("max_batch_size", 0))
 
 
-def _controls(config: Config, model: Interface) -> Iterator[Disagreement]:
-    batching = config.message.sequence_batching
-    names = [each.name for each in model.inputs]
-    for at, control in enumerate(batching.control_input):
-        end, span = by_name(control.name, model.inputs), config.at("sequence_batching", 0, "control_input", at)
-        if end is None and control.name:
-            fault = UNKNOWN_TENSOR.fault(
-                f"the model has no input `{control.name}` for a sequence control", help=suggestion(control.name, names)
-            )
-            yield Disagreement(fault, span, control.name)
-        elif (
-            end is not None
-            and end.sizes is not None
-            and list(end.sizes[1 if config.batches else 0 :]) not in ([1], [None])
-        ):
-            shape = _text(end.sizes)
-            text = f"the sequence control `{control.name}` is {shape} in the model; without the batch it has to be [1]"
-            yield Disagreement(SHAPE_MISMATCH.fault(text, help="export it with the shape [1]"), span, control.name)
-    for at, state in enumerate(batching.state):
-        for name, ends, kind in (
-            (state.input_name, model.inputs, "input"),
-            (state.output_name, model.outputs, "output"),
-        ):
-            if by_name(name, ends) is None:
-                help = suggestion(name, [each.name for each in ends])
-                fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{name}` for a state", help=help)
-                yield Disagreement(fault, config.at("sequence_batching", 0, "state", at), name)
-
-
-def _warmup(config: Config, model: Interface) -> Iterator[Disagreement]:
-    names = [each.name for each in config.message.input] or [each.name for each in model.inputs]
-    for at, request in enumerate(config.message.model_warmup):
-        for name in sorted(request.inputs):
-            if name not in names:
-                span = config.places.of_key(("model_warmup", at), "inputs", name)
-                fault = UNKNOWN_TENSOR.fault(f"the warm-up input `{name}` is no input", help=suggestion(name, names))
-                yield Disagreement(fault, span, name)
-
-
 def _is_gathered(config: Config, name: str) -> bool:
     """Whether an output is scattered over requests, whose shape the server does not compare."""
     return any(name in each.target_name for each in config.message.batch_output)
 
 
-def _text(sizes: Sequence[Size]) -> str:
+def shape_text(sizes: Sequence[Size]) -> str:
     return f"[{', '.join('?' if size is None else str(size) for size in sizes)}]"

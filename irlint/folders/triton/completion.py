@@ -1,0 +1,52 @@
+"""What a default server adds to a configuration after it has read the model.
+
+Sources: ``AutoCompleteConfig`` in the server's onnxruntime_backend, and ``backend_config_defaults`` in the server
+core's ``backend_model.cc``.
+"""
+
+from __future__ import annotations
+
+from irlint.folders.beside import Interface, Stated
+from irlint.folders.triton.config import Config
+from irlint.folders.triton.fields import ANY
+from irlint.lazy_typing import Any
+from irlint.records import replaced
+
+#: The ``max_batch_size`` of a model that takes batches, where the configuration states none.
+DEFAULT_MAX_BATCH_SIZE = 4
+
+
+def completed(config: Config, model: Interface) -> Config:
+    """The configuration with the largest batch that the server sets.
+
+    The backend of ONNX Runtime sets it where inputs or outputs are not listed and every one of the model begins with
+    a dynamic axis. Where the model leaves that open, no dims are compared: the copy has none.
+    """
+    if config.backend != "onnxruntime" or config.message.max_batch_size or lists_everything(config):
+        return config
+    batched = _is_batched((*(each for each in model.inputs if not each.optional), *model.outputs))
+    if batched is False:
+        return config
+    message: Any = type(config.message)()
+    message.CopyFrom(config.message)
+    if batched:
+        message.max_batch_size = DEFAULT_MAX_BATCH_SIZE
+        return replaced(config, message=message, is_completed=True)
+    for tensor in (*message.input, *message.output):
+        tensor.ClearField("dims")
+        tensor.ClearField("reshape")
+    return replaced(config, message=message)
+
+
+def lists_everything(config: Config) -> bool:
+    """Whether the backend of ONNX Runtime completes nothing: the configuration lists inputs and outputs."""
+    message = config.message
+    return bool((message.input or message.batch_input) and message.output)
+
+
+def _is_batched(ends: tuple[Stated, ...]) -> bool | None:
+    """Whether every input and output begins with a dynamic axis; None where one of them leaves it open."""
+    first = [None if each.sizes is None else each.sizes[0] if each.sizes else 0 for each in ends]
+    if any(size not in (ANY, None) for size in first):
+        return False
+    return None if None in first else True

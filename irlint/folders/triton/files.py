@@ -1,0 +1,90 @@
+"""The files that a configuration names, and the data that it describes: labels, warm-up requests, states.
+
+Sources: ``Model::Init`` in the server core's ``model.cc``, ``GenerateWarmupData`` in its ``backend_model_instance.cc``,
+``GenerateInitialStateData`` in its ``sequence_batch_scheduler.cc``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import prod
+
+from irlint.folders.rules import FILE_MISSING
+from irlint.folders.statements import Disagreement, Span
+from irlint.folders.triton.config import Config
+from irlint.folders.triton.fields import ANY, refused
+from irlint.folders.triton.schema import enum_values
+from irlint.lazy_typing import Any
+
+#: The bytes of an element by the ends of the names of types; a STRING has as many as the file.
+BYTES = {"BOOL": 1, "8": 1, "16": 2, "32": 4, "64": 8}
+
+
+def missing(span: Span, message: str, help: str = "add the file, or correct the name") -> Disagreement:
+    return Disagreement(FILE_MISSING.fault(message, help=help), span)
+
+
+def file_faults(config: Config) -> Iterator[Disagreement]:
+    """Files that do not exist or are too short."""
+    yield from _labels(config)
+    for at, request in enumerate(config.message.model_warmup):
+        for key, given in sorted(request.inputs.items()) if request.batch_size else ():
+            span = config.places.of_key(("model_warmup", at), "inputs", key)
+            if given.WhichOneof("input_data_type") is None:
+                yield refused(span, f"the warm-up input `{key}` has no data", "add `random_data: true`")
+            label = f"the warm-up input `{key}`"
+            yield from _data(config, span, os.path.join("warmup", given.input_data_file), given, label)
+    for at, state in enumerate(config.message.sequence_batching.state):
+        yield from _initial_state(config, at, state)
+
+
+def _labels(config: Config) -> Iterator[Disagreement]:
+    root = os.path.realpath(config.folder or os.curdir)
+    for at, output in enumerate(config.message.output):
+        name, span = output.label_filename, config.at("output", at, "label_filename", 0)
+        if not name:
+            continue
+        path = os.path.join(root, name.lstrip("/"))
+        if not os.path.isfile(path):
+            yield missing(span, f"there is no file of labels {name}")
+        elif not os.path.realpath(path).startswith(os.path.join(root, "")):
+            yield refused(span, f"the file of labels {name} lies outside of the model's folder", "move it into it")
+
+
+def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iterator[Disagreement]:
+    """A file of data that is missing or too short for its shape."""
+    if not os.path.basename(name):
+        return
+    path = os.path.join(config.folder, name)
+    if not os.path.isfile(path):
+        yield missing(span, f"there is no file {name} for {label}")
+        return
+    kind = enum_values("DataType")[given.data_type]
+    bytes_each = next((size for end, size in BYTES.items() if kind.endswith(end)), None)
+    if bytes_each is not None and all(dim > 0 for dim in given.dims):
+        needed, size = bytes_each * prod(given.dims), os.path.getsize(path)
+        if size < needed:
+            text = f"the file {name} for {label} has {size} bytes, and {kind} {list(given.dims)} needs {needed}"
+            yield refused(span, text, "write a file of that size, or correct the dims")
+
+
+def _initial_state(config: Config, at: int, state: Any) -> Iterator[Disagreement]:
+    span = config.at("sequence_batching", 0, "state", at, "initial_state", 0)
+    label = f"the initial state of `{state.input_name}`"
+    if len(state.initial_state) > 1:
+        yield refused(span, f"{label} is given {len(state.initial_state)} times", "state it once")
+        return
+    for given in state.initial_state:
+        dims, expected = list(given.dims), list(state.dims)
+        names = enum_values("DataType")
+        if given.data_type != state.data_type:
+            text = f"{label} is {names[given.data_type]}, and the state is {names[state.data_type]}"
+            yield refused(span, text, "make both types equal")
+        if not given.name:
+            yield refused(span, f"{label} has no name", "add `name`")
+        if ANY in dims or len(dims) != len(expected) or any(b not in (a, ANY) for a, b in zip(dims, expected)):
+            yield refused(span, f"{label} has the dims {dims}, and the state has {expected}", "write numbers that fit")
+        if given.WhichOneof("state_data") is None:
+            yield refused(span, f"{label} has no data", "add `zero_data: true`")
+        yield from _data(config, span, os.path.join("initial_state", given.data_file), given, label)

@@ -1,0 +1,119 @@
+"""What the server feeds a model besides requests: the controls and states of sequences, and requests to warm it up.
+
+Sources: ``ValidateBooleanSequenceControl`` and ``ValidateTypedSequenceControl`` in the server's onnxruntime_backend,
+``GenerateInitialStateData`` in the server core's ``sequence_batch_scheduler.cc``, ``GenerateWarmupData`` in its
+``backend_model_instance.cc`` and ``Normalize`` in its ``infer_request.cc``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.findings.faults import Severity
+from irlint.folders.beside import Interface, by_name, suggestion
+from irlint.folders.rules import INPUTS_MISSING, SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
+from irlint.folders.statements import Disagreement, Span
+from irlint.folders.triton.config import Config
+from irlint.folders.triton.fields import ANY, refused
+from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.tensors import BACKENDS, dtype_of, shape_text, type_text
+from irlint.lazy_typing import Any
+
+#: The fields of a control's values, and the element type that each stands for.
+VALUES = {"int32_false_true": "int32", "fp32_false_true": "float32", "bool_false_true": "bool"}
+
+
+def sequence_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
+    """Where controls, states and warm-up requests do not fit the model."""
+    if not BACKENDS[config.backend].batch_is_set:
+        yield from _controls(config, model)
+        yield from _states(config, model)
+    yield from _warmup(config, model)
+
+
+def _controls(config: Config, model: Interface) -> Iterator[Disagreement]:
+    fed = tuple(each for each in model.inputs if not each.optional)
+    for at, control in enumerate(config.message.sequence_batching.control_input):
+        end, span = by_name(control.name, fed), config.at("sequence_batching", 0, "control_input", at)
+        if not control.name or not control.control:
+            continue
+        if end is None:
+            help = suggestion(control.name, [each.name for each in fed])
+            fault = UNKNOWN_TENSOR.fault(f"the model has no input `{control.name}` for a sequence control", help=help)
+            yield Disagreement(fault, span, control.name)
+            continue
+        if end.sizes is not None and list(end.sizes[1 if config.batches else 0 :]) not in ([1], [None]):
+            shape = shape_text(end.sizes)
+            text = f"the sequence control `{control.name}` is {shape} in the model; without the batch it has to be [1]"
+            yield Disagreement(SHAPE_MISMATCH.fault(text, help="export it with the shape [1]"), span, control.name)
+        given = _type_of(control.control[0])
+        if given and end.dtype is not None and given != end.dtype:
+            stated = type_text(given)
+            text = (
+                f"the sequence control `{control.name}` is {end.dtype} in the model, and {stated} in the configuration"
+            )
+            yield Disagreement(TYPE_MISMATCH.fault(text, help="make both types equal"), span, control.name)
+
+
+def _type_of(control: Any) -> str:
+    """The element type of a control, "" where the configuration does not state one."""
+    stated = [dtype for field, dtype in VALUES.items() if getattr(control, field)]
+    if not stated:
+        return dtype_of(control.data_type)
+    return stated[0] if len(stated) == 1 else ""
+
+
+def _states(config: Config, model: Interface) -> Iterator[Disagreement]:
+    """States of tensors that the model does not have: the server loads it, and each request fails."""
+    for at, state in enumerate(config.message.sequence_batching.state):
+        path = ("sequence_batching", 0, "state", at)
+        for kind, ends in (("input", model.inputs), ("output", model.outputs)):
+            name = getattr(state, f"{kind}_name")
+            if by_name(name, ends) is None:
+                help = suggestion(name, [each.name for each in ends])
+                fault = UNKNOWN_TENSOR.fault(f"the model has no {kind} `{name}` for a state", help=help)
+                yield Disagreement(fault.lowered(Severity.WARNING), config.at(*path, f"{kind}_name", 0), name)
+
+
+def _warmup(config: Config, model: Interface) -> Iterator[Disagreement]:
+    """Inputs of warm-up requests that do not fit those of the configuration, which is completed."""
+    message, batching = config.message, config.message.sequence_batching
+    listed = {each.name: each for each in message.input}
+    own = [each.name for each in model.inputs if not each.optional]
+    required = [name for name, each in listed.items() if not each.optional] if listed else own
+    known = {*listed, *own, *(each.name for each in batching.control_input)}
+    for at, request in enumerate(message.model_warmup):
+        if not request.batch_size:
+            continue
+        for name in sorted(request.inputs):
+            span = config.places.of_key(("model_warmup", at), "inputs", name)
+            if name not in known:
+                help = suggestion(name, required)
+                fault = UNKNOWN_TENSOR.fault(f"the warm-up input `{name}` is no input", help=help)
+                yield Disagreement(fault, span, name)
+            elif name in listed:
+                yield from _warmup_input(span, name, request.inputs[name], listed[name])
+        missing = [name for name in required if name not in request.inputs]
+        if missing and all(name in known for name in request.inputs):
+            text = f"the warm-up request `{request.name}` has no data for the input `{missing[0]}`"
+            fault = INPUTS_MISSING.fault(text, help=f"add `{missing[0]}` to its inputs")
+            yield Disagreement(fault, config.at("model_warmup", at), missing[0])
+
+
+def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[Disagreement]:
+    if listed.data_type and given.data_type != listed.data_type:
+        names = enum_values("DataType")
+        text = f"the warm-up input `{name}` is {names[given.data_type]}, and {names[listed.data_type]} in `input`"
+        yield Disagreement(TYPE_MISMATCH.fault(text, help=f"write `data_type: {names[listed.data_type]}`"), span, name)
+    dims, expected = list(given.dims), list(listed.dims)
+    if ANY in dims:
+        yield refused(
+            span, f"the warm-up input `{name}` has the dims {dims}", "write numbers, as data are made of them"
+        )
+    elif expected and not _meets(dims, expected):
+        text = f"the warm-up input `{name}` has the dims {dims}, and {expected} in `input`"
+        yield Disagreement(SHAPE_MISMATCH.fault(text, help="write dims that `input` allows"), span, name)
+
+
+def _meets(dims: list[int], expected: list[int]) -> bool:
+    return len(dims) == len(expected) and all(b in (a, ANY) for a, b in zip(dims, expected))
