@@ -288,8 +288,8 @@ BACKEND: Mapping[str, tuple[str, str, str]] = {
     ),
     "default not marked": (
         "default",
-        DEFAULT
-        + 'input [ { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }, { name: "k" data_type: TYPE_FP32 dims: [ 3 ] } ]',
+        DEFAULT + 'input [ { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }, '
+        '{ name: "k" data_type: TYPE_FP32 dims: [ 3 ] } ]',
         "IRL624",
     ),
     "default not listed": ("default", DEFAULT + 'input { name: "a" data_type: TYPE_FP32 dims: [ -1, 3 ] }', ""),

@@ -1,73 +1,75 @@
-"""The cases of Triton's configurations against the core of its server, which loads no backend and completes nothing.
-
-It is asked where ``IRLINT_TRITON`` names the unpacked wheel of ``nvidia-pytriton``, which carries the server:
-`pip download --no-deps nvidia-pytriton==0.7.0 && unzip nvidia_pytriton-0.7.0-*.whl -d FOLDER`.
-"""
+"""What irlint finds in configurations of Triton against the core of its server."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from folders.triton_cases import CORE, written
+from folders.triton_configurations import FILES, configurations
+from oracles.triton_server import needs_server, refusals
 
-HOME = Path(os.environ.get("IRLINT_TRITON", ""))
+import irlint
 
-pytestmark = [
-    pytest.mark.oracle,
-    pytest.mark.skipif(not os.environ.get("IRLINT_TRITON"), reason="IRLINT_TRITON names no server"),
-]
+pytestmark = [pytest.mark.oracle, needs_server, pytest.mark.slow, pytest.mark.together]
 
-#: What ends a configuration that the core accepts.
-NO_BACKEND = "unable to find backend library"
-
-LATER = "the core checks it after it has loaded the backend"
-
-#: Cases of fields that the older server of the wheel does not have.
+#: Cases that the server of the wheel, 2.51, does not have.
 NEWER = ("metrics", "metrics without buckets", "metrics of no family")
 
-#: Cases that the core does not see, as it completes nothing or as the backend is asked later.
+#: Cases that the core does not see.
 OTHERWISE = {
-    "nothing but tensors": "the server chooses the backend by the name of the model's file",
+    "nothing but tensors": "without completion, there is no backend",
     "empty reshape": "the backend compares shapes",
     "state without a control": "the backend counts inputs",
-    "no file of labels": LATER,
-    "cpu with gpus": LATER,
-    "model with gpus": LATER,
-    "profile": LATER,
+}
+
+#: How many configurations are generated, and from which seed.
+COUNT, SEED = 300, 7
+
+#: The generated configurations about which the server says something else, and why.
+DIFFERENCES = {
+    120: "it names a backend that this server does not have",
+    211: "KIND_AUTO means KIND_CPU on a server without GPUs, and the group lists one",
 }
 
 
 @pytest.fixture(scope="module")
-def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What the server says of each case, by the name of its folder."""
+def core(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Why the server refuses each case, by the name of its folder."""
     root = tmp_path_factory.mktemp("repository")
     for at, name in enumerate(CORE):
         written(root / f"case{at}", CORE[name])
-    server = HOME / "pytriton" / "tritonserver"
-    binary = server / "bin" / "tritonserver"
-    binary.chmod(0o755)
-    command = [binary, f"--model-repository={root}", f"--backend-directory={server / 'backends'}"]
-    command += ["--exit-on-error=true", "--disable-auto-complete-config", "--http-port=18000"]
-    command += ["--grpc-port=18001", "--metrics-port=18002"]
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(HOME / "nvidia_pytriton.libs")}
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
-    found: dict[str, str] = {}
-    name = ""
-    for line in (run.stdout + run.stderr).splitlines():
-        match = re.search(r"\b(case\d+)\b", line)
-        name = match[1] if match else name
-        if re.match("[EW][0-9]", line) or "error" in line.lower():
-            found[name] = f"{found.get(name, '')}{line}\n"
-    return found
+    return refusals(root, tmp_path_factory.mktemp("server"))
 
 
 @pytest.mark.parametrize("name", CORE)
-def test_the_core_of_the_server_agrees(name: str, refusals: dict[str, str]) -> None:
-    text = refusals.get(f"case{list(CORE).index(name)}", "")
-    refused = bool(text) and NO_BACKEND not in text
+def test_the_core_of_the_server_agrees(name: str, core: dict[str, str]) -> None:
+    reason = core.get(f"case{list(CORE).index(name)}")
     expected = name in NEWER or (bool(CORE[name][2]) and name not in OTHERWISE)
-    assert refused == expected, text
+    assert (reason is not None) == expected, reason
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The folder of the generated configurations, and why the server refuses some of them."""
+    root = tmp_path_factory.mktemp("generated")
+    for at, text in enumerate(configurations(COUNT, SEED)):
+        folder = root / f"case{at}"
+        (folder / "1").mkdir(parents=True)
+        for name, data in FILES.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(data)
+        (folder / "config.pbtxt").write_bytes(text.replace("NAME", folder.name).encode())
+    return root, refusals(root, tmp_path_factory.mktemp("server"))
+
+
+def test_the_generated_configurations(generated: tuple[Path, dict[str, str]]) -> None:
+    root, refused = generated
+    different: dict[int, str] = {}
+    for at in range(COUNT):
+        found = irlint.check(root / f"case{at}" / "config.pbtxt")
+        reason = refused.get(f"case{at}")
+        if (found.as_dict()["summary"]["errors"] > 0) != (reason is not None):
+            different[at] = f"{reason}, {[each.message for each in found.findings]}"
+    assert different.keys() == DIFFERENCES.keys(), different
+    assert COUNT // 4 < len(refused) < COUNT * 3 // 4

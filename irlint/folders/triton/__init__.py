@@ -33,6 +33,10 @@ def checked(path: str, text: str) -> Checked:
 def _found(config: Config) -> Iterator[Disagreement]:
     for check in (field_faults, file_faults, parameter_faults, accelerator_faults, optional_faults, _versions):
         yield from check(config)
+    if config.message.input and config.message.model_warmup:
+        from irlint.folders.triton.sequences import warmup_faults
+
+        yield from warmup_faults(config)
     if config.is_ensemble:
         from irlint.folders.triton.ensembles import ensemble_faults
 
@@ -103,11 +107,13 @@ def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
 def _against(config: Config, model: Interface) -> Iterator[Disagreement]:
     from irlint.folders.triton.completion import completed
     from irlint.folders.triton.requests import request_faults
-    from irlint.folders.triton.sequences import sequence_faults
+    from irlint.folders.triton.sequences import sequence_faults, warmup_faults
     from irlint.folders.triton.tensors import tensor_faults
 
     config = completed(config, model)
     found = [*tensor_faults(config, model), *sequence_faults(config, model)]
+    if not config.message.input:
+        found += warmup_faults(config, model.inputs)
     yield from found
     if not found:
         yield from request_faults(config, model)

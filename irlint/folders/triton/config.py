@@ -20,8 +20,8 @@ from irlint.records import record
 #: The platform of a model that consists of others.
 ENSEMBLE = "ensemble"
 
-#: Folders of a model that are no versions.
-NO_VERSIONS = ("warmup", "initial_state", "configs")
+#: Numbers that protobuf's parser in Python takes, and that in C++ refuses.
+OTHER_NUMBER = re.compile(r"-?(0[bBoO]|[0-9][0-9a-fA-FxX]*_)")
 
 
 @record
@@ -101,10 +101,15 @@ def parsed(path: str, text: str) -> Config | Disagreement:
     except ValueError as error:
         # An entry of a list that its type does not hold: protobuf's parser states no place.
         return _out_of_range(str(error), text)
+    where = places(text)
+    for place, token in where.texts.items():
+        if OTHER_NUMBER.match(token):
+            fault = NOT_PARSED.fault(f"`{token}` is no number", help="write it in decimal digits")
+            return Disagreement(fault, where.of(*place))
     every = _versions(os.path.dirname(path))
     files = _first_files(os.path.dirname(path))
     backend, filename = _completed(message, files)
-    return Config(path, message, places(text), backend, filename, _loaded(message, every), every, files)
+    return Config(path, message, where, backend, filename, _loaded(message, every), every, files)
 
 
 def _not_parsed(error: Any, text: str) -> Disagreement:

@@ -47,6 +47,7 @@ class Step:
     outputs: Mapping[str, End] | None
     max_batch_size: int
     versions: tuple[str, ...] | None
+    is_decoupled: bool = False
 
 
 def ensemble_faults(config: Config) -> Iterator[Disagreement]:
@@ -58,6 +59,7 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
     ends = {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.input}
     ends |= {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.output}
     writers: dict[str, int] = {}
+    decoupled: set[int] = set()
     for at, step in enumerate(steps):
         path = ("ensemble_scheduling", 0, "step", at)
         yield from _maps(config, path, step, at, writers)
@@ -69,10 +71,15 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
             message = f"step {at} names the model `{step.model_name}`, which does not exist beside the ensemble"
             yield _refused(config.at(*path, "model_name", 0), message, help)
             continue
+        decoupled |= {at} if found.is_decoupled else set()
         yield from _version(config, path, (at, step), found)
         yield from _batches(config, path, step, found)
         yield from _tensors(config, path, (at, step), found, ends)
-    yield from _flow(config, steps, writers)
+    flow = [*_flow(config, steps, writers)]
+    yield from flow
+    if not flow:
+        yield from _origins(config, steps, decoupled)
+    yield from _cycle(config)
 
 
 def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] = ()) -> Disagreement:
@@ -122,7 +129,9 @@ def _model(config: Config, name: str) -> Step | None:
         found = completed(found, model)
     inputs = _ends(found, found.message.input, None if model is None else model.inputs)
     outputs = _ends(found, found.message.output, None if model is None else model.outputs)
-    return Step(inputs, outputs, found.message.max_batch_size, found.versions if found.every_version else None)
+    versions = found.versions if found.every_version else None
+    decoupled = found.message.model_transaction_policy.decoupled
+    return Step(inputs, outputs, found.message.max_batch_size, versions, decoupled)
 
 
 def _interface(config: Config) -> Interface | None:
@@ -262,3 +271,51 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
         numbers = ", ".join(str(at) for at, _ in waiting)
         span = config.at("ensemble_scheduling", 0, "step", waiting[0][0])
         yield _refused(span, f"the steps {numbers} wait for each other", "remove the cycle")
+
+
+def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[Disagreement]:
+    """Steps, or the ensemble, that take tensors of different decoupled models, which answer any number of times."""
+    origins: dict[str, int | None] = {each.name: None for each in config.message.input}
+    waiting = dict(enumerate(steps))
+    while waiting:
+        at = next((at for at, each in waiting.items() if set(each.input_map.values()) <= origins.keys()), None)
+        if at is None:
+            return
+        step = waiting.pop(at)
+        taken = {origins[name] for name in step.input_map.values()}
+        if len(taken) > 1:
+            message = f"step {at} takes tensors of different decoupled models"
+            span = config.at("ensemble_scheduling", 0, "step", at)
+            yield _refused(span, message, "take tensors of one decoupled model")
+            return
+        origins |= dict.fromkeys(step.output_map.values(), at if at in decoupled else next(iter(taken)))
+    if len({origins.get(each.name) for each in config.message.output}) > 1:
+        message = "the outputs of the ensemble come from different decoupled models"
+        yield _refused(config.at("output", 0), message, "return tensors of one decoupled model")
+
+
+def _cycle(config: Config) -> Iterator[Disagreement]:
+    """A step whose model needs the ensemble again."""
+    root = os.path.dirname(os.path.abspath(config.folder or os.curdir))
+    for at, step in enumerate(config.message.ensemble_scheduling.step):
+        if config.name in _needed(root, step.model_name):
+            message = f"step {at} names `{step.model_name}`, which needs `{config.name}` itself"
+            if step.model_name == config.name:
+                message = f"step {at} names the ensemble itself"
+            span = config.at("ensemble_scheduling", 0, "step", at, "model_name", 0)
+            yield _refused(span, message, "remove the cycle")
+
+
+def _needed(root: str, name: str) -> set[str]:
+    """A model and all those that it needs, directly or not."""
+    found, waiting = {name}, [name]
+    while waiting:
+        path = os.path.join(root, waiting.pop(), "config.pbtxt")
+        if os.path.dirname(os.path.dirname(path)) != root or not os.path.isfile(path):
+            continue
+        config = parsed(path, whole(path, "configuration").decode("utf-8", "replace"))
+        if isinstance(config, Config):
+            others = {step.model_name for step in config.message.ensemble_scheduling.step} - found
+            found |= others
+            waiting += sorted(others)
+    return found

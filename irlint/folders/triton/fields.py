@@ -270,6 +270,9 @@ def _instances(config: Config) -> Iterator[Disagreement]:
             return
         if group.gpus and kind in ("KIND_CPU", "KIND_MODEL"):
             yield refused(config.at(*path, "gpus", 0), f"an instance group of {kind} lists GPUs", "use KIND_GPU")
+        for number, gpu in enumerate(group.gpus):
+            if gpu < 0:
+                yield refused(config.at(*path, "gpus", number), f"there is no GPU {gpu}", "write 0 or more")
         if group.profile and config.backend not in ("", "tensorrt"):
             yield refused(config.at(*path, "profile", 0), "only TensorRT has profiles", "remove them")
         if config.backend == "openvino" and kind in ("KIND_GPU", "KIND_MODEL"):

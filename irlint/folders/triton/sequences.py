@@ -7,10 +7,10 @@ Sources: ``ValidateBooleanSequenceControl`` and ``ValidateTypedSequenceControl``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from irlint.findings.faults import Severity
-from irlint.folders.beside import Interface, by_name, suggestion
+from irlint.folders.beside import Interface, Stated, by_name, suggestion
 from irlint.folders.rules import INPUTS_MISSING, SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.config import Config
@@ -24,11 +24,10 @@ VALUES = {"int32_false_true": "int32", "fp32_false_true": "float32", "bool_false
 
 
 def sequence_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Where controls, states and warm-up requests do not fit the model."""
+    """Where controls and states do not fit the model."""
     if not BACKENDS[config.backend].batch_is_set:
         yield from _controls(config, model)
         yield from _states(config, model)
-    yield from _warmup(config, model)
 
 
 def _controls(config: Config, model: Interface) -> Iterator[Disagreement]:
@@ -75,11 +74,11 @@ def _states(config: Config, model: Interface) -> Iterator[Disagreement]:
                 yield Disagreement(fault.lowered(Severity.WARNING), config.at(*path, f"{kind}_name", 0), name)
 
 
-def _warmup(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Inputs of warm-up requests that do not fit those of the configuration, which is completed."""
+def warmup_faults(config: Config, inputs: Sequence[Stated] = ()) -> Iterator[Disagreement]:
+    """Warm-up requests that do not fit the inputs of the configuration, which are ``inputs`` where it lists none."""
     message, batching = config.message, config.message.sequence_batching
     listed = {each.name: each for each in message.input}
-    own = [each.name for each in model.inputs if not each.optional]
+    own = [each.name for each in inputs if not each.optional]
     required = [name for name, each in listed.items() if not each.optional] if listed else own
     known = {*listed, *own, *(each.name for each in batching.control_input)}
     for at, request in enumerate(message.model_warmup):
