@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from irlint.contracts.contract import Contract
 from irlint.dims import Expr
 from irlint.folders.beside import Interface, Size, Stated
+from irlint.folders.triton.requests import PADDING
 from irlint.folders.triton.tensors import BACKENDS, TYPES, Backend, type_text
 from irlint.model.tensor import tensor_shape
 from irlint.reporters.pasted import comment, pasted
@@ -51,6 +52,9 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
     if batches:
         yield comment("the model takes any batch: write the largest one that the memory of the server allows")
     yield f"max_batch_size: {8 if batches else 0}"
+    if batches and BACKENDS[backend].batch_is_set:
+        yield comment("the backend runs batches of that size, and fills up smaller ones only with this parameter")
+        yield f'parameters {{ key: "{PADDING}" value {{ string_value: "YES" }} }}'
     yield from _tensors("input", [each for each in model.inputs if not each.optional], batches=batches)
     for end in model.inputs:
         if end.optional:

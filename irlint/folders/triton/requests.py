@@ -8,23 +8,50 @@ from irlint.contracts.contract import Contract, contract_of
 from irlint.contracts.sizes import Sizes
 from irlint.dims import Dim, Expr
 from irlint.findings.report import Related
-from irlint.folders.beside import Interface, by_name, new_errors
-from irlint.folders.rules import SIZE_EXCLUDED
+from irlint.folders.beside import Interface, by_name, interface_of, new_errors
+from irlint.folders.rules import NO_BATCH_AXIS, SIZE_EXCLUDED
 from irlint.folders.statements import Disagreement
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY
+from irlint.folders.triton.tensors import BACKENDS, shape_text
 from irlint.inference.walk import inferred
 from irlint.model.tensor import tensor_shape
+
+#: The parameter of the backend of OpenVINO that lets it fill up batches.
+PADDING = "ENABLE_BATCH_PADDING"
 
 
 def request_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
     """Each size that the configuration allows and the model excludes."""
     if any(problem.is_error for problem in model.known.problems):
         return
-    contract = contract_of(model.known)
-    if config.batches:
-        yield from _batch_sizes(config, model, contract)
+    if config.batches and BACKENDS[config.backend].batch_is_set:
+        yield from _set_batch(config, model)
+    elif config.batches:
+        yield from _batch_sizes(config, model, contract_of(model.known))
     yield from _fixed_dims(config, model)
+
+
+def _set_batch(config: Config, model: Interface) -> Iterator[Disagreement]:
+    """A batch that the backend of OpenVINO cannot set when it loads the model, or requests of fewer, which fail."""
+    most, span = config.message.max_batch_size, config.at("max_batch_size", 0)
+    shapes = {each.name: _own_shape(model, each.name) for each in model.inputs}
+    changed = inferred(model.known.model, {name: (most, *shape[1:]) for name, shape in shapes.items() if shape})
+    found = new_errors(model, changed)
+    fixed = [each for each in interface_of(changed).outputs if each.sizes and each.sizes[0] not in (most, ANY, None)]
+    reason = found[0].fault.message if found else ""
+    if fixed and not found:
+        reason = f"its output `{fixed[0].name}` is {shape_text(fixed[0].sizes or ())}"
+    if reason:
+        message = f"max_batch_size is {most}, and the model has no batches of {most}: {reason}"
+        help = "export the model with a dynamic first axis, or write `max_batch_size: 0` and full dims"
+        yield Disagreement(NO_BATCH_AXIS.fault(message, help=help), span)
+        return
+    parameters = config.message.parameters
+    if most > 1 and (PADDING not in parameters or parameters[PADDING].string_value.lower() != "yes"):
+        message = f"the openvino backend runs batches of exactly {most}, and requests of fewer fail"
+        help = f'add `parameters {{ key: "{PADDING}" value {{ string_value: "YES" }} }}`, or write `max_batch_size: 1`'
+        yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), span)
 
 
 def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterator[Disagreement]:

@@ -100,9 +100,10 @@ def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
     message = config.message
     if not message.input:
         return
-    listed = [each for each in message.input if not each.optional]
+    backend = BACKENDS[config.backend]
+    listed = [each for each in message.input if backend.batch_is_set or not each.optional]
     expected, names = len(listed), {each.name for each in message.input}
-    if not BACKENDS[config.backend].batch_is_set:
+    if not backend.batch_is_set:
         number, others = _fed_by_the_server(message)
         expected, names = expected + number, names | others
     fed = [each for each in model.inputs if not each.optional]
