@@ -72,18 +72,19 @@ def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterat
             what = "preferred_batch_size lists" if path[0] == "dynamic_batching" else f"max_batch_size {most} allows"
             message = f"{what} batches of {size}, with which the model does not run; it runs with {text}"
             help = "export the model for any batch" if working else "set max_batch_size: 0"
-            help += f", or write `max_batch_size: {working[-1]}`" if working == list(range(1, len(working) + 1)) else ""
+            if working and working == list(range(1, len(working) + 1)):
+                help += f", or write `max_batch_size: {working[-1]}`"
             yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), config.at(*path), related=_behind(contract))
 
 
 def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
-    """The batches that the model takes; None where it takes all, or has none in common."""
-    names: set[str] = set()
-    for value in model.known.model.graph.inputs if model.known.model.graph is not None else ():
-        shape = tensor_shape(model.known.types.get(value))
-        if shape and isinstance(shape[0], Expr):
-            names.add(str(shape[0]))
-    limits = [contract.sizes[name] for name in sorted(names) if name in contract.sizes]
+    """The batches that the model takes; None where it takes all, has none in common, or gives other axes of inputs the
+    name of the batch, which runtimes do not compare."""
+    graph = model.known.model.graph
+    shapes = [tensor_shape(model.known.types.get(value)) or () for value in (graph.inputs if graph is not None else ())]
+    names = {str(shape[0]) for shape in shapes if shape and isinstance(shape[0], Expr)}
+    others = {str(dim) for shape in shapes for dim in shape[1:]}
+    limits = [contract.sizes[name] for name in sorted(names - others) if name in contract.sizes]
     return limits[0] if limits and contract.satisfiable else None
 
 
