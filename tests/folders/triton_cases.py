@@ -14,7 +14,7 @@ MODELS = {
     "fixed": "g (float[1,3,8] a) => (float[1,3,8] y) { y = Relu (a) }",
     "scalar": "g (float a) => (float y) { y = Relu (a) }",
     "default": "g (float[batch,3] a, float[3] k) => (float[batch,3] y) <float[3] k = {1,2,3}> { y = Add (a, k) }",
-    "one": "g (float[batch,12] a) => (float[n,3,4] y) <int64[3] t = {1,3,4}> { y = Reshape (a, t) }",
+    "one": "g (float[batch,12] a) => (float[batch,12] y) <int64[2] t = {1,12}> { r = Reshape (a, t) y = Add (a, r) }",
     "sequence": "g (float[batch,3] a) => (seq(float[batch,3]) y) { y = SequenceConstruct (a) }",
     "state": "g (float[batch,3] a, float[batch,1] start, float[batch,3] s) => (float[batch,3] y, float[batch,3] t) "
     "{ m = Mul (s, start) t = Add (a, m) y = Relu (t) }",

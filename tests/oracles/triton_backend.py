@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import onnxruntime
-
 #: The largest batch that the server sets.
 DEFAULT = 4
 
@@ -32,8 +30,7 @@ class RefusedError(Exception):
 def loaded(config: Any, model: bytes | str) -> None:
     """Loads the model of a parsed ``config.pbtxt``, with completion. Raises RefusedError where it is refused."""
     session = _session(model)
-    infos = _infos(session.get_inputs())
-    outputs = _infos(session.get_outputs())
+    infos, outputs = _infos(session.get_inputs()), _infos(session.get_outputs())
     others = _infos(session.get_overridable_initializers())
     most = config.max_batch_size
     expected = sum(not each.optional for each in config.input) + len(config.batch_input)
@@ -53,10 +50,20 @@ def loaded(config: Any, model: bytes | str) -> None:
     for tensor, is_output in (*listed[0], *listed[1]):
         if not is_output and tensor.optional and most:
             raise RefusedError("optional inputs are not supported with batching")
-        _compare(tensor, outputs if is_output else infos | others, most, exact=is_output)
+        is_scattered = is_output and any(tensor.name in each.target_name for each in config.batch_output)
+        known = outputs if is_output else infos | others
+        _compare(tensor, known, most, exact=is_output, is_scattered=is_scattered)
 
 
-def _session(model: bytes | str) -> onnxruntime.InferenceSession:
+def tensors(model: bytes | str) -> tuple[Infos, Infos]:
+    """The inputs and the outputs of a model: the type and the dims of each, by its name."""
+    session = _session(model)
+    return _infos(session.get_inputs()), _infos(session.get_outputs())
+
+
+def _session(model: bytes | str) -> Any:
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
@@ -81,7 +88,7 @@ def _judge_completed(infos: Infos) -> None:
             raise RefusedError(f"{name} is completed to {dtype} {dims}")
 
 
-def _compare(tensor: Any, infos: Infos, most: int, *, exact: bool) -> None:
+def _compare(tensor: Any, infos: Infos, most: int, *, exact: bool, is_scattered: bool) -> None:
     if tensor.name not in infos:
         raise RefusedError(f"there is no {tensor.name}")
     dtype, shape = infos[tensor.name]
@@ -92,6 +99,8 @@ def _compare(tensor: Any, infos: Infos, most: int, *, exact: bool) -> None:
     if not exact and tensor.allow_ragged_batch:
         if shape != [-1]:
             raise RefusedError(f"{tensor.name} is ragged and {shape}")
+    elif is_scattered:
+        return
     elif not shape:
         if any(dim != 1 for dim in dims):
             raise RefusedError(f"{tensor.name} is a scalar, and not {dims}")
