@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from irlint.findings.wording import closest
+from irlint.findings.wording import bounded, closest
 from irlint.folders.rules import NOT_PARSED
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.textproto import Places, places
@@ -114,7 +114,7 @@ def parsed(path: str, text: str) -> Config | Disagreement:
 
 def _not_parsed(error: Any, text: str) -> Disagreement:
     line, column = error.GetLine() or 1, error.GetColumn() or 1
-    reason = re.sub(r"^\d+:\d+ : ('.*': )?", "", str(error), flags=re.S).rstrip(".")
+    reason = bounded(re.sub(r"^\d+:\d+ : ('.*': )?", "", str(error), flags=re.S).rstrip("."))
     reason = reason.replace("inference.", "")
     unknown = re.search(r'"(\w+)" has no (?:field|value) named "?(\w+)', reason)
     names: list[str] = []

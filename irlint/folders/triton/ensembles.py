@@ -10,13 +10,14 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.findings.report import Related
+from irlint.findings.wording import first_few
 from irlint.folders.beside import Interface, Unreadable, interface, suggestion
 from irlint.folders.rules import ENSEMBLE_MISMATCH
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.completion import completed
 from irlint.folders.triton.config import Config, parsed
 from irlint.folders.triton.fields import ANY
-from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.schema import value_name
 from irlint.folders.triton.tensors import BACKENDS, type_text
 from irlint.lazy_typing import Any
 from irlint.parsers.opening import whole
@@ -60,14 +61,16 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
     ends |= {each.name: _end(config.name, each, batched=config.batches, is_own=True) for each in config.message.output}
     writers: dict[str, int] = {}
     decoupled: set[int] = set()
+    names = _names(config)
+    models = {name: _model(config, name) for name in {step.model_name for step in steps}}
     for at, step in enumerate(steps):
         path = ("ensemble_scheduling", 0, "step", at)
         yield from _maps(config, path, step, at, writers)
         if not step.model_name:
             continue
-        found = _model(config, step.model_name)
+        found = models[step.model_name]
         if found is None:
-            help = suggestion(step.model_name, _names(config)) or "add the model"
+            help = suggestion(step.model_name, names) or "add the model"
             message = f"step {at} names the model `{step.model_name}`, which does not exist beside the ensemble"
             yield _refused(config.at(*path, "model_name", 0), message, help)
             continue
@@ -88,7 +91,7 @@ def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] =
 
 def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End:
     """A tensor that a configuration lists; its reshape counts where it is the ensemble's own."""
-    kind = enum_values("DataType")[tensor.data_type]
+    kind = value_name("DataType", tensor.data_type)
     shape = tensor.reshape.shape if is_own and tensor.HasField("reshape") else tensor.dims
     dims = tuple(shape) if tensor.dims else None
     full = None if dims is None else ((ANY,) if batched else ()) + dims
@@ -259,36 +262,44 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
             if name not in used and name not in returned:
                 span = config.places.of_key(path, "output_map", key)
                 yield _refused(span, f"nothing uses the tensor `{name}`", "return it as an output, or remove the entry")
-    ready = set(given)
-    waiting = list(enumerate(steps))
-    while True:
-        left = [each for each in waiting if not set(each[1].input_map.values()) <= ready]
-        if len(left) == len(waiting):
-            break
-        ready |= {name for each in waiting if each not in left for name in each[1].output_map.values()}
-        waiting = left
-    if waiting and all(name in writers or name in given for _, step in waiting for name in step.input_map.values()):
-        numbers = ", ".join(str(at) for at, _ in waiting)
-        span = config.at("ensemble_scheduling", 0, "step", waiting[0][0])
+    ready = set(_order(steps, given))
+    waiting = [at for at in range(len(steps)) if at not in ready]
+    taken = {name for at in waiting for name in steps[at].input_map.values()}
+    if waiting and taken <= writers.keys() | given:
+        numbers = first_few(waiting, 8)
+        span = config.at("ensemble_scheduling", 0, "step", waiting[0])
         yield _refused(span, f"the steps {numbers} wait for each other", "remove the cycle")
+
+
+def _order(steps: Sequence[Any], given: set[str]) -> list[int]:
+    """The steps in the order in which all that they take is there, without those that never have it."""
+    missing = [set(step.input_map.values()) - given for step in steps]
+    takers: dict[str, list[int]] = {}
+    for at, names in enumerate(missing):
+        for name in names:
+            takers.setdefault(name, []).append(at)
+    found = [at for at, names in enumerate(missing) if not names]
+    for at in found:
+        for name in steps[at].output_map.values():
+            for other in takers.pop(name, []):
+                missing[other].discard(name)
+                if not missing[other]:
+                    found.append(other)
+    return found
 
 
 def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[Disagreement]:
     """Steps, or the ensemble, that take tensors of different decoupled models, which answer any number of times."""
     origins: dict[str, int | None] = {each.name: None for each in config.message.input}
-    waiting = dict(enumerate(steps))
-    while waiting:
-        at = next((at for at, each in waiting.items() if set(each.input_map.values()) <= origins.keys()), None)
-        if at is None:
-            return
-        step = waiting.pop(at)
+    for at in _order(steps, set(origins)):
+        step = steps[at]
         taken = {origins[name] for name in step.input_map.values()}
         if len(taken) > 1:
             message = f"step {at} takes tensors of different decoupled models"
             span = config.at("ensemble_scheduling", 0, "step", at)
             yield _refused(span, message, "take tensors of one decoupled model")
             return
-        origins |= dict.fromkeys(step.output_map.values(), at if at in decoupled else next(iter(taken)))
+        origins |= dict.fromkeys(step.output_map.values(), at if at in decoupled else next(iter(taken), None))
     if len({origins.get(each.name) for each in config.message.output}) > 1:
         message = "the outputs of the ensemble come from different decoupled models"
         yield _refused(config.at("output", 0), message, "return tensors of one decoupled model")
@@ -297,8 +308,10 @@ def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Itera
 def _cycle(config: Config) -> Iterator[Disagreement]:
     """A step whose model needs the ensemble again."""
     root = os.path.dirname(os.path.abspath(config.folder or os.curdir))
-    for at, step in enumerate(config.message.ensemble_scheduling.step):
-        if config.name in _needed(root, step.model_name):
+    steps = config.message.ensemble_scheduling.step
+    needed = {name: _needed(root, name) for name in {step.model_name for step in steps}}
+    for at, step in enumerate(steps):
+        if config.name in needed[step.model_name]:
             message = f"step {at} names `{step.model_name}`, which needs `{config.name}` itself"
             if step.model_name == config.name:
                 message = f"step {at} names the ensemble itself"

@@ -14,7 +14,7 @@ from irlint.findings.wording import first_few
 from irlint.folders.rules import FIELD_REFUSED
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.config import BACKENDS, ENSEMBLE, Config
-from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.schema import enum_values, value_name
 from irlint.lazy_typing import Any
 
 #: The platforms that backends have, where a platform has to be one of them.
@@ -161,8 +161,7 @@ def _sequences(config: Config) -> Iterator[Disagreement]:
 
 
 def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: dict[int, str]) -> Iterator[Disagreement]:
-    kinds = enum_values("ControlKind")
-    kind = kinds[control.kind] if control.kind < len(kinds) else str(control.kind)
+    kind = value_name("ControlKind", control.kind)
     span = config.at(*path)
     if control.kind in seen:
         yield refused(span, f"{kind} is listed twice", "list it once")
@@ -176,8 +175,8 @@ def _control(config: Config, path: tuple[str | int, ...], control: Any, seen: di
         allowed = ("TYPE_UINT64", "TYPE_INT64", "TYPE_UINT32", "TYPE_INT32", "TYPE_STRING")
         if pairs:
             yield refused(span, f"{kind} has {pairs[0][0]}", "state data_type instead")
-        if enum_values("DataType")[control.data_type] not in allowed:
-            given = enum_values("DataType")[control.data_type]
+        given = value_name("DataType", control.data_type)
+        if given not in allowed:
             yield refused(span, f"{kind} is of {given}", f"use one of {', '.join(allowed)}")
     elif len(pairs) != 1:
         text = "no values" if not pairs else " and ".join(name for name, _ in pairs)
@@ -207,7 +206,7 @@ def _tensor(config: Config, path: tuple[str | int, ...], tensor: Any) -> Iterato
         yield from _reshape(config, path, tensor, label)
     layout = getattr(tensor, "format", 0)
     if layout and len(tensor.dims) != 3:
-        name = enum_values("Format")[layout]
+        name = value_name("Format", layout)
         span = config.at(*path, "format", 0)
         yield refused(span, f"{label} has {name} and {len(tensor.dims)} dims", "state 3 dims, or remove the format")
     for flag in ("is_shape_tensor", "is_non_linear_format_io"):
@@ -249,9 +248,10 @@ def _batch_tensors(config: Config) -> Iterator[Disagreement]:
                     span = config.at(kind, at, "source_input", number)
                     yield refused(span, f"the source input `{name}` is no input", "name one of `input`")
     for at, each in enumerate(config.message.batch_input):
-        if enum_values("DataType")[each.data_type] not in ("TYPE_INT32", "TYPE_FP32"):
+        given = value_name("DataType", each.data_type)
+        if given not in ("TYPE_INT32", "TYPE_FP32"):
             span = config.at("batch_input", at)
-            yield refused(span, f"batch_input {at} is of {enum_values('DataType')[each.data_type]}", "use TYPE_INT32")
+            yield refused(span, f"batch_input {at} is of {given}", "use TYPE_INT32")
     for at, each in enumerate(config.message.batch_output):
         for number, name in enumerate(each.target_name):
             span = config.at("batch_output", at, "target_name", number)
@@ -262,12 +262,13 @@ def _batch_tensors(config: Config) -> Iterator[Disagreement]:
 
 
 def _instances(config: Config) -> Iterator[Disagreement]:
-    kinds = enum_values("InstanceKind")
     for at, group in enumerate(config.message.instance_group):
-        path, kind = ("instance_group", at), kinds[group.kind]
+        path, kind = ("instance_group", at), value_name("InstanceKind", group.kind)
         if config.is_ensemble:
             yield refused(config.at(*path), "an ensemble has no instances of its own", "remove instance_group")
             return
+        if kind not in enum_values("InstanceKind"):
+            yield refused(config.at(*path, "kind", 0), f"there is no kind {kind} of instances", "use KIND_AUTO")
         if group.gpus and kind in ("KIND_CPU", "KIND_MODEL"):
             yield refused(config.at(*path, "gpus", 0), f"an instance group of {kind} lists GPUs", "use KIND_GPU")
         for number, gpu in enumerate(group.gpus):

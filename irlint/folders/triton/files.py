@@ -14,7 +14,7 @@ from irlint.folders.rules import FILE_MISSING
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
-from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.schema import value_name
 from irlint.lazy_typing import Any
 
 #: The bytes of an element by the ends of the names of types; a STRING has as many as the file.
@@ -60,7 +60,7 @@ def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iter
     if not os.path.isfile(path):
         yield missing(span, f"there is no file {name} for {label}")
         return
-    kind = enum_values("DataType")[given.data_type]
+    kind = value_name("DataType", given.data_type)
     bytes_each = next((size for end, size in BYTES.items() if kind.endswith(end)), None)
     if bytes_each is not None and all(dim > 0 for dim in given.dims):
         needed, size = bytes_each * prod(given.dims), os.path.getsize(path)
@@ -77,9 +77,9 @@ def _initial_state(config: Config, at: int, state: Any) -> Iterator[Disagreement
         return
     for given in state.initial_state:
         dims, expected = list(given.dims), list(state.dims)
-        names = enum_values("DataType")
         if given.data_type != state.data_type:
-            text = f"{label} is {names[given.data_type]}, and the state is {names[state.data_type]}"
+            text = f"{label} is {value_name('DataType', given.data_type)}, "
+            text += f"and the state is {value_name('DataType', state.data_type)}"
             yield refused(span, text, "make both types equal")
         if not given.name:
             yield refused(span, f"{label} has no name", "add `name`")

@@ -141,3 +141,9 @@ def _add(message: Any, number: int, name: str, given: str) -> None:
 def enum_values(name: str) -> list[str]:
     """The values of an enum, in the order of their numbers."""
     return ENUMS[name].split()
+
+
+def value_name(enum: str, number: int) -> str:
+    """The value of an enum that has a number; of others, which protobuf takes, the number."""
+    names = enum_values(enum)
+    return names[number] if 0 <= number < len(names) else str(number)

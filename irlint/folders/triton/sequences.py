@@ -15,7 +15,7 @@ from irlint.folders.rules import INPUTS_MISSING, SHAPE_MISMATCH, TYPE_MISMATCH, 
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
-from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.schema import value_name
 from irlint.folders.triton.tensors import BACKENDS, dtype_of, shape_text, type_text
 from irlint.lazy_typing import Any
 
@@ -101,9 +101,9 @@ def warmup_faults(config: Config, inputs: Sequence[Stated] = ()) -> Iterator[Dis
 
 def _warmup_input(span: Span, name: str, given: Any, listed: Any) -> Iterator[Disagreement]:
     if listed.data_type and given.data_type != listed.data_type:
-        names = enum_values("DataType")
-        text = f"the warm-up input `{name}` is {names[given.data_type]}, and {names[listed.data_type]} in `input`"
-        yield Disagreement(TYPE_MISMATCH.fault(text, help=f"write `data_type: {names[listed.data_type]}`"), span, name)
+        stated, wanted = value_name("DataType", given.data_type), value_name("DataType", listed.data_type)
+        text = f"the warm-up input `{name}` is {stated}, and {wanted} in `input`"
+        yield Disagreement(TYPE_MISMATCH.fault(text, help=f"write `data_type: {wanted}`"), span, name)
     dims, expected = list(given.dims), list(listed.dims)
     if ANY in dims:
         yield refused(

@@ -15,7 +15,7 @@ from irlint.folders.statements import Disagreement
 from irlint.folders.triton.completion import lists_everything
 from irlint.folders.triton.config import Config
 from irlint.folders.triton.fields import ANY, refused
-from irlint.folders.triton.schema import enum_values
+from irlint.folders.triton.schema import enum_values, value_name
 from irlint.lazy_typing import Any
 from irlint.records import record
 
@@ -174,7 +174,7 @@ def _tensor(
 
 
 def _type(config: Config, backend: Backend, path: tuple[str, int], tensor: Any, end: Stated) -> Iterator[Disagreement]:
-    given, stated = dtype_of(tensor.data_type), enum_values("DataType")[tensor.data_type]
+    given, stated = dtype_of(tensor.data_type), value_name("DataType", tensor.data_type)
     span = config.at(*path, "data_type", 0)
     if given in backend.not_taken:
         message = f"{path[0]} `{tensor.name}` is {stated}, which the {config.backend} backend does not have"
