@@ -35,7 +35,8 @@ class Differences:
 
     def has_below(self, folder: str) -> bool:
         """Whether anything in a folder or below it differs."""
-        inside = f"{_name(folder, self.root)}/".removeprefix("./")
+        name = _name(folder, self.root)
+        inside = "" if name.split("/")[0] in (".", "..") else f"{name}/"
         return any(name.startswith(inside) for name in self.changed)
 
     def has_beside(self, path: str) -> bool:
