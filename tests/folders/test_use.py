@@ -167,20 +167,33 @@ def test_changed_since(kind: Kind, top: str, tmp_path: Path) -> None:
     assert codes(root, *since) == [kind.code]
 
 
+def renamed(path: Path) -> None:
+    """Gives the output of a model another name."""
+    model = onnx.load(path)
+    name = f"{model.graph.output[0].name}_2"
+    model.graph.output[0].name = model.graph.node[-1].output[0] = name
+    onnx.save(model, path)
+
+
 @each_kind
-def test_a_cache_and_a_journal(kind: Kind, tmp_path: Path) -> None:
-    for option in (("--cache", "kept"), ("--resume", "run.jsonl")):
-        written(tmp_path, kind)
-        assert [codes(tmp_path, *option, "net") for _ in range(2)] == [[kind.code]] * 2
-        fixed(tmp_path, kind)
-        assert codes(tmp_path, *option, "net") == []
-        written(tmp_path, kind)
-        assert codes(tmp_path, *option, "net") == [kind.code]
-        model = onnx.load(tmp_path / kind.model)
-        old = model.graph.output[0].name
-        model.graph.output[0].name = model.graph.node[-1].output[0] = f"{old}_2"
-        onnx.save(model, tmp_path / kind.model)
-        assert kind.code not in codes(tmp_path, *option, "net")
+@pytest.mark.parametrize("option", [("--cache", "kept"), ("--resume", "run.jsonl")], ids=["cache", "journal"])
+def test_what_is_kept(kind: Kind, option: tuple[str, str], tmp_path: Path) -> None:
+    def summary() -> str:
+        result = run("check", *option, "--no-progress", "net", cwd=tmp_path)
+        if option[0] == "--resume":
+            result = run("summary", option[1], cwd=tmp_path)
+        return result.stdout
+
+    written(tmp_path, kind)
+    first = summary()
+    assert kind.code in first
+    assert summary() == first
+    fixed(tmp_path, kind)
+    assert "No findings" in summary()
+    written(tmp_path, kind)
+    assert kind.code in summary()
+    renamed(tmp_path / kind.model)
+    assert kind.code not in summary()
 
 
 @each_kind
