@@ -61,6 +61,9 @@ def parsed(text: str) -> Document | Disagreement:
         message = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         span = Span(error.lineno, error.colno, error.lineno, error.colno + 1)
         return Disagreement(NOT_PARSED.fault(message, help="correct the syntax"), span)
+    except ValueError:
+        # Python reads no integers of more than 4300 digits.
+        return Disagreement(NOT_PARSED.fault("it has a number of thousands of digits", help="correct the number"))
     except RecursionError:
         return Disagreement(NOT_PARSED.fault("it is nested too deeply", help="export it again"))
     if not isinstance(value, dict):
