@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from command.process import FIXTURES
 from folders.triton_cases import CORE, written
 from folders.triton_configurations import FILES, configurations
 from oracles.triton_server import needs_server, refusals
 
 import irlint
+from irlint.reporters.triton import rendered
+from irlint.run.contract import stated
 
 pytestmark = [pytest.mark.oracle, needs_server, pytest.mark.slow, pytest.mark.together]
 
@@ -73,3 +76,22 @@ def test_the_generated_configurations(generated: tuple[Path, dict[str, str]]) ->
             different[at] = f"{reason}, {[each.message for each in found.findings]}"
     assert different.keys() == DIFFERENCES.keys(), different
     assert COUNT // 4 < len(refused) < COUNT * 3 // 4
+
+
+def test_the_written_configurations(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What ``irlint contract --as triton`` writes for every sound fixture is accepted by the server and by irlint."""
+    root = tmp_path_factory.mktemp("written")
+    without: list[str] = []
+    for at, model in enumerate(sorted((FIXTURES / "onnx" / "good").glob("*.onnx"))):
+        try:
+            text = rendered(*stated(str(model)))
+        except ValueError:
+            without.append(model.name)
+            continue
+        folder = root / f"case{at}"
+        (folder / "1").mkdir(parents=True)
+        (folder / "1" / model.name).write_bytes(model.read_bytes())
+        (folder / "config.pbtxt").write_text(text)
+        assert [each.message for each in irlint.check(folder / "config.pbtxt").findings] == [], model.name
+    assert refusals(root, tmp_path_factory.mktemp("server")) == {}
+    assert len(without) < 10 < len(list(root.iterdir())), without

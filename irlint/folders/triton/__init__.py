@@ -89,6 +89,10 @@ def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
     path = config.model_file(version)
     shown = f"{version}/{config.filename}"
     span = config.at("default_model_filename", 0)
+    if os.path.isabs(config.filename) or os.pardir in config.filename.replace("\\", "/").split("/"):
+        message = f"default_model_filename is {config.filename}, which leads out of the folder and is not followed"
+        yield _warning(missing(span, message, "put the model into the folder of its version"))
+        return
     if not os.path.exists(path):
         names = files_in(os.path.join(config.folder, version))
         models = [each for each in names if each.endswith((".onnx", ".xml"))]
