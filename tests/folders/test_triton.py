@@ -32,6 +32,14 @@ def test_a_template_is_skipped(tmp_path: Path) -> None:
     assert irlint.check(path).files[0].reason == "it is a template, which a script fills in"
 
 
+def test_one_in_the_folder_of_a_version_is_skipped(tmp_path: Path) -> None:
+    path = written(tmp_path / "model", ("pair", PAIR, ""))
+    inside = path.with_name("1") / "config.pbtxt"
+    inside.write_text(f'name: "model"\n{PAIR}')
+    assert [each.status for each in irlint.check(tmp_path).files] == ["skipped", "checked", "checked"]
+    assert irlint.check(written(tmp_path / "7", ("pair", PAIR, ""))).files[0].status == "checked"
+
+
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "sequence"])
 def test_a_written_configuration_fits(name: str, tmp_path: Path) -> None:
     path = written(tmp_path / "model", (name, "", ""))

@@ -29,7 +29,7 @@ ANSWERS_NOTHING = """class TritonPythonModel:
         return []
 """
 
-#: How the lines begin that tell why a model is not loaded.
+#: How the lines begin that state why a model is not loaded.
 REASONS = (
     re.compile(r"Poll failed for model directory '(?P<name>[^']+)': (?P<reason>.*)"),
     re.compile(r"failed to load (?:model )?'(?P<name>[^']+)'(?: version \d+)?: (?P<reason>.*)"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from irlint.folders.beside import Interface, Unreadable, interface
 from irlint.folders.statements import Checked, Disagreement
-from irlint.folders.triton.config import Config, files_in, parsed
+from irlint.folders.triton.config import Config, files_in, is_in_version, parsed
 from irlint.folders.triton.fields import field_faults
 from irlint.folders.triton.files import file_faults, missing
 from irlint.folders.triton.settings import accelerator_faults, optional_faults, parameter_faults
@@ -24,6 +24,8 @@ def checked(path: str, text: str) -> Checked:
     be opened."""
     if TEMPLATE.search(text):
         return Checked(KIND, reason="it is a template, which a script fills in")
+    if is_in_version(path):
+        return Checked(KIND, reason="it lies in the folder of a version, where the server does not read it")
     config = parsed(path, text)
     if isinstance(config, Disagreement):
         return Checked(KIND, (config,))

@@ -147,6 +147,12 @@ def _versions(folder: str) -> tuple[str, ...]:
     return tuple(sorted(names, key=int, reverse=True))
 
 
+def is_in_version(path: str) -> bool:
+    """Whether a configuration lies in the folder of a version, and not in that of a model with such a name."""
+    folder = os.path.dirname(os.path.abspath(path))
+    return os.path.basename(folder).isdecimal() and not _versions(folder)
+
+
 def _subfolders(folder: str) -> list[str]:
     try:
         return sorted(each.name for each in os.scandir(folder or os.curdir) if each.is_dir())

@@ -77,14 +77,14 @@ def _backend(config: Config) -> Iterator[Disagreement]:
 
 
 def _no_backend(config: Config) -> Iterator[Disagreement]:
-    """A backend that the server can tell neither by the configuration nor by the files of the model."""
+    """A backend that neither the configuration nor the files of the model name."""
     file, files = config.message.default_model_filename, sorted(config.first_files)
     if not file and ("." in config.name or not files):
         return
     suffixes = {os.path.splitext(each)[1] for each in (file or files[0], *files)}
     backend = next((each.name for each in BACKENDS if os.path.splitext(each.filename)[1] in suffixes), "")
     found = f"default_model_filename is {file}" if file else f"its first folder has {first_few(files, 3)}"
-    message = f"neither a backend nor a platform is stated, and {found}: the server cannot tell the backend"
+    message = f"neither a backend nor a platform is stated, and {found}: the server finds no backend"
     span = config.at("default_model_filename", 0)
     yield refused(span, message, f'add `backend: "{backend}"`' if backend else "add `backend`")
 
