@@ -58,24 +58,37 @@ def problems(known: Known) -> Iterator[Problem]:
     two."""
     graph = known.model.graph
     assert graph is not None
+    if _repeats_a_name(graph):
+        return
     makers: Made = {
         value: (node, port) for node in graph.nodes for port, value in enumerate(node.outputs) if value is not None
     }
+    owners = {name: value for value in graph.inputs for name in _names(makers, value)}
+    twice = _leaves_twice(known, graph, makers, owners)
+    if twice is not None:
+        yield twice
+        return
+    yield from _added(known, graph, makers, owners)
+
+
+def _leaves_twice(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Problem | None:
+    """The first output with the name of an input or of another output; adds the names of outputs to ``owners``."""
+    for node in graph.nodes:
+        if node.op != known.format.output_node or not node.inputs or node.inputs[0] is None:
+            continue
+        names = _names(makers, node.inputs[0])
+        taken = next((name for name in names if name in owners), None)
+        if taken is not None:
+            return _left_twice(graph, node, taken)
+        owners.update(dict.fromkeys(names, node.inputs[0]))
+    return None
+
+
+def _repeats_a_name(graph: Graph) -> bool:
+    """Whether two output ports have one tensor name."""
     ports = [port for node in graph.nodes for port in {each.id: each for each in node.output_ports}.values()]
     names = [name for port in ports for name in port.names]
-    if len(set(names)) < len(names):
-        return
-    owners = {name: value for value in graph.inputs for name in _names(makers, value)}
-    for node in graph.nodes:
-        value = node.inputs[0] if node.op == known.format.output_node and node.inputs else None
-        if value is None:
-            continue
-        taken = next((name for name in _names(makers, value) if name in owners), None)
-        if taken is not None:
-            yield _left_twice(graph, node, taken)
-            return
-        owners.update((name, value) for name in _names(makers, value))
-    yield from _added(known, graph, makers, owners)
+    return len(set(names)) < len(names)
 
 
 def _names(makers: Made, value: Value) -> tuple[str, ...]:

@@ -4,137 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import click
-from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
+from irlint.command.click_forms import Commands, Sectioned, rules_like, topics_and_rules_like, with_options
 from irlint.command.options import (
     BROADCAST,
     CHECK,
-    COMMANDS,
     CONTRACT,
     DIFF,
     FIX,
     IGNORE,
     INFO,
-    KINDS,
-    METAVARS,
     RULES,
-    SECTIONS,
     SHAPES,
     SUMMARY,
     TARGETS,
     WHY,
-    default,
 )
 from irlint.command.streams import emit, fail, write_blocks
-from irlint.findings.wording import closest
-from irlint.lazy_typing import Any, NoReturn
-from irlint.policy.keys import Option
-
-#: The help of a command in the list of all is its first sentence, of at most this many characters.
-LONGEST = 200
-
-
-class _Choice(click.Choice[str]):
-    """One of several words; the message for another one names the most similar word."""
-
-    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
-        word = message.partition("'")[2].partition("'")[0]
-        found = closest(word, self.choices)
-        super().fail(message + (f" Did you mean {found!r}?" if found else ""), param, ctx)
-
-
-def _rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The names and codes of rules that a shell may complete a word to."""
-    from irlint.policy.rulebook import every_rule
-
-    lead, comma, word = incomplete.rpartition(",")
-    names = [text for rule in every_rule() for text in (rule.code, rule.name)]
-    return [f"{lead}{comma}{name}" for name in names if name.startswith(word)]
-
-
-def _topics_and_rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The topics, names and codes that a shell may complete a word to."""
-    from irlint.reporters.guide import TOPICS
-
-    topics = [topic for topic in TOPICS if topic.startswith(incomplete)]
-    return [*topics, *_rules_like(context, parameter, incomplete)]
-
-
-def _with(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of rows."""
-
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(tuple(options)):
-            command = _option(option)(command)
-        return command
-
-    return decorated
-
-
-def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    types = {
-        "choice": _Choice(option.values),
-        "number": click.IntRange(1),
-        "axis": click.INT,
-        "file": click.Path(),
-    }
-    return click.option(
-        *((f"{option.flag}/{option.twin}",) if option.kind == "switch" else option.spellings),
-        option.name,
-        type=types.get(option.kind),
-        is_flag=option.kind in ("flag", "switch"),
-        multiple=KINDS[option.kind] == (),
-        default=default(option),
-        metavar=option.metavar or METAVARS.get(option.kind),
-        help=option.help,
-        shell_complete=_rules_like if option.kind == "rules" else None,
-    )
-
-
-class _Commands(click.Group):
-    """``irlint PATH…`` is short for ``irlint check PATH…``."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise SystemExit(130) from None
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of use."""
-        return sorted(self.commands, key=COMMANDS.index)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, self.commands[name].get_short_help_str(limit=LONGEST)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands, and beside them the files that a path may go on with: bash drops commands that stand beside a
-        request to complete files by itself."""
-        found = super().shell_complete(ctx, incomplete)
-        if not found:
-            return [CompletionItem(incomplete, type="file")]
-        from glob import escape, glob
-
-        files = [] if incomplete.startswith("-") else sorted(glob(f"{escape(incomplete)}*")) if incomplete else []
-        return [*found, *(CompletionItem(f"{name}/" if os.path.isdir(name) else name) for name in files)]
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args[:1] == ["help"]:
-            args = [*args[1:2], "--help"]
-        if args and args[0] not in self.commands and args[0] not in COMMANDS:
-            args = ["check", *args]
-        return super().parse_args(ctx, args)
+from irlint.lazy_typing import Any
 
 
 @click.group(
-    cls=_Commands,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=True,
 )
@@ -149,24 +45,9 @@ def commands() -> None:
     """
 
 
-class _Sectioned(click.Command):
-    """A command whose help has its options in sections."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in (*SECTIONS, "Help")}
-        sections = {option.name: option.section for option in CHECK}
-        for parameter in (each for each in self.get_params(ctx) if isinstance(each, click.Option)):
-            row = parameter.get_help_record(ctx)
-            if row is not None:
-                rows[sections.get(str(parameter.name), "Help")].append(row)
-        for section, listed in rows.items():
-            with formatter.section(section):
-                formatter.write_dl(listed)
-
-
-@commands.command(cls=_Sectioned)
+@commands.command(cls=Sectioned)
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
-@_with(CHECK)
+@with_options(CHECK)
 def check(paths: tuple[str, ...], **options: Any) -> None:
     """Checks models and reports findings.
 
@@ -192,7 +73,7 @@ def _values_like(context: click.Context, parameter: click.Parameter, incomplete:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(SHAPES)
+@with_options(SHAPES)
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape.
 
@@ -225,7 +106,7 @@ def _page() -> int | None:
 
 @commands.command()
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path())
-@_with(CONTRACT)
+@with_options(CONTRACT)
 def contract(models: tuple[str, ...], **options: Any) -> None:
     """Prints which input sizes a MODEL accepts, and the output shapes that follow from them.
 
@@ -275,7 +156,7 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(INFO)
+@with_options(INFO)
 def info(model: str, **options: Any) -> None:
     """Prints what a MODEL is and what it costs.
 
@@ -290,7 +171,7 @@ def info(model: str, **options: Any) -> None:
 @commands.command()
 @click.argument("model", type=click.Path())
 @click.argument("value", shell_complete=_values_like)
-@_with(WHY)
+@with_options(WHY)
 def why(model: str, value: str, **options: Any) -> None:
     """Prints where each size of a VALUE of a MODEL comes from.
 
@@ -312,7 +193,7 @@ def why(model: str, value: str, **options: Any) -> None:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(TARGETS)
+@with_options(TARGETS)
 def targets(model: str, **options: Any) -> None:
     """Prints which runtime releases load a MODEL, and why the others do not.
 
@@ -334,7 +215,7 @@ def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model
 
 @commands.command()
 @click.argument("models", nargs=-1, metavar="OLD NEW", type=click.Path())
-@_with(DIFF)
+@with_options(DIFF)
 def diff(models: tuple[str, ...], **options: Any) -> None:
     """Compares two models: inputs, outputs, accepted sizes, opsets, operators and nodes.
 
@@ -353,7 +234,7 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 
 @commands.command()
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
-@_with(FIX)
+@with_options(FIX)
 def fix(paths: tuple[str, ...], **options: Any) -> None:
     """Fixes models in place. Without --unsafe-fixes the fixed model computes the same outputs, bit for bit.
 
@@ -375,8 +256,8 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
 @commands.command()
 @click.argument("model", type=click.Path())
 @click.argument("node")
-@click.argument("rule", shell_complete=_rules_like)
-@_with(IGNORE)
+@click.argument("rule", shell_complete=rules_like)
+@with_options(IGNORE)
 def ignore(model: str, node: str, rule: str, **options: Any) -> None:
     """Suppresses the findings of a RULE at a NODE of a MODEL.
 
@@ -390,7 +271,7 @@ def ignore(model: str, node: str, rule: str, **options: Any) -> None:
 
 @commands.command()
 @click.argument("shapes", nargs=-1, metavar="SHAPE SHAPE...")
-@_with(BROADCAST)
+@with_options(BROADCAST)
 def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
     """Prints the result of each broadcast rule of ONNX and OpenVINO for the SHAPEs.
 
@@ -403,7 +284,7 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 
 @commands.command()
 @click.argument("journal", metavar="FILE", type=click.Path())
-@_with(SUMMARY)
+@with_options(SUMMARY)
 def summary(journal: str, **options: Any) -> None:
     """Counts the findings of a run by rule, by operator and by exporter.
 
@@ -416,7 +297,7 @@ def summary(journal: str, **options: Any) -> None:
 
 
 @commands.command()
-@click.argument("rule", required=False, metavar="[RULE|TOPIC]", shell_complete=_topics_and_rules_like)
+@click.argument("rule", required=False, metavar="[RULE|TOPIC]", shell_complete=topics_and_rules_like)
 def explain(rule: str | None) -> None:
     """Prints the page of a rule or of a topic of the guide; without an argument lists both.
 
@@ -429,7 +310,7 @@ def explain(rule: str | None) -> None:
 
 
 @commands.command()
-@_with(RULES)
+@with_options(RULES)
 def rules(**options: Any) -> None:
     """Lists every rule."""
     from irlint.policy.rulebook import every_rule
