@@ -38,10 +38,12 @@ TENSOR_NAME_COLLISION = Rule(
     "tensor-name-collision",
     Severity.ERROR,
     "In an IR of version 10, an input or an output has the name of another tensor.",
-    why="OpenVINO adds the names of the Parameters, and of the layers before Results, to the tensor names of an IR "
-    "of version 10. It refuses the model if another input or output has such a name, or if one tensor that "
-    "already has a name is two outputs.",
-    fix="Give the layer or the port another name, or write the IR again: version 11 has no such limit.",
+    why=(
+        "For an IR of version 10, OpenVINO adds the names of the Parameters, and of the layers before Results, to "
+        "the tensor names. It refuses the model if one of these names already belongs to another input or output, or "
+        "if one tensor that already has a name is the source of two outputs."
+    ),
+    fix="Give the layer or the port another name, or write the IR as version 11, which has no such limit.",
     bad=_GOOD.replace('names="x"', 'names="a"').replace('names="y"', 'names="x"'),
     good=_GOOD,
 )

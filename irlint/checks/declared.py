@@ -22,13 +22,15 @@ SHAPE_CONTRADICTED = Rule(
     "declared-shape-wrong",
     Severity.ERROR,
     "The declared shape differs from the inferred one.",
-    why="OpenVINO never compares the dims of a layer's ports with the inferred shape, and ONNX Runtime only warns. A "
-    "stale shape loads, and misleads tools and people until something downstream breaks. In an IR this is an "
-    "error, since correct writers never write it. For ONNX it is a warning, because runtimes recompute the "
-    "shape; it is an error if ONNX Runtime cannot infer a size, uses the declared one, and then refuses a node. "
-    "The stored shape of an initializer overrides its declaration; an input that declares another shape is "
-    "refused. One name for two different sizes is a warning: ONNX Runtime reuses buffers of sizes with the same "
-    "name, and fails at run time if they differ.",
+    why=(
+        "OpenVINO never compares the declared shapes of a layer's ports with the inferred ones, and ONNX Runtime "
+        "only warns. A wrong declaration misleads readers and tools, until a later step fails. In an IR it is an "
+        "error, because a correct writer never writes it. In ONNX it is a warning, because runtimes infer the shape "
+        "again. It is an error in ONNX if ONNX Runtime cannot infer a size, uses the declared one, and then refuses "
+        "a node. An initializer whose graph input declares another shape is refused. One name for two different "
+        "sizes is a warning: ONNX Runtime reuses buffers of sizes with the same name, and fails at run time if the "
+        "sizes differ."
+    ),
     fix="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
@@ -44,10 +46,12 @@ TYPE_CONTRADICTED = Rule(
     "IRL602",
     "declared-type-wrong",
     Severity.ERROR,
-    "The element type that the file declares is not the one that the operators give.",
-    why="""ONNX Runtime refuses such a model when it loads it, except for what a Constant holds. OpenVINO takes the
-        type that it infers, and leaves everyone who reads the file with another one.""",
-    fix="Correct the declaration, or insert the conversion that is missing.",
+    "The declared element type differs from the inferred one.",
+    why=(
+        "ONNX Runtime refuses such a model when it loads it, unless the value is the output of a Constant. OpenVINO "
+        "uses the type that it infers, so readers of the file see a wrong one."
+    ),
+    fix="Correct the declaration, or insert the missing conversion.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -16,7 +16,7 @@ RECURSIVE_FUNCTION = Rule(
     "recursive-function",
     Severity.ERROR,
     "A function calls itself, directly or through others.",
-    why="Inlining such a function never ends. ONNX Runtime refuses the model, even if nothing calls the function.",
+    why="Inlining such a function never ends. ONNX Runtime refuses the model even if nothing calls the function.",
     fix="Write the recurrence with Loop or Scan.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
@@ -32,10 +32,12 @@ FUNCTION_PARAMETERS = Rule(
     "IRL132",
     "function-parameters-invalid",
     Severity.ERROR,
-    "The inputs and outputs of a function are not unique.",
-    why="The inputs and outputs of a function become the parameters of an operator, so each needs its own name. ONNX "
-    "Runtime refuses the model, even if nothing calls the function.",
-    fix="Give each output its own name. Return an input through an Identity.",
+    "A function uses one name for several inputs or outputs.",
+    why=(
+        "The inputs and outputs of a function become the parameters of an operator, so each needs its own name. ONNX "
+        "Runtime refuses the model even if nothing calls the function."
+    ),
+    fix="Give each input and output its own name. To return an input, pass it through an Identity.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -50,10 +52,12 @@ FUNCTION_OPSET = Rule(
     "IRL133",
     "function-opset-differs",
     Severity.WARNING,
-    "A function imports an opset in which its operators have other versions than in the model.",
-    why="The nodes of a function replace its calls and become nodes of the model. The ONNX checker refuses a "
-    "function whose operators have other versions than in the model; ONNX Runtime runs it.",
-    fix="Let the function import the opset of the model, and write its nodes for it.",
+    "A function imports an opset with other versions of its operators than the model's opset.",
+    why=(
+        "Runtimes replace each call by the nodes of the function, and these become nodes of the model. The ONNX "
+        "checker refuses a function whose operators have other versions than in the model; ONNX Runtime runs it."
+    ),
+    fix="Import the opset of the model in the function, and write the function's nodes for that opset.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
 <domain: "f", opset_import: ["" : 12]>
@@ -86,9 +90,9 @@ SHADOWED_OPERATOR = Rule(
     "IRL135",
     "function-shadows-operator",
     Severity.NOTE,
-    "A function has the name of an operator of ONNX.",
+    "A function has the name of an ONNX operator.",
     why="ONNX Runtime uses its own operator and ignores the function; other tools use the function.",
-    fix="Move the function to its own domain.",
+    fix="Move the function to a domain of its own.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[2] x) => (float[2] y) { y = Relu (x) }
 <domain: "", opset_import: ["" : 21]>

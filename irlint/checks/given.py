@@ -14,9 +14,11 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
     "IRL604",
     "given-shape-not-as-declared",
     Severity.WARNING,
-    "The shape given by --shape or the configuration contradicts the declared one.",
-    why="ONNX Runtime refuses such an input, and OpenVINO accepts it only after the model is reshaped. Findings "
-    "about the given shape hold for a model that declares it.",
+    "The shape from --shape or the configuration contradicts the declared shape.",
+    why=(
+        "ONNX Runtime refuses an input of such a shape, and OpenVINO accepts it only after the model is reshaped. "
+        "The other findings of this check are about the given shape, not about the declared one."
+    ),
     fix="Give sizes that the declaration allows, or declare the size as dynamic (a name, or -1 in an IR).",
     role="given",
 )

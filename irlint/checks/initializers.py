@@ -17,10 +17,12 @@ INITIALIZER_NOT_INPUT = Rule(
     "IRL113",
     "initializer-not-an-input",
     Severity.ERROR,
-    "A model of IR version 3 or older has an initializer that is no graph input.",
-    why="Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses a model that "
-    "breaks this. ONNX Runtime refuses it in a body, and where no node and no output of the graph uses the "
-    "initializer; otherwise it loads the model, and irlint warns.",
+    "A model of IR version 3 or older has an initializer that is not a graph input.",
+    why=(
+        "Up to IR version 3, every initializer is the default value of a graph input. The ONNX checker refuses a "
+        "model that breaks this rule. ONNX Runtime refuses it if the initializer is in a body, or if no node and no "
+        "output uses the initializer; in other cases ONNX Runtime loads the model, and irlint warns."
+    ),
     fix="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
     bad="""<ir_version: 3, opset_import: ["" : 8]>
 g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
@@ -34,8 +36,10 @@ INITIALIZER_WITHOUT_NAME = Rule(
     "initializer-without-name",
     Severity.WARNING,
     "An initializer has no name.",
-    why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main
-        graph, but refuses the model if the initializer is in a body or sparse.""",
+    why=(
+        "No node can use it. The ONNX checker refuses the model. ONNX Runtime ignores such an initializer in the "
+        "main graph, but refuses the model if the initializer is in a body or is sparse."
+    ),
     fix="Remove the initializer, or give it the name that its users refer to.",
     fixable=True,
 )
@@ -46,9 +50,11 @@ SPARSE_INITIALIZER = Rule(
     "sparse-initializer",
     Severity.WARNING,
     "An initializer that nodes use is stored as a sparse tensor.",
-    why="""No operator of ONNX takes a sparse tensor: strict shape inference, and with it the full check of the ONNX
-        checker, refuses the model. ONNX Runtime makes it dense when it loads the model, and until then does not know
-        its contents.""",
+    why=(
+        "No ONNX operator accepts a sparse tensor, so strict shape inference and the full check of the ONNX checker "
+        "refuse the model. ONNX Runtime makes the tensor dense when it loads the model, but does not know its values "
+        "before that."
+    ),
     fix="Store the initializer as a dense tensor.",
 )
 

@@ -19,11 +19,13 @@ DUPLICATE_NAME = Rule(
     "duplicate-name",
     Severity.ERROR,
     "Two values of one graph have the same name.",
-    why="Each name stands for one value (single static assignment), so with two it is ambiguous which one a node "
-    "uses. Nodes of bodies see the names of the enclosing graph too. In the main graph ONNX Runtime tolerates "
-    "two constants with the same name, type and shape and takes the last; it also tolerates two inputs with the "
-    "name of an initializer. In both cases irlint warns.",
-    fix="Rename one of them, and update its users.",
+    why=(
+        "A name must identify one value (single static assignment); if two values share it, a node that uses it is "
+        "ambiguous. In a body, the names of the enclosing graph count too. ONNX Runtime accepts two cases in the "
+        "main graph: several constants with the same name, type and shape, of which it uses the last, and several "
+        "inputs with the name of an initializer. In these cases, irlint warns."
+    ),
+    fix="Rename one of the values, and update the nodes that use it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,11 +38,13 @@ WRONG_ORDER = Rule(
     "IRL104",
     "nodes-not-sorted",
     Severity.WARNING,
-    "A node stands before the node whose result it uses.",
-    why="The ONNX specification requires nodes in topological order. ONNX Runtime sorts them itself; the ONNX "
-    "checker, and tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX "
-    "Runtime refuses it as well.",
-    fix="Sort the nodes: `onnxruntime`'s optimizer and `onnx-graphsurgeon` write them sorted.",
+    "A node uses a result of a later node.",
+    why=(
+        "The ONNX specification requires nodes in topological order. ONNX Runtime sorts the nodes of the main graph "
+        "itself, but refuses unsorted nodes in bodies and functions. The ONNX checker refuses the model, and tools "
+        "that read the nodes in order fail or compute wrong results."
+    ),
+    fix="Sort the nodes: `irlint fix`, the optimizer of `onnxruntime` and `onnx-graphsurgeon` write sorted nodes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,9 +58,11 @@ DUPLICATE_NODE = Rule(
     "IRL109",
     "duplicate-node-name",
     Severity.ERROR,
-    "Two nodes of one ONNX graph have one name.",
-    why="""A node may go without a name, but two nodes of one graph may not share one: ONNX Runtime refuses the model
-        with "two nodes with same node name". The ONNX checker does not look at it.""",
+    "Two nodes of one ONNX graph have the same name.",
+    why=(
+        "The name of a node is optional, but two nodes of a graph must not share one: ONNX Runtime refuses the model "
+        'with "two nodes with same node name". The ONNX checker does not check this.'
+    ),
     fix="Rename one of the nodes, or leave its name empty.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { [same] z = Relu (x) [same] y = Neg (z) }""",
@@ -73,7 +79,7 @@ OUTER_VALUE_RETURNED = Rule(
     "A body returns a value of the enclosing graph.",
     why="The outputs of a body must be computed inside it. ONNX Runtime refuses a body that returns an outer value "
     "directly.",
-    fix="Put an Identity into the body, and return its output.",
+    fix="Add an Identity to the body, and return its output.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, bool c) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] x) { }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>

@@ -21,11 +21,15 @@ PROMISE_BROKEN = Rule(
     "IRL611",
     "promise-broken",
     Severity.ERROR,
-    "The model takes, accepts or returns less than the configuration promises.",
-    why="Whoever uses the model relies on the inputs, sizes and outputs that `[[models]]` states. A new export that "
-    "narrows them fails where it is used, long after it was made.",
-    fix="Export the model as promised, or change the promise: `irlint contract MODEL --as config` writes the present "
-    "one.",
+    "The model accepts or returns less than the configuration promises.",
+    why=(
+        "Users of the model rely on the inputs, sizes and outputs that `[[models]]` states. If a new export narrows "
+        "them, the failure appears only later, where the model is used."
+    ),
+    fix=(
+        "Export the model as promised, or change the promise: `irlint contract MODEL --as config` prints the "
+        "contract of the present model."
+    ),
     role="given",
 )
 

@@ -14,8 +14,10 @@ UNDEFINED_NAME = Rule(
     "undefined-name",
     Severity.ERROR,
     "A node or a graph output uses a name that nothing defines.",
-    why="A name must be a graph input, an initializer or the output of a node, in this graph or in one around it. "
-    "Runtimes refuse the model: there is nothing that they could read.",
+    why=(
+        "A name must be a graph input, an initializer or the output of a node, in this graph or in an enclosing one. "
+        "Runtimes refuse the model, because the value does not exist."
+    ),
     fix="Correct the name, or add the input, initializer or node that defines it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
@@ -32,8 +34,8 @@ CYCLE = Rule(
     "graph-cycle",
     Severity.ERROR,
     "Nodes use each other's results in a cycle.",
-    why="No node of the cycle can be computed first; runtimes refuse the model.",
-    fix="Break the cycle. Write a recurrence with Loop, Scan or TensorIterator.",
+    why="Each node of the cycle needs the result of another one first, so none can run. Runtimes refuse the model.",
+    fix="Break the cycle. For a recurrence, use Loop, Scan or TensorIterator.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -35,8 +35,10 @@ VARIABLE_NOT_READ = Rule(
     "variable-not-read",
     Severity.ERROR,
     "An Assign writes a variable that no ReadValue reads.",
-    why="A variable is created by the ReadValue with its id. OpenVINO refuses an Assign without one, with "
-    '"map::at" or "Can\'t find variable with id"; an Assign of opset 3 must depend on the ReadValue.',
+    why=(
+        'A ReadValue creates the variable of its id. Without one, OpenVINO refuses the Assign with "map::at" or '
+        '"Can\'t find variable with id". An Assign of opset 3 must also depend on the ReadValue.'
+    ),
     fix="Give the Assign and the ReadValue the same `variable_id`.",
     bad=_GOOD.replace(
         'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'
@@ -50,10 +52,12 @@ VARIABLE_NOT_WRITTEN = Rule(
     "variable-not-written",
     Severity.ERROR,
     "A ReadValue reads a variable that no Assign writes.",
-    why="""OpenVINO loads and compiles the model, and its first inference fails: the CPU plugin looks for the Assign of
-        each ReadValue ("doesn't have sibling output"). A layer whose value nothing depends on is removed first, and
-        may stay.""",
-    fix="Add an Assign with the `variable_id` of the ReadValue, or use the initial value in place of the ReadValue.",
+    why=(
+        "OpenVINO loads and compiles the model, but the first inference fails, because the CPU plugin needs an "
+        'Assign for each ReadValue ("doesn\'t have sibling output"). A ReadValue that no output depends on is '
+        "removed before that, and causes no failure."
+    ),
+    fix="Add an Assign with the `variable_id` of the ReadValue, or replace the ReadValue by its initial value.",
     bad=_GOOD.replace(
         '<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port '
         'id="0"/></input></layer>\n',
@@ -68,9 +72,11 @@ VARIABLE_USED_TWICE = Rule(
     "variable-used-twice",
     Severity.WARNING,
     "Several layers read one variable, or several write it.",
-    why="""The CPU plugin of OpenVINO pairs one ReadValue with one Assign. It loads and compiles the model, and the
-        first inference fails or ends the process.""",
-    fix="Let all layers use the value of one ReadValue, and write the variable once.",
+    why=(
+        "The CPU plugin of OpenVINO expects one ReadValue and one Assign for each variable. It loads and compiles "
+        "the model, but the first inference fails or ends the process."
+    ),
+    fix="Use the output of one ReadValue in all layers, and write the variable once.",
     bad=_GOOD.replace(
         "</layers>",
         """<layer id="4" name="again" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/>\
@@ -85,11 +91,12 @@ STATE_WITHOUT_SIZE = Rule(
     "state-without-size",
     Severity.NOTE,
     "A variable has no initial value and a dynamic size.",
-    why="""Without an initial value a variable begins with zeros, and each of its dynamic sizes with 0. A batch of 0
-        meets the batch of the input in the first inference: Concat fails, and what is added to it is empty. Where
-        `variable_shape` states a least size,
-each first inference fails.""",
-    fix="Give the ReadValue an initial value whose batch is that of the input, or write the batch in `variable_shape`.",
+    why=(
+        "A variable without an initial value starts with zeros, and its dynamic sizes start with 0. In the first "
+        "inference, its batch of 0 does not match the batch of the input: Concat fails, and results of broadcasting "
+        "are empty. If `variable_shape` has a lower bound above 0, the first inference always fails."
+    ),
+    fix="Give the ReadValue an initial value with the batch of the input, or fix the batch in `variable_shape`.",
     bad=_GOOD.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
     .replace('<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>', "")
     .replace('<port id="1" precision="FP32"><dim>1</dim>', '<port id="1" precision="FP32"><dim>-1</dim>'),

@@ -21,10 +21,12 @@ NOT_WORKED_OUT = Rule(
     "IRL599",
     "rule-failed",
     Severity.WARNING,
-    "irlint's own rule for this operator failed; the node's outputs are taken as the file declares them.",
-    why="This is a defect of irlint, not of the model: nobody has judged this node, and the check is not to pass as if "
-    "it had.",
-    fix="Report it with the node that the message names.",
+    "irlint failed while it checked this operator, so it uses the declared outputs of the node.",
+    why=(
+        "This is a defect of irlint, not of the model. The node was not checked, so the check must not pass without "
+        "a finding."
+    ),
+    fix="Report the defect together with the node in the message.",
 )
 
 #: At most this many answers are kept.

@@ -17,10 +17,12 @@ FAILING_CALL = Rule(
     "IRL136",
     "function-call-fails",
     Severity.ERROR,
-    "A node of a function fails for the inputs of a call.",
-    why="The nodes of a function replace each call. The fault may be in the function or in the call: the finding at "
-    "the node says what is wrong, and this one which call leads to it.",
-    fix="Pass what the function accepts, or correct the function.",
+    "A node of a function fails with the inputs of a call.",
+    why=(
+        "Runtimes replace each call by the nodes of the function. The mistake is either in the function or in the "
+        "call. The finding at the node states what is wrong; this finding states which call leads to it."
+    ),
+    fix="Pass inputs that the function accepts, or correct the function.",
 )
 
 

@@ -31,9 +31,11 @@ SIGNATURE_MISMATCH = Rule(
     "IRL524",
     "signature-mismatch",
     Severity.ERROR,
-    "A node of a custom operator does not fit the signature that the configuration states.",
-    why="The signature says how many inputs the operator takes, of which element types, ranks and sizes. The library "
-    "that has the operator refuses others, or computes something else.",
+    "A node of a custom operator does not match its signature in the configuration.",
+    why=(
+        "The signature states the number of inputs, their element types, ranks and sizes. The library with the "
+        "operator refuses other inputs, or computes an unintended result."
+    ),
     fix="Correct the node, or the signature in `[[operators]]`.",
 )
 

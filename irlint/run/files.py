@@ -402,15 +402,15 @@ def timed_out(seconds: float, path: str | Located) -> Outcome:
     """The outcome of a file whose check takes too long."""
     from irlint.parsers.faults import CHECK_TIMED_OUT
 
-    message = f"the check of this file was broken off after {seconds:g} seconds (--timeout): nothing is known of it"
+    message = f"the check of this file was stopped after {seconds:g} seconds (--timeout) and has no result"
     return _unread(str(path), CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
 
 
 def _crashed(path: str, reason: str) -> Outcome:
     from irlint.parsers.faults import CHECK_CRASHED
 
-    advice = "report this with the model, if you may; it is a defect of irlint, or there was too little memory"
-    return _unread(path, CHECK_CRASHED, f"the check of this file broke off: {reason}", advice)
+    advice = "report this with the model, if you may share it; it is a defect of irlint, or a lack of memory"
+    return _unread(path, CHECK_CRASHED, f"the check of this file failed: {reason}", advice)
 
 
 def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:

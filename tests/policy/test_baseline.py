@@ -134,7 +134,7 @@ def test_a_configuration_leads_to_no_file_outside_of_its_folder(name: str, targe
     for options in ((), ("--update-baseline",), ("--config", folder / "irlint.toml")):
         result = run(".", *options, cwd=folder)
         assert result.returncode == 2
-        assert "`baseline` leads out of the folder of the configuration" in result.stderr
+        assert "`baseline` is outside of the folder of the configuration" in result.stderr
     assert (tmp_path / "outside.json").read_text() == outside
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.json", "repository"]
     with pytest.raises(ValueError, match="leads out of the folder"):
@@ -212,7 +212,7 @@ def test_a_renamed_file_keeps_its_entries(folder: Path) -> None:
     result = run(".", cwd=folder)
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "No new findings.")
     text = "irlint: note: known.json: models/bad.onnx is called models/better.onnx now"
-    assert result.stderr == f"{text}; --update-baseline writes that\n"
+    assert result.stderr == f"{text}; --update-baseline writes the new name\n"
     assert summary(".", cwd=folder)["hidden"] == 3
     updated = run(".", "--update-baseline", cwd=folder)
     assert updated.stderr == f"{text}\nirlint: note: wrote known.json: 0 added, 3 kept, 0 removed\n"

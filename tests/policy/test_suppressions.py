@@ -111,7 +111,7 @@ STALE = "irlint: note: irlint.toml:1: the suppression"
             ("models/bad.onnx",),
             f"{STALE} (file models/bad.onnx) is unused; remove it\n",
         ),
-        ({"file": "gone.onnx"}, (".",), f"{STALE} (file gone.onnx) is unused: no such file was checked\n"),
+        ({"file": "gone.onnx"}, (".",), f"{STALE} (file gone.onnx) is unused: no file that it matches was checked\n"),
         ({"node": "nobody"}, (".",), f"{STALE} (node nobody) is unused; remove it\n"),
         ({"rule": "IRL3"}, (".",), f"{STALE} (of every file) is unused; remove it\n"),
         ({"node": "nobody"}, ("models",), ""),

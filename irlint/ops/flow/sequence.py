@@ -29,9 +29,11 @@ POSITION_OUT_OF_RANGE = Rule(
     "sequence-position-out-of-range",
     Severity.ERROR,
     "A position is outside its sequence.",
-    why="A sequence of n elements has the positions -n to n-1; only SequenceInsert accepts n as well, which appends. "
-    "Runtimes fail for any other.",
-    fix="Use a position in the range that the message names.",
+    why=(
+        "A sequence of n elements has the positions -n to n-1. SequenceInsert also accepts n, which appends an "
+        "element. Runtimes fail for any other position."
+    ),
+    fix="Use a position in the range of the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { i = Constant <value_int = 1> () s = SequenceConstruct (x) y = SequenceAt (s, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,9 +44,9 @@ SPLIT_MISMATCH = Rule(
     "IRL398",
     "sequence-split-mismatch",
     Severity.ERROR,
-    "The sizes of SplitToSequence do not add up to the axis, or are empty.",
-    why="The pieces must cover the axis exactly, and none may be negative. Runtimes fail otherwise.",
-    fix="Let the sizes add up to the axis, or give one size for all pieces.",
+    "The sizes of SplitToSequence do not add up to the size of the axis, or the list of sizes is empty.",
+    why="The sizes must add up to the size of the axis, and no size may be negative. Otherwise, runtimes fail.",
+    fix="Correct the sizes, or set one size for all pieces.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 3]> () y = SplitToSequence <axis = 0> (x, s) \
 }""",
@@ -58,9 +60,13 @@ OPTIONAL_EMPTY = Rule(
     "optional-value-missing",
     Severity.ERROR,
     "An empty optional is read, or an Optional has neither a value nor a type.",
-    why="OptionalGetElement needs a value; runtimes fail without one. An Optional without an input must state in "
-    "`type` what it can hold.",
-    fix="Test with OptionalHasElement and read the value in a branch of an If, or give the Optional a value or a type.",
+    why=(
+        "OptionalGetElement fails if the optional is empty. An Optional without an input must state the type of its "
+        "missing value in `type`."
+    ),
+    fix=(
+        "Test with OptionalHasElement and get the value in a branch of an If; or add a value or a type to the Optional."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { o = Optional <type = float[2]> () y = OptionalGetElement (o) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -160,12 +166,17 @@ SPLIT_READ_DIFFERENTLY = Rule(
     "IRL560",
     "split-keepdims-unclear",
     Severity.NOTE,
-    "A scalar `split` and keepdims=0: the specification keeps the axis, and ONNX Runtime removes it.",
-    why="""The specification ignores `keepdims` wherever there is an input `split`; ONNX Runtime ignores it only for a
-        list. Given a scalar 1 it removes the axis, and given a larger scalar it fails when it runs. PyTorch writes
-        this form for `unbind` and for
-each loop over a tensor, and means the axis to go, so irlint takes what ONNX Runtime gives.""",
-    fix="Leave the input `split` out: without it both take slices of 1, and keepdims=0 removes the axis.",
+    "`split` is a scalar and keepdims is 0: the specification keeps the axis, but ONNX Runtime removes it.",
+    why=(
+        "By the specification, `keepdims` has no effect if `split` is present. ONNX Runtime follows this only if "
+        "`split` is a list: it removes the axis if `split` is the scalar 1, and fails at run time if the scalar is "
+        "larger. PyTorch writes this form for `unbind` and for loops over a tensor, and expects that the axis is "
+        "removed. irlint infers the result of ONNX Runtime."
+    ),
+    fix=(
+        "Remove the input `split`: without it, both interpretations split into slices of 1, and keepdims=0 removes "
+        "the axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> \
 (x, s) }""",

@@ -33,9 +33,11 @@ VARIABLE_MISMATCH = Rule(
     "variable-init-mismatch",
     Severity.ERROR,
     "A variable is initialized with a value of another shape or element type than it is declared with.",
-    why="The type and the shape that ReadValue states for its variable must cover its initial value. OpenVINO "
-    "refuses the model.",
-    fix="State a `variable_shape` and a `variable_type` that cover the initial value; `?` covers any size.",
+    why=(
+        "The type and the shape that ReadValue declares for its variable must allow its initial value. Otherwise, "
+        "OpenVINO refuses the model."
+    ),
+    fix="Set a `variable_shape` and a `variable_type` that allow the initial value; `?` allows any size.",
     bad=_GOOD.replace('variable_shape="1,2"', 'variable_shape="1,3"'),
     good=_GOOD,
 )

@@ -46,9 +46,8 @@ SPARSE_ROWS_MISMATCH = Rule(
     "sparse-rows-mismatch",
     Severity.ERROR,
     "The values, indices and dense shape of sparse rows do not match.",
-    why="""A sparse matrix has one [row, column] pair for each value, and a dense shape of two entries; OpenVINO refuses
-anything else.""",
-    fix="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
+    why="OpenVINO requires a [row, column] pair for each value, and a dense shape with two entries.",
+    fix="Use indices of shape [n, 2] for n values, and a dense shape with two entries.",
     bad=_FILL.replace("ROWS", "5"),
     good=_FILL.replace("ROWS", "4"),
 )
@@ -76,9 +75,11 @@ SEGMENTS_MISMATCH = Rule(
     "embedding-segments-mismatch",
     Severity.ERROR,
     "The indices, segments or weights of an embedding lookup or a segment reduction do not match.",
-    why="""Each index has its own weight, and its own segment where there are segments; weights only go with a sum.
-        Segment ids are sorted. OpenVINO refuses anything else.""",
-    fix="Give the weights, and the segment ids, the shape of the indices.",
+    why=(
+        "OpenVINO requires one weight for each index and, with segments, one segment id for each index. Weights are "
+        "allowed only for sums, and segment ids must be sorted."
+    ),
+    fix="Give the weights and the segment ids the shape of the indices.",
     bad=_BAGS.replace("COUNT", "3"),
     good=_BAGS.replace("COUNT", "2"),
 )

@@ -21,10 +21,13 @@ INDICES_MISMATCH = Rule(
     "IRL347",
     "gather-indices-mismatch",
     Severity.ERROR,
-    "The indices of a gather do not have a shape that fits the data.",
-    why="Gather's batch axes must be of one size in data and indices. GatherElements takes indices of the data's "
-    "rank, no larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, "
-    "at most as long as the data has axes behind its batch axes.",
+    "The shape of a gather's indices does not fit the data.",
+    why=(
+        "The batch axes of Gather must have equal sizes in data and indices. The indices of GatherElements must have "
+        "the rank of the data, and no axis except `axis` may be larger than in the data (in OpenVINO, it must be "
+        "equal). The last axis of GatherND's indices must not be longer than the number of data axes after the batch "
+        "axes."
+    ),
     fix="Reshape the indices as the operator requires, or correct `axis` and `batch_dims`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",

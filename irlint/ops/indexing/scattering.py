@@ -26,12 +26,15 @@ UPDATES_MISMATCH = Rule(
     "IRL348",
     "scatter-updates-mismatch",
     Severity.ERROR,
-    "The updates or the indices of a scatter do not have the shape that the data asks for.",
-    why="""ScatterElements takes indices of the data's rank and updates of the indices' shape. ScatterND takes updates
-        of the shape indices[:-1] + data[indices[-1]:], ScatterUpdate of data[:axis] + indices + data[axis+1:].
-        TensorScatter writes an
-update that is no longer than its cache and equal to it on the other axes. Runtimes refuse anything else.""",
-    fix="Give the updates the shape that the message names.",
+    "The shape of a scatter's updates or indices does not fit the data.",
+    why=(
+        "The indices of ScatterElements must have the rank of the data, and its updates the shape of the indices. "
+        "The updates of ScatterND must have the shape indices.shape[:-1] + data.shape[indices.shape[-1]:], those of "
+        "ScatterUpdate the shape data.shape[:axis] + indices.shape + data.shape[axis+1:]. The update of "
+        "TensorScatter must not be longer than its cache, and must equal it on the other axes. Runtimes refuse any "
+        "other shape."
+    ),
+    fix="Give the updates the shape in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,1] i, float[2,4] u) => (float[4,3] y) { y = ScatterND (x, i, u) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

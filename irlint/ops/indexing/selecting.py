@@ -29,9 +29,11 @@ TOPK_TOO_LARGE = Rule(
     "topk-exceeds-axis",
     Severity.ERROR,
     "TopK asks for more elements than the axis has.",
-    why='k cannot exceed the size of the axis. ONNX Runtime fails with "Axis has less than the requested k '
-    'elements", OpenVINO when it compiles the model.',
-    fix="Reduce k to the size of the axis. If the size varies, compute k as Min(k, size) from the Shape.",
+    why=(
+        'k must not exceed the size of the axis. ONNX Runtime fails with "Axis has less than the requested k '
+        'elements", and OpenVINO fails when it compiles the model.'
+    ),
+    fix="Reduce k to the size of the axis. If the size is dynamic, compute k as Min(k, size) from the Shape.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8] x) => (float[1,10] v, int64[1,10] i) <int64[1] k = {10}> { v, i = TopK (x, k) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -59,9 +61,11 @@ SORTED_SEQUENCE_MISMATCH = Rule(
     "sorted-sequence-mismatch",
     Severity.ERROR,
     "The sorted sequences of a SearchSorted do not match the values to look up.",
-    why="""One list serves all values; otherwise there is one sequence for each row of values, so both have the same
-        axes and equal sizes on all but the last. OpenVINO refuses anything else.""",
-    fix="Give the sorted sequence one axis, or the sizes of the values on all but the last axis.",
+    why=(
+        "OpenVINO accepts either one sequence for all values, or one sequence for each row of values. In the second "
+        "case, both inputs must have equal sizes on all axes but the last."
+    ),
+    fix="Give the sorted sequence one axis, or the sizes of the values on all axes but the last.",
     bad=_SEARCH.replace("ROWS", "3"),
     good=_SEARCH.replace("ROWS", "2"),
 )

@@ -31,9 +31,12 @@ NOT_DIVISIBLE = Rule(
     "axis-not-divisible-into-blocks",
     Severity.ERROR,
     "The size of an axis is not a multiple of the block or group size.",
-    why="DepthToSpace needs a multiple of blocksize * blocksize channels, SpaceToDepth heights and widths that are "
-    "multiples of the block. ONNX Runtime fails at run time, OpenVINO when it loads the model.",
-    fix="Pad or crop the axis to a multiple, or use a block that divides it.",
+    why=(
+        "DepthToSpace needs a number of channels that is a multiple of blocksize * blocksize. SpaceToDepth needs a "
+        "height and width that are multiples of the block size. ONNX Runtime fails at run time, and OpenVINO when it "
+        "loads the model."
+    ),
+    fix="Pad or crop the axis to a multiple, or use a block size that divides the axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,9,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

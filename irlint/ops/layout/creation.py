@@ -36,10 +36,15 @@ CONSTANT_FORM = Rule(
     "constant-without-one-value",
     Severity.ERROR,
     "A Constant node does not have exactly one of its value attributes.",
-    why="A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime "
-    "refuses one with none, and of two takes the first that is written; irlint warns in that case.",
-    fix="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
-    "value_strings.",
+    why=(
+        "The value of a Constant comes from exactly one attribute. The ONNX checker refuses a Constant with none or "
+        "with two. ONNX Runtime refuses one with none; if there are two, it uses the first one in the file, and "
+        "irlint warns."
+    ),
+    fix=(
+        "Keep only one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
+        "value_strings."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64 y) { y = Constant <value_int = 1, value_float = 1.0> () }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

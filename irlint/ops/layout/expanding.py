@@ -74,10 +74,8 @@ BROADCAST_TARGET = Rule(
     "broadcast-target-mismatch",
     Severity.ERROR,
     "A tensor cannot be broadcast to the target shape.",
-    why="Only an axis of size 1 can be broadcast; any other must already have the size of the target. `numpy` uses "
-    "the target as it is; with ONNX Expand and `bidirectional` the data may enlarge it too. OpenVINO names only "
-    "the two numbers, and ONNX Runtime often fails only at run time.",
-    fix="Make each axis of the data 1 or the target's size, aligned on the last axes.",
+    why="Only an axis of size 1 can be broadcast; any other axis must already have the size of the target. In mode `numpy`, the result has the shape of the target. In ONNX Expand and in mode `bidirectional`, a target size of 1 is also broadcast to the data. OpenVINO prints only the two sizes, and ONNX Runtime often fails only at run time.",
+    fix="Align the shapes at their last axes, and make each axis of the data 1 or equal to the target.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[16,2,1] x) => (float[1,16,50,50] y) <int64[4] shape = {1, 16, 50, 50}> { y = Expand (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -88,11 +86,9 @@ AXES_MAPPING = Rule(
     "IRL208",
     "axes-mapping-invalid",
     Severity.ERROR,
-    "The axes of a Broadcast with explicit mapping do not say where each axis of the data goes.",
-    why="`axes_mapping` names one axis of the target for each axis of the data, in ascending order. OpenVINO refuses "
-    "a wrong length, order or range. It accepts an axis that is named twice, and the result then contains "
-    "uninitialized memory.",
-    fix="Name one axis of the target for each axis of the data, in ascending order and each once.",
+    "`axes_mapping` of a Broadcast does not assign one target axis to each axis of the data.",
+    why="In explicit mode, `axes_mapping` lists the target axis for each axis of the data, in ascending order. OpenVINO refuses a wrong length, order or range. It accepts a repeated axis, but then the result contains uninitialized memory.",
+    fix="List one target axis for each axis of the data, in ascending order, without repetition.",
     bad=_mapping_example(2, 1),
     good=_mapping_example(1, 2),
 )
@@ -102,10 +98,8 @@ BROADCAST_INPUTS = Rule(
     "broadcast-inputs-unfit-for-mode",
     Severity.ERROR,
     "The mode of a Broadcast and its third input contradict each other.",
-    why="Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and a missing "
-    "input in explicit mode. Broadcast-1 ignores the input in other modes, and without it broadcasts by NumPy's "
-    "rule, without a message.",
-    fix="Remove the third input, or set mode to explicit.",
+    why="Only the explicit mode uses `axes_mapping`. Broadcast-3 refuses the input in any other mode, and refuses explicit mode without it. Broadcast-1 ignores the input in other modes; in explicit mode without it, Broadcast-1 silently broadcasts by NumPy's rule.",
+    fix="Remove the third input, or set `mode` to explicit.",
     bad=_example("explicit", 16, 1, 1),
     good=_example("numpy", 16, 1, 1),
 )

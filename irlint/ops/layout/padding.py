@@ -31,10 +31,13 @@ PAD_EXCEEDS = Rule(
     "IRL337",
     "pad-exceeds-input",
     Severity.ERROR,
-    "The padding is larger than the data allows.",
-    why="`edge` needs one element to repeat, `reflect` one more element than it adds, `symmetric` as many as it "
-    "adds. OpenVINO refuses the layer. ONNX Runtime loads the model and fails at run time, and irlint warns.",
-    fix="Pad less, pad twice, or use `constant`.",
+    "The padding is larger than its mode allows for the size of the data.",
+    why=(
+        "Mode `edge` needs at least one element, `reflect` needs one more element than it adds, and `symmetric` "
+        "needs as many as it adds. OpenVINO refuses the layer. ONNX Runtime loads the model and fails at run time; "
+        "in ONNX, irlint warns."
+    ),
+    fix="Reduce the padding, split it into two Pad nodes, or use mode `constant`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[0,3] x) => (float[1,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mode = "edge"> (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -33,9 +33,14 @@ ENTRIES_PER_AXIS = Rule(
     "entries-per-axis-mismatch",
     Severity.ERROR,
     "A list with one number per axis has the wrong length.",
-    why="Repeats, pads, crops and block sizes have one entry per axis; pads in ONNX list all beginnings, then all "
-    "ends. Runtimes refuse any other length.",
-    fix="State one number for each axis of the data (ONNX pads: two), 1 or 0 where nothing should change.",
+    why=(
+        "Repeats, pads, crops and block sizes have one entry per axis. ONNX pads have two: all beginnings first, "
+        "then all ends. Runtimes refuse any other length."
+    ),
+    fix=(
+        "Write one entry for each axis of the data (two in ONNX pads). Use 1 for repeats and block sizes, or 0 for "
+        "pads and crops, on axes that do not change."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) <int64[1] repeats = {2}> { y = Tile (x, repeats) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,8 +52,8 @@ CROP_EXCEEDS = Rule(
     "crop-exceeds-input",
     Severity.ERROR,
     "A negative pad or a crop removes more elements than the axis has.",
-    why="ONNX Runtime fails at run time; OpenVINO treats the size as unknown, without a message.",
-    fix="Cut off at most the size of the axis.",
+    why="ONNX Runtime fails at run time. OpenVINO silently treats the size as unknown.",
+    fix="Remove no more elements than the axis has.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[N,3] y) <int64[4] pads = {-1, 0, -2, 0}> { y = Pad (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -60,8 +65,8 @@ SEQUENCE_LENGTHS = Rule(
     "sequence-lengths-mismatch",
     Severity.ERROR,
     "The number of sequence lengths differs from the number of sequences.",
-    why="ReverseSequence takes one length for each entry of the batch axis; runtimes refuse any other number.",
-    fix="State one length for each entry of the batch axis, or correct `batch_axis`.",
+    why="ReverseSequence needs one length for each entry of the batch axis. Runtimes refuse any other number.",
+    fix="Write one length for each entry of the batch axis, or correct `batch_axis`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,4] x, int64[5] lens) => (float[5,4] y) { y = ReverseSequence (x, lens) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

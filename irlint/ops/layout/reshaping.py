@@ -21,10 +21,12 @@ RESHAPE_COUNT = Rule(
     "IRL330",
     "reshape-count-mismatch",
     Severity.ERROR,
-    "The number of elements of a Reshape's target differs from that of the data.",
-    why="Reshape keeps every element, so the product of the sizes must not change. A -1 stands for the quotient, "
-    "which must be an integer. Runtimes fail at the node, often only at run time.",
-    fix="Give a target with the same number of elements, or put -1 in place of the size that follows from the others.",
+    "The target shape of a Reshape has another number of elements than the data.",
+    why=(
+        "Reshape keeps every element, so the product of the sizes must not change. A -1 in the target is computed as "
+        "the quotient, which must be an integer. Runtimes fail at the node, often only at run time."
+    ),
+    fix="Use a target with the same number of elements, or replace the size that depends on the others by -1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,8 +38,11 @@ RESHAPE_TARGET = Rule(
     "reshape-target-invalid",
     Severity.ERROR,
     "The target of a Reshape has an invalid entry.",
-    why="One entry may be -1; it follows from the others. A 0 copies the size of the data on the same axis (ONNX "
-    "without `allowzero`, OpenVINO with `special_zero`), so that axis must exist. Values below -1 are invalid.",
+    why=(
+        "At most one entry may be -1; its size is computed from the others. An entry of 0 copies the size of the "
+        "same axis of the data (ONNX without `allowzero`, OpenVINO with `special_zero`), so that axis must exist. "
+        "Entries below -1 are invalid."
+    ),
     fix="Use at most one -1, and 0 only for an axis that the data has.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",

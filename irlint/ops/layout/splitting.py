@@ -25,10 +25,9 @@ SPLIT_SUM = Rule(
     "IRL341",
     "split-sizes-mismatch",
     Severity.ERROR,
-    "The sizes of the parts do not add up to the size of the axis that is split.",
-    why="Every element must land in one part; runtimes refuse sizes that leave some over, or ask for more than there "
-    "are.",
-    fix="Give sizes that add up to the size of the axis (OpenVINO: one of them may be -1, for what is left).",
+    "The sizes of the parts do not add up to the size of the split axis.",
+    why="Every element must belong to exactly one part. Runtimes refuse sizes with a smaller or larger sum.",
+    fix="Use sizes that add up to the size of the axis. In OpenVINO, one of them may be -1, which stands for the rest.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -40,9 +39,9 @@ SPLIT_UNEVEN = Rule(
     "IRL342",
     "split-not-divisible",
     Severity.ERROR,
-    "An axis cannot be split into so many parts of equal size.",
-    why="Without sizes of their own all parts are equal (in ONNX from opset 18 on the last one may be smaller).",
-    fix="Use a number of parts that divides the size of the axis, or state the sizes.",
+    "An axis cannot be split into the requested number of equal parts.",
+    why="If no sizes are given, all parts are equal. In ONNX from opset 18 on, the last part may be smaller.",
+    fix="Use a number of parts that divides the size of the axis, or list the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c, float[2,4] d) { a, b, c, d = Split <axis = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -55,8 +54,8 @@ SPLIT_COUNT = Rule(
     "split-count-mismatch",
     Severity.ERROR,
     "The number of outputs differs from the number of parts.",
-    why="Each part is one output. Runtimes refuse a node with more or fewer outputs.",
-    fix="State one size for each output, or name one output for each part.",
+    why="Each part needs its own output. Runtimes refuse a node with more or fewer outputs.",
+    fix="List one size for each output, or add or remove outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

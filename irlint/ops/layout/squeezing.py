@@ -22,10 +22,12 @@ SQUEEZE_SIZE = Rule(
     "IRL332",
     "squeeze-size-not-one",
     Severity.ERROR,
-    "An axis to be removed has a size other than 1.",
-    why="Squeeze removes axes of size 1. ONNX runtimes refuse any other. OpenVINO keeps the axis without a message, "
-    "so the result has one axis too many; there irlint warns.",
-    fix="Name only axes of size 1, or take one element of the axis with Gather or Slice first.",
+    "A squeezed axis has a size other than 1.",
+    why=(
+        "Squeeze removes axes of size 1. ONNX runtimes refuse any other axis. OpenVINO silently keeps the axis, so "
+        "the result has an unexpected axis; in an IR, irlint warns."
+    ),
+    fix="List only axes of size 1, or select one element of the axis with Gather or Slice first.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

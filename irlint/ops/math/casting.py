@@ -40,10 +40,12 @@ NOT_CONVERTIBLE = Rule(
     "IRL364",
     "element-type-not-convertible",
     Severity.ERROR,
-    "Elements of this type cannot be read as the other one.",
-    why="""BitCast keeps the bits of each element, so both types need the same number of them; a conversion between
-        texts and numbers exists in few places. Runtimes refuse any other.""",
-    fix="Name a type of the same width, or convert in two steps.",
+    "Elements cannot be converted from this type to the other one.",
+    why=(
+        "BitCast keeps the bits of each element, so both types need the same number of bits. Only a few operators "
+        "convert between strings and numbers. Runtimes refuse any other conversion."
+    ),
+    fix="Use a type of the same width, or convert in two steps.",
     bad="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
@@ -56,9 +58,11 @@ LOST_IN_CAST = Rule(
     "IRL733",
     "constant-lost-in-cast",
     Severity.WARNING,
-    "A constant is converted to a type that cannot hold it.",
-    why="A number past the range of a floating-point type becomes infinite; one past the range of integers becomes "
-    "another number, a different one on each runtime.",
+    "A constant is converted to a type that cannot represent it.",
+    why=(
+        "A number beyond the range of a floating-point type becomes infinite. A number beyond the range of an "
+        "integer type becomes another number, which differs between runtimes."
+    ),
     fix="Convert to a wider type, or correct the constant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float16[1] y) { c = Constant <value = float[1] {100000.0}> ()

@@ -18,10 +18,12 @@ EQUATION_INVALID = Rule(
     "IRL322",
     "einsum-equation-invalid",
     Severity.ERROR,
-    "An Einsum equation cannot be read, or does not fit the inputs.",
-    why="""The equation has one term for each input, separated by commas; each term one letter for each axis, with at
-        most one ellipsis for the rest; what follows `->` uses letters of the terms.""",
-    fix="Correct the equation: the message says which term, and what it does not fit.",
+    "An Einsum equation is invalid, or does not fit the inputs.",
+    why=(
+        "The equation needs one term for each input, separated by commas. A term has one letter for each axis, and "
+        "at most one ellipsis for the other axes. The output, after `->`, may use only letters of the terms."
+    ),
+    fix="Correct the equation. The message names the term and its mistake.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,8 +34,8 @@ EINSUM_MISMATCH = Rule(
     "IRL323",
     "einsum-sizes-differ",
     Severity.ERROR,
-    "One letter of an Einsum equation stands for axes of different sizes.",
-    why="A letter names one index, which runs over all axes that it stands for at once: their sizes are equal, or 1.",
+    "A letter of an Einsum equation stands for axes of different sizes.",
+    why="A letter is one index for all axes with that letter, so their sizes must be equal or 1.",
     fix="Use another letter, or make the sizes equal.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",

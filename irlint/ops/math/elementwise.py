@@ -208,8 +208,11 @@ DIVISION_BY_ZERO = Rule(
     "integer-division-by-zero",
     Severity.ERROR,
     "Integers are divided by a constant that contains 0.",
-    why="Integers have no infinity, so quotient and remainder are undefined. ONNX Runtime refuses a Div or Mod with "
-    "such a constant divisor when it loads the model, and fails at one that it computes.",
+    why=(
+        "Integers have no infinity, so the quotient and the remainder are undefined. ONNX Runtime refuses a Div or "
+        "Mod with such a constant when it loads the model. If the divisor is computed, ONNX Runtime fails when the "
+        "node runs."
+    ),
     fix="Correct the divisor, or divide floating-point numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
@@ -373,12 +376,16 @@ AXIS_MISMATCH = Rule(
     "IRL206",
     "legacy-broadcast-mismatch",
     Severity.ERROR,
-    "Before opset 7 the second input must be a single element or match consecutive axes of the first input.",
-    why="Up to opset 6 an elementwise operator broadcasts only with `broadcast=1`, and only its second input. That "
-    "input is aligned with the axes of the first one from `axis` on, or with its last axes if `axis` is not "
-    "given. A size of 1 inside it is not broadcast.",
-    fix="Set `axis` to the axis of the first input that the first axis of the second input matches, or convert the "
-    "model to opset 7 or later.",
+    "In an opset below 7, the second input must be a single element or match consecutive axes of the first input.",
+    why=(
+        "Up to opset 6, an elementwise operator broadcasts only with `broadcast=1`, and only its second input. That "
+        "input is aligned with the axes of the first one from `axis` on, or with its last axes without `axis`. Its "
+        "sizes of 1 are not broadcast."
+    ),
+    fix=(
+        "Set `axis` to the axis of the first input that matches the first axis of the second input, or convert the "
+        "model to opset 7 or later."
+    ),
     bad="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>
 g (float[2,3,4,5] x, float[3,5] b) => (float[2,3,4,5] y) { y = Add <broadcast = 1, axis = 1> (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>

@@ -19,10 +19,12 @@ COMPLEX_LAYOUT = Rule(
     "complex-layout-mismatch",
     Severity.ERROR,
     "The last axis of a signal does not have the size that real or complex numbers need.",
-    why="""A Fourier transform takes complex numbers as two entries on the last axis, and real ones in ONNX as one.
-        With `onesided` ONNX transforms real numbers into half of a spectrum, and with `inverse` as well such a half
-        into real ones.""",
-    fix="Give the last axis the size that the message names, or change `onesided`.",
+    why=(
+        "In the input of a Fourier transform, complex numbers have two entries on the last axis. In ONNX, real "
+        "numbers have one. With `onesided`, the ONNX operator transforms real numbers into half of a spectrum; with "
+        "`inverse` as well, it transforms half of a spectrum into real numbers."
+    ),
+    fix="Give the last axis the size in the message, or change `onesided`.",
     bad="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[1,16,2] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
     good="""<ir_version: 9, opset_import: ["" : 20]>
@@ -34,11 +36,12 @@ FRAME_MISMATCH = Rule(
     "frame-mismatch",
     Severity.ERROR,
     "The frames of a short-time Fourier transform do not fit the signal, the window or the spectrum.",
-    why="""A frame lies inside the signal, begins a positive step after the last one, and is weighted by a window of
-        its own length (in OpenVINO one that is not longer); its spectrum has frame_size // 2 + 1 frequencies. Runtimes
-        refuse the
-rest.""",
-    fix="Let frame length, step and window fit the signal; the message names the sizes.",
+    why=(
+        "A frame must fit into the signal, the step must be positive, and the window must be as long as the frame "
+        "(in OpenVINO, not longer). The spectrum of a frame has frame_size // 2 + 1 frequencies. Runtimes refuse "
+        "anything else."
+    ),
+    fix="Correct the frame length, the step or the window. The message lists the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, float[12] window = {1,1,1,1,1,1,1,1,1,1,1,1},
 int64 frame = {16}> { y = STFT (x, step, window, frame) }""",

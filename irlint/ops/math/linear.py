@@ -20,11 +20,15 @@ MATMUL_MISMATCH = Rule(
     "IRL320",
     "matmul-inner-mismatch",
     Severity.ERROR,
-    "The axes that a matrix product sums over differ in size.",
-    why="""A product of [M, K] and [K, N] pairs each column of the first with a row of the second. Where the two Ks
-        differ, no runtime can compute it.""",
-    fix="Give both the same K. Often one operand is transposed: set transA/transB (Gemm), transpose_a/transpose_b "
-    "(OpenVINO).",
+    "The two axes that a matrix product sums over have different sizes.",
+    why=(
+        "A product of [M, K] and [K, N] multiplies each row of the first matrix with each column of the second. If "
+        "the two Ks differ, no runtime can compute it."
+    ),
+    fix=(
+        "Make both Ks equal. Often one operand is transposed: set transA/transB (Gemm) or transpose_a/transpose_b "
+        "(OpenVINO)."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,10 +40,12 @@ OPERAND_SHAPE = Rule(
     "IRL321",
     "matmul-operand-shape",
     Severity.ERROR,
-    "An operand of a matrix product, or one of its parameters, has an invalid shape.",
-    why="""Gemm takes matrices of two axes, MatMul no scalars; scales, zero points and biases have one element, or one
-        for each row or column that they belong to; packed weights have the size that the attributes say.""",
-    fix="Reshape the operand as the message says; for more than two axes use MatMul instead of Gemm.",
+    "An operand or parameter of a matrix product has an invalid shape.",
+    why=(
+        "Gemm needs matrices with two axes, and MatMul accepts no scalars. Scales, zero points and biases need one "
+        "element in total, or one for each row or column. The size of packed weights follows from the attributes."
+    ),
+    fix="Reshape the operand as the message says. For more than two axes, use MatMul instead of Gemm.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Gemm (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

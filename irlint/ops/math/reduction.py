@@ -23,10 +23,12 @@ ARG_OF_NOTHING = Rule(
     "IRL355",
     "arg-of-empty-axis",
     Severity.ERROR,
-    "ArgMax or ArgMin over an empty axis.",
-    why="An axis of size 0 has no largest or smallest element, so runtimes fail. If another axis is dynamic, irlint "
-    "warns: the node runs where that size is 0 too.",
-    fix="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
+    "ArgMax or ArgMin reduces an empty axis.",
+    why=(
+        "An axis of size 0 has no largest or smallest element, so runtimes fail. If another axis is dynamic, irlint "
+        "only warns, because the node works if that size is 0 too."
+    ),
+    fix="Correct the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,0] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -47,10 +47,12 @@ RANDOM_RANGE_EMPTY = Rule(
     "IRL363",
     "random-range-empty",
     Severity.ERROR,
-    "The range from which random numbers are drawn is empty.",
-    why="""OpenVINO refuses a RandomUniform whose minval is not below its maxval. Where ONNX's `high` is below `low`,
-        ONNX Runtime loads the model and ends the process when the node runs; it takes two equal bounds.""",
-    fix="Make maxval greater than minval, in ONNX `high` greater than `low`.",
+    "The range of random numbers is empty.",
+    why=(
+        "OpenVINO refuses a RandomUniform whose minval is not below its maxval. If `high` is below `low` in ONNX, "
+        "ONNX Runtime loads the model and ends the process when the node runs; it accepts equal bounds."
+    ),
+    fix="In an IR, make maxval greater than minval. In ONNX, make `high` greater than `low`.",
     bad=_DRAW.replace("SIZE", "7"),
     good=_DRAW.replace("SIZE", "2"),
 )

@@ -41,11 +41,12 @@ FEATURES_MISMATCH = Rule(
     "IRL517",
     "feature-count-mismatch",
     Severity.ERROR,
-    "The node's model was trained on another number of features than its input has.",
-    why="""Coefficients, support vectors, scales and tree nodes speak of features by their place on the last axis.
-        Runtimes refuse an input with more features than coefficients, or one that lacks a feature that a tree asks
-        for.""",
-    fix="Give the node the features that it was trained on, in their order.",
+    "The node was trained with another number of features than its input has.",
+    why=(
+        "Coefficients, support vectors, scales and tree nodes refer to features by their position on the last axis. "
+        "Runtimes refuse an input with more features than coefficients, or without a feature that a tree uses."
+    ),
+    fix="Pass the features that the node was trained with, in the same order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0], scale = [1.0, 2.0]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>

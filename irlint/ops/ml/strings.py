@@ -50,11 +50,13 @@ STRING_BOUNDS = Rule(
     "IRL514",
     "string-bounds-wrong",
     Severity.ERROR,
-    "The places at which strings begin and end do not lie inside the characters that they are cut from.",
-    why="""A tensor of strings is packed from where each string begins and ends among the bytes of all of them: places
-        are at least 0, follow each other, and end with the last byte. OpenVINO refuses others when it loads the
-        model.""",
-    fix="Correct the places that the message names, or the bytes that they point into.",
+    "The positions at which packed strings begin and end are invalid.",
+    why=(
+        "A packed tensor of strings stores the bytes of all strings, and where each string begins and ends. These "
+        "positions must be at least 0 and in order, and the last one must be the end of the bytes. OpenVINO refuses "
+        "any others when it loads the model."
+    ),
+    fix="Correct the positions in the message, or the bytes.",
     bad=_PACK.replace("LAST", "9"),
     good=_PACK.replace("LAST", "5"),
 )

@@ -26,8 +26,10 @@ TREE_MALFORMED = Rule(
     "tree-malformed",
     Severity.ERROR,
     "A tree ensemble refers to a node, mode, class or target that does not exist.",
-    why="The nodes of all trees are stored in lists: a branch refers to its successors, a leaf to the class or "
-    "target that it votes for. ONNX Runtime refuses the model if one of them does not exist.",
+    why=(
+        "The nodes of all trees are stored in lists. A branch refers to its successors, and a leaf to the class or "
+        "target for which it votes. ONNX Runtime refuses the model if one of these does not exist."
+    ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <n_targets = 1, nodes_treeids = [0, 0, 0],

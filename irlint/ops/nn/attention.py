@@ -20,10 +20,13 @@ HEADS_MISMATCH = Rule(
     "IRL380",
     "attention-heads-mismatch",
     Severity.ERROR,
-    "The numbers of heads do not divide the hidden sizes, or each other, or are missing.",
-    why="With three axes the heads share the last axis, so the number of heads must be known and divide it. With "
-    "grouped queries the number of key heads must divide the number of query heads. Runtimes refuse the node.",
-    fix="Write the numbers of heads, and check that head size times heads is the hidden size.",
+    "The numbers of heads are missing, or do not divide the hidden sizes or each other.",
+    why=(
+        "If the inputs have three axes, the last axis contains all heads, so the number of heads must be known and "
+        "must divide its size. With grouped queries, the number of key heads must divide the number of query heads. "
+        "Runtimes refuse any other node."
+    ),
+    fix="Set the numbers of heads, and check that head size times heads is the hidden size.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, \
 kv_num_heads = 3> (q, k, v) }""",
@@ -36,10 +39,15 @@ INPUTS_MISMATCH = Rule(
     "IRL381",
     "attention-inputs-mismatch",
     Severity.ERROR,
-    "Query, key and value of an attention do not fit together.",
-    why="""The query is multiplied with the key, so both have one head size; key and value have one length; the batch
-        is the same in all three. Runtimes refuse the node.""",
-    fix="Check the order of the axes (batch, heads, length, head size), and that key and value come from one sequence.",
+    "The query, key and value of an attention do not fit together.",
+    why=(
+        "The query is multiplied with the key, so both need the same head size. Key and value need the same length. "
+        "All three need the same batch. Otherwise, runtimes refuse the node."
+    ),
+    fix=(
+        "Check the order of the axes (batch, heads, length, head size), and check that key and value come from the "
+        "same sequence."
+    ),
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,5] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
@@ -51,9 +59,11 @@ MASK_MISMATCH = Rule(
     "attention-mask-mismatch",
     Severity.ERROR,
     "The mask or bias of an attention cannot be broadcast to its scores.",
-    why="The scores are [batch, heads, query length, key length]; the mask is broadcast to them, so each of its "
-    "sizes is 1 or the same. Runtimes refuse the node.",
-    fix="Give the mask the two lengths as its last axes.",
+    why=(
+        "The scores have the shape [batch, heads, query length, key length]. The mask is broadcast to this shape, so "
+        "each of its sizes must be equal or 1. Otherwise, runtimes refuse the node."
+    ),
+    fix="Use the query length and the key length as the last two axes of the mask.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, \
 v, m) }""",
@@ -66,10 +76,12 @@ CACHE_MISMATCH = Rule(
     "IRL383",
     "attention-cache-mismatch",
     Severity.ERROR,
-    "The past keys and values of an attention do not fit its inputs, or one is given without the other.",
-    why="Past and present are [batch, heads, length, head size] with the heads of the key and the value. Runtimes "
-    "refuse a node with only one of them.",
-    fix="Connect both, with the batch, the heads and the head size of key and value.",
+    "The past keys and values of an attention do not fit its inputs, or only one of them is connected.",
+    why=(
+        "Past and present have the shape [batch, heads, length, head size], with the heads of the key and the value. "
+        "Runtimes refuse a node with only one of them."
+    ),
+    fix="Connect both, with the batch, the number of heads and the head size of key and value.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, \
 float[2,3,13,8] nk, float[2,3,13,8] nv) {
@@ -86,10 +98,12 @@ FUSED_MISMATCH = Rule(
     "IRL384",
     "transformer-input-mismatch",
     Severity.ERROR,
-    "A table or weight of a transformer operator does not have the shape that the other inputs give it.",
-    why="""Projection weights, embedding tables and the tables of rotary embeddings are looked up or multiplied with
-        the input; their sizes follow from it. Runtimes refuse the node, most of them only when it runs.""",
-    fix="Give the input the shape that the message names.",
+    "A table or weight of a transformer operator does not have the shape that the other inputs require.",
+    why=(
+        "The sizes of projection weights, embedding tables and rotary tables follow from the input with which they "
+        "are multiplied or that looks them up. Runtimes refuse the node, most of them only when it runs."
+    ),
+    fix="Give the input the shape in the message.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] x, float[50,8] c, float[50,8] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, \
 s, p) }""",

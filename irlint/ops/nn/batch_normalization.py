@@ -21,10 +21,12 @@ TRAINING_OUTPUTS = Rule(
     "IRL326",
     "training-outputs-mismatch",
     Severity.ERROR,
-    "The number of outputs does not fit the training mode.",
-    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX
-        Runtime refuses any other number of outputs.""",
-    fix="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
+    "The number of outputs does not match the training mode.",
+    why=(
+        "With `training_mode`, BatchNormalization also returns the running mean and variance; without it, only Y. "
+        "ONNX Runtime refuses any other number of outputs."
+    ),
+    fix="Remove the extra outputs, or correct `training_mode`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y, float[3] n, float[3] w)
 { y, n, w = BatchNormalization (x, s, b, m, v) }""",
@@ -40,8 +42,10 @@ VARIANCE_NEGATIVE = Rule(
     "variance-negative",
     Severity.WARNING,
     "A variance is negative or NaN.",
-    why="The values are divided by the square root of variance plus epsilon. A negative sum has no square root, and "
-    "the channel becomes NaN. Runtimes compute it without a message.",
+    why=(
+        "The values are divided by the square root of the variance plus epsilon. A negative sum has no square root, "
+        "so the channel becomes NaN. Runtimes compute this silently."
+    ),
     fix="Export the statistics again. A variance is at least 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, -0.5}>

@@ -22,8 +22,8 @@ CHANNEL_PARAMETERS = Rule(
     "channel-parameters-mismatch",
     Severity.ERROR,
     "A scale, bias, mean or variance does not have one element for each channel.",
-    why="Each channel of the input has a parameter of its own; runtimes refuse lists of any other length.",
-    fix="Give the parameter as many elements as the input has channels (axis 1); often a wrong weight was connected.",
+    why="Each channel of the input needs its own parameter. Runtimes refuse a list of any other length.",
+    fix="Give the parameter one element for each channel of the input (axis 1). Often a wrong weight is connected.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,8,8] x, float[32] s, float[32] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,8 +34,11 @@ GROUPS_MISMATCH = Rule(
     "IRL325",
     "normalization-groups-mismatch",
     Severity.ERROR,
-    "The channels cannot be divided into that many groups.",
-    why="Each group has the same number of channels, so their number must be a multiple of the number of groups.",
+    "The channels cannot be divided into the requested number of groups.",
+    why=(
+        "All groups have the same number of channels, so the number of channels must be a multiple of the number of "
+        "groups."
+    ),
     fix="Use a number of groups that divides the number of channels.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, \

@@ -20,10 +20,15 @@ TARGET_MISMATCH = Rule(
     "loss-target-mismatch",
     Severity.ERROR,
     "The targets of a loss do not fit its scores.",
-    why="""Scores are [N, C, d1, …]: a number for each of C classes. Targets name one class at each place and have no
-        axis of classes: [N, d1, …]. Weights are one for each class. Runtimes refuse other shapes when they load the
-        model.""",
-    fix="Give the targets the shape of the scores without axis 1; class probabilities as targets need another loss.",
+    why=(
+        "Scores have the shape [N, C, d1, …], with one number for each of the C classes. Targets contain class "
+        "indices and have no class axis: [N, d1, …]. Weights have one element per class. Runtimes refuse other "
+        "shapes when they load the model."
+    ),
+    fix=(
+        "Give the targets the shape of the scores without axis 1. If the targets are class probabilities, use "
+        "another loss."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[8,10] x, int64[9] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,12 +39,13 @@ GROUPS_UNEVEN = Rule(
     "IRL516",
     "training-inputs-uneven",
     Severity.ERROR,
-    "The inputs of a training operator do not come in the groups that it takes.",
-    why="""An optimizer takes, after rate and count, all tensors that it optimizes, then as many gradients, then as
-        many of each of its states, and gives as many back; Gradient takes one input for each name in `xs` and `zs` and
-        gives one for each in
-`xs`.""",
-    fix="Connect one tensor of each kind for each tensor that is optimized, kind by kind.",
+    "The inputs of a training operator do not form complete groups.",
+    why=(
+        "After the rate and the count, an optimizer needs all optimized tensors, then one gradient for each, then "
+        "one tensor of each state for each; it returns the updated tensors and states. Gradient needs one input for "
+        "each name in `xs` and `zs`, and returns one output for each name in `xs`."
+    ),
+    fix="For each optimized tensor, connect one tensor of each kind, in the order of the kinds.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
 g (float r, int64 t, float[2] x, float[2] dx) => (float[2] y) { y = ai.onnx.preview.training.Adagrad (r, t, x, dx) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>

@@ -44,12 +44,14 @@ OUTPUT_SHAPE_UNREACHABLE = Rule(
     "IRL319",
     "output-shape-unreachable",
     Severity.WARNING,
-    "A transposed convolution is to give more elements than its windows reach, and not all runtimes do.",
-    why="""From n elements, a window of k and a stride of s come s * (n - 1) + k elements, and up to s - 1 more that a
-        convolution back would leave out. Beyond that ONNX Runtime refuses the node ("inconsistent with input spatial
-        dimensions"),
-also where the specification allows it: an `output_padding` below the dilation.""",
-    fix="Ask for fewer elements (`output_shape`, `output_padding`), and add the rest with a Pad node.",
+    "A transposed convolution requests a larger output than all runtimes support.",
+    why=(
+        "With n elements, a window of k and a stride of s, the windows cover s * (n - 1) + k elements. Up to s - 1 "
+        "more are possible, because a convolution with that stride ignores them. ONNX Runtime refuses a larger "
+        'output ("inconsistent with input spatial dimensions"), even where the specification allows it: for an '
+        "`output_padding` below the dilation."
+    ),
+    fix="Request a smaller output (`output_shape`, `output_padding`), and add the missing elements with a Pad node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,20,20] y) {
   y = ConvTranspose <strides = [2, 2], output_shape = [20, 20]> (x, w)

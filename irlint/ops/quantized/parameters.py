@@ -21,10 +21,8 @@ SCALE_UNUSABLE = Rule(
     "quantization-scale-unusable",
     Severity.WARNING,
     "A quantization scale is 0, negative, infinite or NaN.",
-    why="Values are divided by their scale when they are quantized, and multiplied by it when they are read back. A "
-    "scale of 0 erases them, a negative one flips the signs, infinity and NaN spread to every result. Runtimes "
-    "compute it without a message.",
-    fix="Export the model again from data that the scale was measured on. A scale is above 0.",
+    why="Quantization divides values by the scale, and dequantization multiplies by it. A scale of 0 erases the values, a negative one flips their signs, and infinity or NaN spreads to every result. Runtimes compute this silently.",
+    fix="Export the model again with representative calibration data. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,10 +34,9 @@ ZERO_POINT_LEFT_OUT = Rule(
     "IRL373",
     "quantization-zero-point-left-out",
     Severity.ERROR,
-    "A zero point is left out by the empty name, but ONNX Runtime requires it.",
-    why="The schema declares the zero point optional, but ONNX Runtime reads its type and refuses the model when it "
-    "loads it. Only a trailing zero point may be absent.",
-    fix="Write a zero point of 0.",
+    "A zero point is omitted by an empty name, but ONNX Runtime requires it.",
+    why="By the schema, the zero point is optional. ONNX Runtime reads its type, however, and refuses the model when it loads it. Only a trailing zero point may be omitted.",
+    fix="Add a zero point of 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>

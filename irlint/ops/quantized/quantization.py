@@ -22,10 +22,15 @@ SCALE_MISMATCH = Rule(
     "quantization-scale-mismatch",
     Severity.ERROR,
     "The shape of a quantization scale is neither per tensor, nor per axis, nor per block.",
-    why="""A scale is a single number for the whole tensor; a list with one entry for each index of `axis`; or, with
-`block_size` B, a tensor like the input whose size on `axis` is the input's divided by B and rounded up. ONNX Runtime
-stops at any other shape when it reaches the node.""",
-    fix="Correct `axis` (the default is 1, also for weights whose channels are on axis 0), or the scale's shape.",
+    why=(
+        "A scale has one of three forms: a single number for the tensor; a list with one entry for each index of "
+        "`axis`; or, with `block_size` B, a tensor like the input, whose size on `axis` is divided by B and rounded "
+        "up. ONNX Runtime fails at the node for any other shape."
+    ),
+    fix=(
+        "Correct `axis` or the shape of the scale. The default of `axis` is 1, even for weights whose channels are "
+        "on axis 0."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[8] scale) => (uint8[1,3,8,8] y) { y = QuantizeLinear (x, scale) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -37,7 +42,7 @@ ZERO_POINT_MISMATCH = Rule(
     "quantization-zero-point-mismatch",
     Severity.ERROR,
     "A zero point does not have the shape of its scale.",
-    why="Each scale needs one zero point. ONNX Runtime fails at the node if their shapes differ.",
+    why="Each scale needs one zero point. ONNX Runtime fails at the node if the shapes differ.",
     fix="Give the zero point the shape of the scale.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
@@ -51,9 +56,11 @@ ZERO_POINT_IDLE = Rule(
     "quantization-zero-point-not-zero",
     Severity.WARNING,
     "A zero point of int32 or of a small floating-point type is not 0.",
-    why="These types are dequantized without a zero point: the specification requires 0, and runtimes differ in "
-    "whether they subtract another number.",
-    fix="Write 0, or leave the zero point out.",
+    why=(
+        "By the specification, dequantization of these types has no zero point: it must be 0. Some runtimes subtract "
+        "another value, and some do not."
+    ),
+    fix="Use 0, or remove the zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {3}> { y = DequantizeLinear (x, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -34,10 +34,12 @@ INPUTS_NOT_TRIPLES = Rule(
     "IRL372",
     "quantized-inputs-not-triples",
     Severity.ERROR,
-    "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
-    why="The scale and zero point of the result come first; then each tensor is followed by its own. Runtimes refuse "
-    "any other count.",
-    fix="List each input as tensor, scale, zero point.",
+    "The inputs of a QLinearConcat are not groups of tensor, scale and zero point.",
+    why=(
+        "The scale and zero point of the result come first. Then each tensor is followed by its own scale and zero "
+        "point. Runtimes refuse any other number of inputs."
+    ),
+    fix="List each input as a tensor, its scale and its zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 { y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b) }""",

@@ -19,9 +19,11 @@ ATTRIBUTE_OUT_OF_RANGE = Rule(
     "attribute-out-of-range",
     Severity.ERROR,
     "An attribute is outside the range that the operator defines.",
-    why="The operator is undefined for the number: runtimes refuse the model, divide by zero, or compute an "
-    "unintended result. Where a runtime continues with a value of its own, irlint warns.",
-    fix="Use a value in the range that the message names.",
+    why=(
+        "Outside of this range, the operator is undefined: runtimes refuse the model, divide by zero, or compute an "
+        "unintended result. If a runtime replaces the value by its own, irlint warns."
+    ),
+    fix="Use a value in the range of the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,11 +34,13 @@ LISTS_INCONSISTENT = Rule(
     "IRL513",
     "attribute-lists-inconsistent",
     Severity.ERROR,
-    "Attributes that together describe one table are inconsistent.",
-    why="Trees, vocabularies and encodings are stored in several lists, with one entry per node, word or key; of "
-    "some lists exactly one may be given. Runtimes refuse inconsistent lists when they create the session, often "
-    "without naming them.",
-    fix="Give the named lists the same length, or exactly one of those that exclude each other.",
+    "Attributes that together describe one table contradict each other.",
+    why=(
+        "Trees, vocabularies and encodings are stored in several lists with one entry per node, word or key, so the "
+        "lists must have the same length. Some lists are alternatives, of which exactly one may be present. Runtimes "
+        "refuse other lists when they create the session, often without naming them."
+    ),
+    fix="Give the lists in the message the same length, or keep only one of the alternatives.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>
 g (int64[4] x) => (int64[4] y)
 { y = ai.onnx.ml.LabelEncoder <keys_int64s = [1, 2, 3], values_int64s = [10, 20]> (x) }""",

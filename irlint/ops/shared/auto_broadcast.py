@@ -39,11 +39,15 @@ PDPD_MISMATCH = Rule(
     "pdpd-broadcast-mismatch",
     Severity.ERROR,
     "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
-    why="PaddlePaddle's rule broadcasts only the second input and aligns it with the axes of the first one from "
-    '`axis` on. An axis of -1 aligns the last axes. OpenVINO refuses other shapes with "Argument shapes are '
-    'inconsistent.".',
-    fix="Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that the first axis of the second "
-    "input matches.",
+    why=(
+        "PaddlePaddle's rule broadcasts only the second input. Its axes are aligned with those of the first input "
+        'from `axis` on; with an `axis` of -1, with the last ones. OpenVINO refuses other shapes with "Argument '
+        'shapes are inconsistent.".'
+    ),
+    fix=(
+        "Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that matches the first axis of the "
+        "second input."
+    ),
     bad=_GOOD.replace('"3,4"', '"4,3"').replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>3</dim></port>"),
     good=_GOOD,
 )
@@ -53,12 +57,16 @@ PDPD_READING = Rule(
     "pdpd-axis-ambiguous",
     Severity.WARNING,
     "The specification and the OpenVINO library interpret this pdpd broadcast differently.",
-    why="The specification names the attribute `axis`, uses -1 if it is absent, and ignores trailing 1s of the "
-    "second input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
-    "Broadcast-1, `mode.mode.axis` on Broadcast-3), uses 0 if it is absent, and refuses trailing 1s past the "
-    "last axis of the first input. Other readers follow the specification, so the result depends on the reader.",
-    fix="Write the axis under the name that the library reads, and give the second input a shape without trailing 1s "
-    "past the last axis of the first input.",
+    why=(
+        "The specification names the attribute `axis`, defaults to -1, and ignores trailing 1s of the second input. "
+        "The OpenVINO library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
+        "Broadcast-1, `mode.mode.axis` on Broadcast-3), defaults to 0, and refuses trailing 1s past the last axis of "
+        "the first input. Other readers may follow the specification, so the result depends on the reader."
+    ),
+    fix=(
+        "Write the axis under the name that the library reads, and remove trailing 1s of the second input past the "
+        "last axis of the first input."
+    ),
     bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
     .replace("2,3,4,5", "3,4,4,5")
     .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")

@@ -16,12 +16,16 @@ BROADCAST_MISMATCH = Rule(
     "IRL201",
     "broadcast-mismatch",
     Severity.ERROR,
-    "The inputs of an elementwise operator have sizes on one axis that differ, and neither is 1.",
-    why="Shapes are aligned on their last axes; two sizes on one axis must be equal, or one of them 1. Where they "
-    'are neither, no runtime can compute the node: ONNX Runtime stops with "Incompatible dimensions", OpenVINO '
-    'with "Argument shapes are inconsistent.", both without the sizes.',
-    fix="""Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) so that each input's axes stand under the
-axes that they belong to: a bias of 64 channels is [64, 1, 1] against [N, 64, H, W].""",
+    "Two inputs of an elementwise operator have different sizes on an axis, and neither size is 1.",
+    why=(
+        "Shapes are aligned at their last axes. On each axis, the sizes must be equal, or one of them must be 1. "
+        'Otherwise, no runtime can compute the node: ONNX Runtime fails with "Incompatible dimensions", and OpenVINO '
+        'with "Argument shapes are inconsistent.". Neither message names the sizes.'
+    ),
+    fix=(
+        "Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) to align the shapes. For example, a "
+        "bias of 64 channels needs the shape [64, 1, 1] for data of the shape [N, 64, H, W]."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,9 +38,11 @@ UNIDIRECTIONAL_MISMATCH = Rule(
     "unidirectional-broadcast-mismatch",
     Severity.ERROR,
     "An input cannot be broadcast to the shape of another input.",
-    why="The operator broadcasts one way: the result has the shape of the first input, so the other one may not have "
-    "more axes, and each of its sizes must be 1 or that of the axis that it stands under.",
-    fix="Give the input a shape that broadcasts to the other one by NumPy's rule, with no axis larger than it.",
+    why=(
+        "The operator broadcasts in one direction: the result has the shape of the first input. The other input must "
+        "not have more axes, and each of its sizes must be 1 or equal to that of the aligned axis."
+    ),
+    fix="Use a shape that NumPy's rule can broadcast to the other input without enlarging that input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,10 +53,12 @@ SHAPES_DIFFER = Rule(
     "IRL203",
     "shapes-differ",
     Severity.ERROR,
-    "Inputs that must be of one shape are not.",
-    why='Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean '
-    "below 8, in ONNX) nothing is implied: every size must be the same.",
-    fix='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
+    "Inputs that must have the same shape have different shapes.",
+    why=(
+        'Without broadcasting, every size must be the same. In OpenVINO, this is `auto_broadcast="none"`. In ONNX, '
+        "it applies to opsets below 7, and to Max, Min, Sum and Mean in opsets below 8."
+    ),
+    fix='Make the shapes equal, or enable broadcasting: `auto_broadcast="numpy"` in an IR, or a newer opset in ONNX.',
     bad="""<ir_version: 3, opset_import: ["" : 7]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>

@@ -26,14 +26,16 @@ NOT_COMPILED = Rule(
     "IRL525",
     "layer-not-compiled",
     Severity.WARNING,
-    "OpenVINO reads the layer, and refuses to compile it for the CPU.",
-    why="""Reading a model checks little more than types and shapes. The CPU plugin needs to know the rank of every
-        tensor when it compiles the model, holds no tensors of some element types, and wants constants in some places:
-        there `compile_model` fails,
-with a text that rarely names the place. Where the specification allows the layer, another device may run it, or the
-CPU once the model is reshaped: that is a warning, and an error with `--target openvino`. What the specification
-forbids is an error.""",
-    fix="Give the layer what the message names, or an input its rank with `reshape` before compiling.",
+    "OpenVINO reads the layer, but refuses to compile it for the CPU.",
+    why=(
+        "When OpenVINO reads a model, it checks little more than types and shapes. When the CPU plugin compiles the "
+        "model, it needs the rank of every tensor, does not support some element types, and requires that some "
+        "inputs are constants. Otherwise, `compile_model` fails with a message that rarely names the layer. If the "
+        "specification allows the layer, this is a warning, because another device may run it, or the CPU may run it "
+        "after a reshape; with `--target openvino`, it is an error. If the specification forbids the layer, it is "
+        "always an error."
+    ),
+    fix="Change the layer as the message says. If a rank is missing, call `reshape` before you compile the model.",
     bad=_GOOD.replace('shape="?,3"', 'shape="..."').replace("<dim>-1</dim><dim>3</dim>", ""),
     good=_GOOD,
 )

@@ -14,9 +14,11 @@ INPUT_RANK_REFUSED = Rule(
     "input-rank-refused",
     Severity.ERROR,
     "An input has a number of axes that the operator does not accept.",
-    why="""Some operators take only tensors of certain ranks: images of four axes, lists of one, single numbers of none.
-Runtimes refuse any other when they load the model.""",
-    fix="Give the input the number of axes that the message names, with Reshape, Squeeze or Unsqueeze.",
+    why=(
+        "Some operators accept only certain ranks, such as images with four axes, lists with one axis, or scalars. "
+        "Runtimes refuse any other rank when they load the model."
+    ),
+    fix="Use Reshape, Squeeze or Unsqueeze to give the input the number of axes in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -34,12 +34,15 @@ CHANNELS_MISMATCH = Rule(
     "conv-channels-mismatch",
     Severity.ERROR,
     "The number of input channels does not match the weights.",
-    why="""The weights of a convolution take a fixed number of input channels: axis 1 of W times `group` in ONNX, axis
-        1 of the filters in OpenVINO (axes 0 and 2 of grouped ones), axis 0 of a transposed convolution's weights. ONNX
-        Runtime refuses
-another input when it comes to the node, OpenVINO when it loads the model.""",
-    fix="""Feed a tensor with that many channels, or use the weights that belong to it. Often the axes are in another
-        order: [N, H, W, C] where [N, C, H, W] is expected.""",
+    why=(
+        "The weights of a convolution determine the number of input channels: axis 1 of W times `group` in ONNX, "
+        "axis 1 of the filters in OpenVINO (axes 0 and 2 if grouped), and axis 0 of the weights of a transposed "
+        "convolution. ONNX Runtime refuses another number at the node, and OpenVINO when it loads the model."
+    ),
+    fix=(
+        "Pass a tensor with that number of channels, or use the matching weights. Often the order of the axes is "
+        "wrong: [N, H, W, C] instead of [N, C, H, W]."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,4,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -51,9 +54,12 @@ GROUPS_MISMATCH = Rule(
     "conv-groups-mismatch",
     Severity.ERROR,
     "The channels cannot be divided into the groups of the convolution.",
-    why="Each group takes an equal part of the input channels and gives an equal part of the output channels, so "
-    "`group` must be at least 1 and divide both. Runtimes refuse the node otherwise; some divide by zero.",
-    fix="Set `group` to a number that divides the input and output channels; 1 for a plain convolution.",
+    why=(
+        "Each group uses an equal share of the input channels and computes an equal share of the output channels. So "
+        "`group` must be at least 1 and must divide both numbers. Runtimes refuse any other node; some divide by "
+        "zero."
+    ),
+    fix="Set `group` to a number that divides the input and the output channels. An ordinary convolution has 1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,8,8] x, float[7,3,3,3] w) => (float[1,7,6,6] y) { y = Conv <group = 2> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -64,10 +70,12 @@ BIAS_MISMATCH = Rule(
     "IRL312",
     "conv-bias-mismatch",
     Severity.ERROR,
-    "The bias of a convolution is not a list with one element for each output channel.",
-    why="""The bias is added to each output channel and is not broadcast: it has one axis, of as many elements as there
-        are output channels. ONNX Runtime refuses any other when it comes to the node.""",
-    fix="Give the bias one axis with an element for each output channel, or leave it out and use an Add node.",
+    "The bias of a convolution does not have exactly one element for each output channel.",
+    why=(
+        "The bias is added to the output channels without broadcasting: it has one axis, with one element for each "
+        "output channel. ONNX Runtime refuses any other bias at the node."
+    ),
+    fix="Give the bias one axis with an element for each output channel, or remove the bias and use an Add node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[16,3,3,3] w, float[1] b) => (float[1,16,6,6] y) { y = Conv (x, w, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -78,9 +86,11 @@ KERNEL_SHAPE_MISMATCH = Rule(
     "IRL313",
     "kernel-shape-mismatch",
     Severity.ERROR,
-    "The attribute `kernel_shape` is not the shape of the kernel in the weights.",
-    why="""The kernel's sizes stand in the weights; `kernel_shape` may only repeat them. ONNX Runtime refuses the node
-otherwise, when it comes to it.""",
+    "The attribute `kernel_shape` differs from the shape of the kernel in the weights.",
+    why=(
+        "The shape of the weights determines the sizes of the kernel, and `kernel_shape` can only repeat them. If "
+        "they differ, ONNX Runtime refuses the node when it reaches it."
+    ),
     fix="Remove `kernel_shape`, or write the spatial sizes of the weights.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,4,4] y) { y = Conv <kernel_shape = [5, 5]> (x, w) }""",

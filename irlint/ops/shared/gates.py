@@ -24,12 +24,16 @@ WEIGHTS_MISMATCH = Rule(
     "IRL375",
     "recurrent-weights-mismatch",
     Severity.ERROR,
-    "A weight of a recurrent operator does not have the shape that the other sizes give it.",
-    why="""W, R, B and P hold one block for each gate (4 in LSTM, 3 in GRU, 1 in RNN) of `hidden_size` rows; W is
-        multiplied with the input and R with the hidden state. Runtimes refuse any other shape, most of them only when
-        the node runs.""",
-    fix="Check the number of gates, `hidden_size`, the size of the input and the directions; the message names the "
-    "axis.",
+    "The shape of a recurrent operator's weight does not fit the other sizes.",
+    why=(
+        "W, R, B and P have a block of `hidden_size` rows for each gate: 4 in LSTM, 3 in GRU, 1 in RNN. W is "
+        "multiplied with the input, and R with the hidden state. Runtimes refuse any other shape, most of them only "
+        "when the node runs."
+    ),
+    fix=(
+        "Check the number of gates, `hidden_size`, the size of the input and the number of directions. The message "
+        "names the axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,30,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM <hidden_size = 10> (x, w, r) \
 }""",
@@ -42,11 +46,15 @@ STATE_MISMATCH = Rule(
     "IRL376",
     "recurrent-state-mismatch",
     Severity.ERROR,
-    "The input, an initial state or the sequence lengths of a recurrent operator do not fit together.",
-    why="""The batch, the number of directions and the hidden size are the same in all of them. Runtimes refuse the
-        node, most of them only when it runs.""",
-    fix="Check the order of the axes (ONNX: sequence, batch, input; OpenVINO and `layout=1`: batch first), and the "
-    "sizes.",
+    "The input, the initial states and the sequence lengths of a recurrent operator do not fit together.",
+    why=(
+        "The batch size, the number of directions and the hidden size must be equal in all of them. Otherwise, "
+        "runtimes refuse the node, most of them only when it runs."
+    ),
+    fix=(
+        "Check the sizes and the order of the axes: sequence, batch, input in ONNX; batch first in OpenVINO and with "
+        "`layout=1`."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r, float[1,5,10] h) => (float[5,1,3,10] y) {
   y = LSTM <hidden_size = 10> (x, w, r, , , h)
@@ -61,12 +69,13 @@ ACTIVATIONS_MISMATCH = Rule(
     "IRL377",
     "recurrent-activations-mismatch",
     Severity.ERROR,
-    "The activations of a recurrent operator are too few or too many, or one is unknown.",
-    why="""Each direction needs its own: three in LSTM, two in GRU, one in RNN. Runtimes refuse the model when they
-        load it. In OpenVINO the sequences have no activations unless they are written: without them, or with others
-        than relu, sigmoid and tanh,
-the model is read, but not compiled.""",
-    fix="Write the activations of every direction, one after the other.",
+    "A recurrent operator has too few or too many activations, or an unknown one.",
+    why=(
+        "Each direction needs its own activations: three in LSTM, two in GRU, one in RNN. Runtimes refuse other "
+        "lists when they load the model. In OpenVINO, sequences have no default activations: without activations, or "
+        "with others than relu, sigmoid and tanh, OpenVINO reads the model but cannot compile it."
+    ),
+    fix="List the activations of all directions, one direction after the other.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
   y = LSTM <hidden_size = 10, activations = ["Sigmoid", "Tanh"]> (x, w, r)
@@ -83,9 +92,11 @@ HIDDEN_SIZE = Rule(
     "recurrent-hidden-size-unclear",
     Severity.WARNING,
     "`hidden_size` is missing or disagrees with the weights.",
-    why="The ONNX specification makes `hidden_size` optional; ONNX Runtime refuses a node without it. OpenVINO reads "
-    "the size from the weights and ignores the attribute; other readers of the file follow the attribute.",
-    fix="Set `hidden_size` to the last size of R.",
+    why=(
+        "By the ONNX specification, `hidden_size` is optional, but ONNX Runtime refuses a node without it. OpenVINO "
+        "reads the size from the weights and ignores the attribute; other readers of the file use the attribute."
+    ),
+    fix="Set `hidden_size` to the size of R's last axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM (x, w, r) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

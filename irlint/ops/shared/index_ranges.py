@@ -14,11 +14,13 @@ INDEX_OUT_OF_RANGE = Rule(
     "index-out-of-range",
     Severity.ERROR,
     "A known index is outside its axis.",
-    why="An axis of size n has the indices 0 to n-1, and -n to -1 if the operator counts from the end. An index is "
-    "known if it is a constant or follows from sizes, such as the Range of a sequence's length. ONNX Runtime "
-    'fails with "indices element out of data bounds". OpenVINO\'s Gather and GatherND return zeros without a '
-    "message, so irlint warns.",
-    fix="Correct the index, or the size of the axis: often a table has fewer rows than the ids that are looked up.",
+    why=(
+        "An axis of size n has the indices 0 to n-1, and also -n to -1 if the operator counts from the end. irlint "
+        "knows an index that is a constant or is computed from sizes, such as the Range of a sequence's length. ONNX "
+        'Runtime fails with "indices element out of data bounds". OpenVINO\'s Gather and GatherND silently return '
+        "zeros; for these, irlint warns."
+    ),
+    fix="Correct the index or the size of the axis. Often a table has too few rows for the ids.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, indices) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -20,12 +20,16 @@ SLICES_UNEVEN = Rule(
     "IRL153",
     "slices-uneven",
     Severity.ERROR,
-    "A port map cuts an input into slices, or joins an output of slices, that do not fit their axis or the body.",
-    why="""Each iteration takes `stride` elements of the axis between `start` and `end`. OpenVINO refuses a layer whose
-        slices lie outside of the axis, do not end with it, are not as long as those of the body, or are more or fewer
-        than those of another port.""",
-    fix="Let `stride` and `part_size` be the size of the axis in the body, and divide what lies between `start` and "
-    "`end`.",
+    "The slices of a port map do not fit their axis or the body.",
+    why=(
+        "Each iteration uses `stride` elements of the axis between `start` and `end`. OpenVINO refuses the layer if "
+        "the slices exceed the axis, do not end with it, differ in size from the body's parameter or result, or "
+        "differ in number from those of another port."
+    ),
+    fix=(
+        "Set `stride` and `part_size` to the size of the axis in the body. They must divide the distance from "
+        "`start` to `end`."
+    ),
     bad=GOOD.replace('internal_layer_id="2" axis="0"', 'internal_layer_id="2" axis="0" stride="2"'),
     good=GOOD,
 )

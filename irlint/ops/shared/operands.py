@@ -12,12 +12,16 @@ RANK_MISMATCH = Rule(
     "IRL314",
     "window-rank-mismatch",
     Severity.ERROR,
-    "The input, the weights and the window's attributes differ in their number of spatial axes.",
-    why="""A convolution or pooling over n spatial axes takes an input of n + 2 axes, weights of as many, and n entries
-        in `strides`, `dilations` and the kernel (ONNX `pads`: 2n, first all beginnings, then all ends). Runtimes
-        refuse anything else
-when they load the model.""",
-    fix="Give every attribute one entry for each spatial axis of the input, and the input its batch and channel axes.",
+    "The input, the weights and the attributes of a window have different numbers of spatial axes.",
+    why=(
+        "A convolution or pooling over n spatial axes needs n + 2 axes in its input and its weights, and n entries "
+        "in `strides`, `dilations` and the kernel. ONNX `pads` has 2n entries: all beginnings first, then all ends. "
+        "Runtimes refuse anything else when they load the model."
+    ),
+    fix=(
+        "Give every attribute one entry for each spatial axis of the input. The input also needs a batch axis and a "
+        "channel axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,6,6] y) { y = MaxPool <kernel_shape = [3, 3], strides = [1]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -29,10 +33,12 @@ OPERAND_MISMATCH = Rule(
     "window-operand-mismatch",
     Severity.ERROR,
     "An additional input of a convolution or pooling does not fit the other inputs.",
-    why="Scales and zero points are a single element or one per output channel; offsets, masks and indices have an "
-    "entry for each window; a shape given as an input has one entry per axis. Runtimes refuse anything else, "
-    "most of them only at the node.",
-    fix="Give the input the shape that the message names.",
+    why=(
+        "Scales and zero points have one element, or one per output channel. Offsets, masks and indices have an "
+        "entry for each window. A shape input has one entry per axis. Runtimes refuse anything else, most of them "
+        "only at the node."
+    ),
+    fix="Give the input the shape in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,1,2,2] x, int64[1,1,2,3] i) => (float[1,1,4,4] y) {
   y = MaxUnpool <kernel_shape = [2, 2], strides = [2, 2]> (x, i)

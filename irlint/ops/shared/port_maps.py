@@ -44,10 +44,13 @@ PORT_MAP_BROKEN = Rule(
     "IRL395",
     "port-map-broken",
     Severity.ERROR,
-    "A port map names a port or a layer that does not exist, or leaves one out.",
-    why="""The port map ties each input of the layer to a Parameter of its body, and each output to a Result, by their
-        ids. OpenVINO refuses what it cannot tie with "unordered_map::at" or "vector::_M_range_check".""",
-    fix="Correct the id that the message names, or add the entry that is missing.",
+    "A port map omits a port or a layer, or refers to one that does not exist.",
+    why=(
+        "The port map connects each input of the layer to a Parameter of its body, and each output to a Result, by "
+        'their ids. If an id is missing, OpenVINO refuses the model with "unordered_map::at" or '
+        '"vector::_M_range_check".'
+    ),
+    fix="Correct the id in the message, or add the missing entry.",
     bad=GOOD.replace('internal_layer_id="0" axis', 'internal_layer_id="7" axis'),
     good=GOOD,
 )

@@ -15,12 +15,14 @@ RESIZE_MODE_UNSUPPORTED = Rule(
     "IRL523",
     "resize-mode-unsupported",
     Severity.WARNING,
-    "ONNX Runtime does not resize these axes, or numbers of this type, in this mode.",
-    why='The specification has N-linear and N-cubic interpolation for any tensor. ONNX Runtime has "linear" for '
-    'two and three axes, for axes 2 and 3 or 1 and 2 of four, and for the last three of five. It has "cubic" '
-    "for two axes, and for axes 2 and 3 of four; for axes 1 and 2 only with `antialias` or with scales of at "
-    'least 1. Another tensor is refused, also where all scales are 1. In "cubic" without `antialias`, axes 2 '
-    "and 3 of integers fail at run time.",
+    "ONNX Runtime cannot resize these axes, or this element type, in this mode.",
+    why=(
+        'By the specification, linear and cubic interpolation work for any tensor. ONNX Runtime supports "linear" '
+        "only for tensors of two or three axes, for axes 2 and 3 or 1 and 2 of four, and for the last three of five. "
+        'It supports "cubic" only for tensors of two axes, and for axes 2 and 3 of four; for axes 1 and 2 of four, '
+        "it needs `antialias` or scales of at least 1. It refuses any other tensor, even if all scales are 1. In "
+        '"cubic" mode without `antialias`, axes 2 and 3 of integer tensors fail at run time.'
+    ),
     fix="Transpose the data so that the resized axes are the last two of two or four, and transpose the result back.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,8] x) => (float[1,16,16] y) <float[3] scales = {1, 2, 2}> { y = Resize <mode = "cubic"> (x, "", scales) \

@@ -26,11 +26,15 @@ WINDOW_EXCEEDS_INPUT = Rule(
     "window-exceeds-input",
     Severity.ERROR,
     "The window does not fit into the padded input even once.",
-    why="The output would have no element, or a negative number, on that axis. OpenVINO refuses the model when it "
-    "loads it. ONNX Runtime refuses a convolution at the node; its pooling continues with an empty output, or "
-    "with a window that reaches past the end, and irlint warns.",
-    fix="Use a smaller kernel or dilation, pad more, or feed a larger input. If an inner size became that small, the "
-    "model expects larger inputs.",
+    why=(
+        "The output would have no element, or a negative number of elements, on that axis. OpenVINO refuses the "
+        "model when it loads it. ONNX Runtime refuses a convolution at the node. Its poolings return an empty "
+        "output, or use a window that exceeds the input; for these, irlint warns."
+    ),
+    fix=(
+        "Use a smaller kernel or dilation, more padding, or a larger input. If only an inner size is too small, the "
+        "model needs larger inputs."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,1,1] y) { y = Conv (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,9 +46,11 @@ AUTO_PAD_CONFLICT = Rule(
     "auto-pad-conflict",
     Severity.ERROR,
     "`auto_pad` and `pads` are both given and contradict each other.",
-    why="ONNX forbids using both. ONNX Runtime refuses such a convolution when it loads the model. In a pooling "
-    "operator it follows `auto_pad` while ONNX shape inference follows `pads`, and irlint warns.",
-    fix="Keep one of them: `pads`, or `auto_pad` if the padding must depend on the size of the input.",
+    why=(
+        "ONNX forbids both attributes together. ONNX Runtime refuses such a convolution when it loads the model. For "
+        "a pooling, ONNX Runtime uses `auto_pad`, but ONNX shape inference uses `pads`; in that case, irlint warns."
+    ),
+    fix="Keep one of them: `pads`, or `auto_pad` if the padding has to depend on the size of the input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
   y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (x, w)
@@ -58,13 +64,15 @@ PADDING_NOT_PORTABLE = Rule(
     "IRL318",
     "padding-not-portable",
     Severity.WARNING,
-    "The specification allows this padding, and ONNX Runtime does not.",
-    why="""ONNX lets `pads` "take any value greater than or equal to 0", and combines `auto_pad` with dilations. ONNX
-        Runtime refuses a pooling whose pads are not smaller than the kernel ("Pad should be smaller than kernel."),
-        refuses a convolution
-with SAME padding and dilations ("Dilation not supported for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."), and
-gives a pooling with both another size than the specification.""",
-    fix="Pad with a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
+    "The specification allows this padding, but ONNX Runtime does not support it.",
+    why=(
+        'By the ONNX specification, `pads` "can take any value greater than or equal to 0", and `auto_pad` works '
+        'with dilations. ONNX Runtime refuses a pooling whose pads are not smaller than the kernel ("Pad should be '
+        'smaller than kernel."). It refuses a convolution with SAME padding and dilations ("Dilation not supported '
+        'for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."). For a pooling with both, its output size differs '
+        "from the specification."
+    ),
+    fix="Insert a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,11,11] y) { y = MaxPool <kernel_shape = [2, 2], pads = [2, 2, 2, 2]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -57,12 +57,14 @@ PRIORS_MISMATCH = Rule(
     "IRL388",
     "prior-boxes-mismatch",
     Severity.ERROR,
-    "Prior boxes, their attributes and their predictions disagree on the number of boxes.",
-    why="""DetectionOutput takes 4 offsets and one score per class for each prior box: [N, priors * 4], [N, priors *
-        classes] and priors [1 or N, 2, priors * 4] (one row with variance_encoded_in_target, 5 numbers each where they
-        are not normalized).
-PriorBoxClustered needs a height for each width. OpenVINO refuses anything else.""",
-    fix="Make the predictions come from the same feature maps as the priors, and correct the attributes.",
+    "Prior boxes, their attributes and their predictions have different numbers of boxes.",
+    why=(
+        "DetectionOutput needs 4 offsets and one score per class for each prior box, in these shapes: offsets [N, "
+        "priors * 4], scores [N, priors * classes], and priors [1 or N, 2, priors * 4]. The priors have one row with "
+        "variance_encoded_in_target, and 5 numbers per box if they are not normalized. PriorBoxClustered needs one "
+        "height for each width. OpenVINO refuses anything else."
+    ),
+    fix="Compute predictions and priors from the same feature maps, and correct the attributes.",
     bad=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,44")), "1,1,10,7"),
     good=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,40")), "1,1,10,7"),
 )

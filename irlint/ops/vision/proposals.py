@@ -26,12 +26,16 @@ PROPOSALS_MISMATCH = Rule(
     "IRL389",
     "proposal-inputs-mismatch",
     Severity.ERROR,
-    "The inputs of a region proposal do not fit each other.",
-    why="""Scores, box deltas and anchors of a region proposal describe one grid: the same images, height, width and
-        anchors, with 4 deltas for each. OpenVINO refuses most of what does not fit; where it does not look, it is a
-        warning, and the result
-is read from the wrong places.""",
-    fix="Connect scores, deltas and anchors of one feature map, and correct the attributes that count the anchors.",
+    "The inputs of a region proposal do not fit together.",
+    why=(
+        "Scores, box deltas and anchors of a region proposal describe the same grid: they need the same number of "
+        "images, height, width and number of anchors, and 4 deltas per anchor. OpenVINO refuses most other inputs. "
+        "It does not check some of them and computes a wrong result; for these, irlint warns."
+    ),
+    fix=(
+        "Connect scores, deltas and anchors of the same feature map, and correct the attributes with the number of "
+        "anchors."
+    ),
     bad=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,72,14,14"), ("f32", "3")), "300,5"),
     good=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,36,14,14"), ("f32", "3")), "300,5"),
 )

@@ -24,11 +24,13 @@ REGIONS_MISMATCH = Rule(
     "IRL386",
     "regions-mismatch",
     Severity.ERROR,
-    "Regions of interest do not have the axes that the operator reads.",
-    why="""Regions are [regions, 4] (corners), with the image of each in a list of its own (RoiAlign), or [regions, 5]
-        with the image first (ROIPooling, PSROIPooling) or the angle last (ROIAlignRotated). Runtimes refuse anything
-        else.""",
-    fix="Give the regions the axes that the message names, and one image index for each region.",
+    "Regions of interest do not have the shape that the operator requires.",
+    why=(
+        "Regions have the shape [regions, 4] (corners) with a separate list of image indices in RoiAlign; [regions, "
+        "5] with the image index first in ROIPooling and PSROIPooling; and [regions, 5] with the angle last in "
+        "ROIAlignRotated. Runtimes refuse anything else."
+    ),
+    fix="Give the regions the shape in the message, and one image index for each region.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,256,50,50] x, float[100,5] rois, int64[100] images) => (float[100,256,7,7] y)
 { y = RoiAlign <output_height = 7, output_width = 7> (x, rois, images) }""",
@@ -55,11 +57,14 @@ CHANNELS_MISMATCH = Rule(
     "IRL387",
     "region-channels-mismatch",
     Severity.ERROR,
-    "The number of channels of a feature map does not match the attributes.",
-    why="PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x * "
-    "spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes "
-    "+ 1) channels for each anchor; there OpenVINO does not check, and reads beyond the map; irlint warns.",
-    fix="Correct the attributes, or connect the feature map that they describe.",
+    "The number of channels of a feature map does not fit the attributes.",
+    why=(
+        "PSROIPooling needs output_dim * group_size * group_size channels (output_dim * spatial_bins_x * "
+        "spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo needs (coords + classes "
+        "+ 1) channels for each anchor. OpenVINO does not check this number and reads beyond the feature map; in "
+        "that case, irlint warns."
+    ),
+    fix="Correct the attributes, or connect the matching feature map.",
     bad=_YOLO.replace("CHANNELS", "250"),
     good=_YOLO.replace("CHANNELS", "255"),
 )

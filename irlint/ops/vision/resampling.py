@@ -26,9 +26,11 @@ RESIZE_COUNT_MISMATCH = Rule(
     "resize-count-mismatch",
     Severity.ERROR,
     "The number of scales or sizes differs from the number of resized axes.",
-    why="Without `axes`, a resize needs a scale or a size for every axis of the data, batch and channels included; "
-    "with `axes`, one for each of them. Runtimes refuse any other number when they load the model.",
-    fix="Write 1 as the scale of an axis that keeps its size, or name the axes.",
+    why=(
+        "Without `axes`, a resize needs a scale or a size for every axis of the data, including batch and channels. "
+        "With `axes`, it needs one for each of these axes. Runtimes refuse any other number when they load the model."
+    ),
+    fix="Use a scale of 1 for an axis that keeps its size, or list the resized axes in `axes`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[2] scales = {2, 2}> { y = Resize (x, "", scales) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -39,9 +41,11 @@ RESIZE_SCALE_REFUSED = Rule(
     "IRL366",
     "resize-scale-not-positive",
     Severity.ERROR,
-    "A resize has a scale or a size that is not positive, or an Upsample a scale below 1.",
-    why='ONNX Runtime refuses the model: "Scale value should be greater than 0", and for Upsample, than 1.',
-    fix="Use a positive scale, and Resize instead of Upsample to make a tensor smaller.",
+    "A resize has a scale or a size that is not positive, or an Upsample has a scale below 1.",
+    why=(
+        'ONNX Runtime refuses the model with "Scale value should be greater than 0", or for Upsample, "greater than 1".'
+    ),
+    fix="Use a positive scale. To make a tensor smaller, use Resize instead of Upsample.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,N,8] y) <float[4] scales = {1, 1, -2, 1}> { y = Resize (x, "", scales) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -53,9 +57,11 @@ RESIZE_TARGET_UNCLEAR = Rule(
     "resize-target-unclear",
     Severity.ERROR,
     "A Resize has both scales and sizes, or neither.",
-    why="Exactly one of them must state the size of the result; runtimes refuse both and none. An empty list counts "
-    'as absent. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.',
-    fix="Leave one of the two out, by the empty name.",
+    why=(
+        "Exactly one of them must determine the size of the result; runtimes refuse both or none. An empty list "
+        'counts as absent. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.'
+    ),
+    fix="Replace one of them by an empty name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -24,8 +24,10 @@ TENSOR_TYPE = Rule(
     "constant-type-undefined",
     Severity.ERROR,
     "A tensor has no valid element type.",
-    why="TensorProto.data_type must be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor "
-    "that states none, 0 or another number, even if nothing uses the tensor.",
+    why=(
+        "TensorProto.data_type must be a type number of onnx.proto. If it is missing, 0 or another number, ONNX "
+        "Runtime refuses the model, even if the tensor is unused."
+    ),
     fix="Set data_type to the type of the elements, as onnx.numpy_helper.from_array does.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
@@ -35,42 +37,50 @@ STORED_TWICE = Rule(
     "constant-stored-twice",
     Severity.WARNING,
     "The elements of a tensor are stored in more than one place.",
-    why="onnx.proto requires exactly one of raw_data, the typed fields and external data. The ONNX checker refuses "
-    "the model. ONNX Runtime uses one of them without a message; it refuses the model if the tensor is in a "
-    "body, or in an attribute of an operator other than Constant.",
-    fix="Keep the place that holds the elements, and clear the others.",
+    why=(
+        "By onnx.proto, the elements must be in exactly one of raw_data, the typed fields and external data. The "
+        "ONNX checker refuses the model. ONNX Runtime silently uses one of them, but refuses the model if the tensor "
+        "is in a body or in an attribute of an operator other than Constant."
+    ),
+    fix="Keep the field with the right elements, and clear the others.",
 )
 
 MISPLACED_STRINGS = Rule(
     "IRL710",
     "strings-misplaced",
     Severity.ERROR,
-    "The strings of a tensor do not stand in string_data, one for each element.",
-    why="""Strings have no fixed size: onnx.proto keeps them in string_data alone, never in raw_data, in another field
-        or in external data. ONNX Runtime refuses the model where something uses the tensor.""",
-    fix="Write the strings as string_data, as many as the shape has elements.",
+    "The strings of a tensor are not stored in string_data, or their number differs from the shape.",
+    why=(
+        "By onnx.proto, strings must be in string_data, because they have no fixed size; raw_data, other fields and "
+        "external data are not allowed. ONNX Runtime refuses the model if the tensor is used."
+    ),
+    fix="Store the strings in string_data, one for each element of the shape.",
 )
 
 EXTERNAL_ENTRIES = Rule(
     "IRL711",
     "external-data-malformed",
     Severity.ERROR,
-    "The entries that say where a tensor's external data lies are not those of onnx.proto.",
-    why="""The keys are location, offset, length and checksum; ONNX Runtime knows those that begin with prepacked
-        besides. It refuses the model for any other key, and for a second location.""",
-    fix="Write location, offset and length, each once.",
+    "The external data entries of a tensor have an unknown or repeated key.",
+    why=(
+        "onnx.proto defines the keys location, offset, length and checksum, and ONNX Runtime also knows keys that "
+        "begin with prepacked. ONNX Runtime refuses the model for any other key, and for a second location."
+    ),
+    fix="Write each of location, offset and length once.",
 )
 
 SPARSE_TENSOR = Rule(
     "IRL713",
     "sparse-tensor-malformed",
     Severity.ERROR,
-    "The values, the indices and the dims of a sparse tensor do not fit together.",
-    why="""SparseTensorProto has one index of type int64 for each value (one number, or one for each axis), all within
-        dims, each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It
-        does not care for
-their order, and takes smaller integers; the ONNX checker refuses these.""",
-    fix="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
+    "The values, indices and dims of a sparse tensor do not fit together.",
+    why=(
+        "A SparseTensorProto needs one int64 index for each value: a single number, or one number per axis. The "
+        "indices must be within dims, unique and in ascending order. ONNX Runtime refuses the model if an index is "
+        "missing or out of range. It accepts unsorted indices and smaller integer types, but the ONNX checker "
+        "refuses these."
+    ),
+    fix="Write the sparse tensor with onnx.helper.make_sparse_tensor and with sorted indices.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
 
@@ -79,10 +89,15 @@ CODE_OUT_OF_RANGE = Rule(
     "constant-code-out-of-range",
     Severity.ERROR,
     "A number in int32_data does not fit the bits of its element type.",
-    why="int32_data holds elements of 8 and 16 bits as integers; float16, bfloat16 and the 8-bit floating-point "
-    "types are stored as their bit patterns. If something uses the tensor, ONNX Runtime refuses a number that is "
-    'negative or has more bits ("data overflow").',
-    fix="Write the bits of each element, or the elements as raw_data: onnx.numpy_helper.from_array does.",
+    why=(
+        "int32_data stores elements of 8 and 16 bits as integers. For float16, bfloat16 and the 8-bit floating-point "
+        "types, these integers are bit patterns. If the tensor is used, ONNX Runtime refuses a number that is "
+        'negative or has more bits ("data overflow").'
+    ),
+    fix=(
+        "Store the bit pattern of each element, or store the elements in raw_data, as onnx.numpy_helper.from_array "
+        "does."
+    ),
 )
 
 #: The fields of TensorProto that hold elements, by their numbers.

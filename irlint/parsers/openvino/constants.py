@@ -35,10 +35,12 @@ INVALID_CONST = Rule(
     "IRL705",
     "invalid-const",
     Severity.ERROR,
-    "A Const layer does not say what it holds or where its bytes lie.",
-    why="element_type, shape, offset and size place a constant in the .bin file. "
-    "OpenVINO refuses a Const that lacks one of them, or that has something other than numbers there.",
-    fix="Write the attribute, or write the IR again with openvino.save_model.",
+    "A Const layer does not define its type, its shape or the position of its bytes.",
+    why=(
+        "The attributes element_type, shape, offset and size define a constant in the .bin file. OpenVINO refuses a "
+        "Const if one of them is missing or is not valid."
+    ),
+    fix="Correct the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' offset="0"', ""),
     good=_GOOD,
 )

@@ -47,10 +47,12 @@ MISSING_ATTRIBUTE = Rule(
     "IRL110",
     "missing-layer-attribute",
     Severity.ERROR,
-    "A layer, a port or an edge lacks an attribute that it must have, or has no number where one must stand.",
-    why="Without id, name, type and version a layer cannot be created or connected. "
-    "OpenVINO refuses the file, even where the layer is not used.",
-    fix="Write the attribute, or write the IR again with openvino.save_model.",
+    "A layer, a port or an edge lacks a required attribute, or the attribute is not a number as required.",
+    why=(
+        "Without an id, name, type and version, OpenVINO cannot create or connect a layer. It refuses the file even "
+        "if the layer is unused."
+    ),
+    fix="Correct the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' name="y"', ""),
     good=_GOOD,
     role="wiring",
@@ -60,10 +62,12 @@ INVALID_PORT = Rule(
     "IRL111",
     "invalid-port",
     Severity.ERROR,
-    "A port has a dim, a precision or an id that cannot be read.",
-    why="A dim is an integer, or -1 for a size that is not known; only the shape of a Parameter has intervals. "
-    "OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
-    fix="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
+    "A port has an invalid dim, precision or id.",
+    why=(
+        "A dim is an integer, or -1 for a dynamic size; only the shape of a Parameter can have intervals. OpenVINO "
+        "refuses other texts and unknown precisions, and reads 2.5 as 2."
+    ),
+    fix="Use -1 for a dynamic size, and a precision such as FP32, FP16 or I64.",
     bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
     good=_GOOD,
     role="wiring",

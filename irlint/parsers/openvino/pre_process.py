@@ -20,10 +20,11 @@ MEAN_VALUES_REFUSED = Rule(
     "IRL152",
     "pre-process-mean-refused",
     Severity.ERROR,
-    "The mean values of the pre-process section do not fit the input that they are for.",
-    why="OpenVINO subtracts one mean value, or one mean image, from each channel of an input whose shape is known, and "
-    "refuses a "
-    "model that has another number of them.",
+    "The mean values of the pre-process section do not fit their input.",
+    why=(
+        "OpenVINO subtracts one mean value, or one mean image, from each channel of the input. The shape of the "
+        "input must be known, and the number of channels must match. Otherwise, OpenVINO refuses the model."
+    ),
     fix="Write one <channel> with one <mean> for each channel of the input, or remove the section.",
     bad=GOOD.replace(
         "  <layers>",
