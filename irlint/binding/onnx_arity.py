@@ -129,8 +129,7 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
     return [
         INPUT_COUNT.fault(
             f"input {gaps[0]} has the empty name; it is one of any number of inputs ({schema.inputs[-1].name}), none "
-            "of "
-            "which may be left out",
+            "of which can be omitted",
             help="remove the empty name, or connect a value",
             input=gaps[0],
         )
@@ -159,7 +158,7 @@ def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
         if value is None and formal.option == "single":
             return [
                 OUTPUT_COUNT.fault(
-                    f"output {index} ({formal.name}) has the empty name; only an optional output can be left out",
+                    f"output {index} ({formal.name}) has the empty name; only an optional output can be omitted",
                     help=f"name output {index} ({formal.name})",
                     loses=1,
                 )

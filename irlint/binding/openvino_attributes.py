@@ -189,7 +189,7 @@ def _documented(operator: Operator, name: str, known: Signature, unknown: list[s
         return None
     taken = "refuses the layer" if refused else f"takes {_shown(operator.absent[name])}"
     return MISSING_ATTRIBUTE.fault(
-        f"attribute `{name}` is absent: the specification takes {_shown(default)} then, and OpenVINO {taken}",
+        f"attribute `{name}` is absent: its default is {_shown(default)} in the specification, but OpenVINO {taken}",
         help=f'write {name}="{_shown(default)}"',
         attribute=name,
         severity=Severity.WARNING,

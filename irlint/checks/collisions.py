@@ -88,8 +88,8 @@ def _names(makers: Made, value: Value) -> tuple[str, ...]:
 
 def _left_twice(graph: Graph, node: Node, name: str) -> Problem:
     fault = TENSOR_NAME_COLLISION.fault(
-        f'the tensor "{name}" leaves the model here and is an input or another output already',
-        help=f'remove "{name}" from the `names` of the port, or put a layer in between',
+        f'the tensor "{name}" is an output here, and is already an input or another output of the model',
+        help=f'remove "{name}" from the `names` of the port, or insert a layer before the Result',
     )
     return Problem(fault, graph.path, node, place=node.place)
 
@@ -108,8 +108,8 @@ def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -
             continue
         other = makers[owner][0]
         fault = TENSOR_NAME_COLLISION.fault(
-            f'the layer {node.id} is named "{name}", and so is another input or output, which layer {other.id} makes',
-            help="give one of the two another name, or write the IR again as version 11",
+            f'the layer {node.id} is named "{name}", like another input or output, which comes from layer {other.id}',
+            help="rename one of the two, or write the IR again as version 11",
         )
         yield Problem(fault, graph.path, node, place=node.place)
         return

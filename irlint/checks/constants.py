@@ -329,7 +329,7 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
     label = node.name if node is not None and node.name else case.name
     fault = WEIGHTS_TOO_SHORT.fault(
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
-        f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} "
+        f"{counted(stored.offset + stored.available, 'byte')}: it extends {counted(size - stored.available, 'byte')} "
         f"past the end{more}",
         help=(not others and _other_offset(file, size, known)) or f"copy {file} again together with the model",
         severity=Severity.WARNING if case.unread else None,
@@ -359,7 +359,7 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
     negative = _negative(shape) if not constant.parts else None
     if negative is not None:
         text = f"axis {negative[0]} is {negative[1]}"
-        yield case.problem(NEGATIVE_SIZE.fault(text, help="write the size that the data has"))
+        yield case.problem(NEGATIVE_SIZE.fault(text, help="write the size of the data"))
         return
     if stored is None or stored.size is None or needed is None:
         return
@@ -378,9 +378,8 @@ def _negative(shape: Shape | None) -> tuple[int, int] | None:
 
 def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
     return CONSTANT_SIZE.fault(
-        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} takes up whole blocks of 3 bytes, {needed} in "
-        "all; "
-        f"{_stored_text(size)}, which OpenVINO loads",
+        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} is stored in complete blocks of 3 bytes, "
+        f"{needed} in all; {_stored_text(size)}, which OpenVINO loads",
         help=f"store {needed} bytes",
         severity=Severity.WARNING,
     )

@@ -334,9 +334,9 @@ def gives(node: Node, known: Known, within: str) -> str:
     """Who says otherwise than a declaration: the operator, the attributes of a node that is an input or a constant, or
     what the layer around the body ``within`` ties to its Parameter."""
     if within and node.op == known.format.input_node:
-        return "the layer around gives"
+        return "the enclosing layer passes"
     stated = node.op in (known.format.input_node, known.format.constant_node)
-    return "its attributes say" if stated else "the operator gives"
+    return "its attributes say" if stated else "the operator computes"
 
 
 def _contradiction(
@@ -347,7 +347,7 @@ def _contradiction(
     *,
     port: int,
     within: str = "",
-    gives: str = "the operator gives",
+    gives: str = "the operator computes",
 ) -> Fault | None:
     """The fault of a declaration of an output of a node in the graph ``within``, None where both types can be true."""
     declared = declaration.type
@@ -423,8 +423,8 @@ def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, wit
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault
     sizes = ",".join(map(str, shape))
-    correct = "correct what the port map ties to it" if within else f'write shape="{sizes}"'
-    return fault.changed(help=f"if {shape_text(shape)} is meant, {correct}; else declare {shape_text(stated)}")
+    correct = "correct the entry of the port map for it" if within else f'write shape="{sizes}"'
+    return fault.changed(help=f"if {shape_text(shape)} is intended, {correct}; otherwise declare {shape_text(stated)}")
 
 
 def _clash(

@@ -66,8 +66,8 @@ def problem_of(
     ones = [named[name] for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
     fault = EQUAL_SIZES.fault(
-        f"`{one}` and `{other}` of `{value.name}` are dynamic, but have to be equal{also}",
-        help="correct what brings one to the axis of the other, or give both axes one name",
+        f"`{one}` and `{other}` of `{value.name}` are dynamic, but must be equal{also}",
+        help="correct the node that uses one for the axis of the other, or give both axes the same name",
         marks=marks,
         remark="have to be equal" if marks else "",
         notes=(note,),

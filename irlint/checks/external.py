@@ -69,9 +69,9 @@ def _users(known: Known, outside: Mapping[Value, Constant]) -> dict[Value, list[
 def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: int, known: Known) -> Problem:
     assert constant.stored is not None
     fault = SHAPE_CONSTANT_EXTERNAL.fault(
-        f"input {index}, {value.name!r}, decides the shape of an output, and lies in {constant.stored.file}: "
-        "ONNX Runtime does not read it there",
-        help="keep it within the model: onnx.save with size_threshold=1024 leaves small tensors there",
+        f"input {index}, {value.name!r}, determines the shape of an output, but is stored in {constant.stored.file}, "
+        "where ONNX Runtime does not read it",
+        help="store it in the model file: onnx.save with size_threshold=1024 keeps small tensors there",
         input=index,
         severity=None if _has_known_operands(known, node) else Severity.WARNING,
     )

@@ -130,7 +130,7 @@ def _parameters(function: Function) -> Iterator[Fault]:
         if name in outputs[:position]:
             yield FUNCTION_PARAMETERS.fault(
                 f"outputs {outputs.index(name)} and {position} of the function are both {name!r}",
-                help="return an Identity of it as the second",
+                help="return it a second time through an Identity",
             )
         elif name in inputs:
             yield FUNCTION_PARAMETERS.fault(
@@ -144,8 +144,8 @@ def _shadowed(function: Function, model: Model) -> Iterator[Fault]:
     if function.domain in OFFICIAL_DOMAINS and version and official(function.name, version, function.domain):
         name = f"{function.domain or 'ai.onnx'}.{function.name}"
         yield SHADOWED_OPERATOR.fault(
-            f"the function has the name of the operator {name}, which ONNX Runtime takes in its place",
-            help="give the function a domain of its own",
+            f"the function has the name of the operator {name}, which ONNX Runtime uses instead",
+            help="move the function to a domain of its own",
         )
 
 
@@ -262,9 +262,9 @@ def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
     graph, node, mine, theirs = differing[0]
     more = f", and {counted(len(differing) - 1, 'more node')} of the function" if len(differing) > 1 else ""
     fault = FUNCTION_OPSET.fault(
-        f"the function imports opset {mine} of {node.domain or 'ai.onnx'} and the model opset {theirs}, where the "
-        f"operator is another version{more}",
-        help=f"let the function import opset {theirs}, and write its nodes for it",
+        f"the function imports opset {mine} of {node.domain or 'ai.onnx'} and the model opset {theirs}, which has "
+        f"another version of the operator{more}",
+        help=f"import opset {theirs} in the function, and write its nodes for that opset",
     )
     yield Problem(fault, graph.path, node)
 

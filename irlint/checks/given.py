@@ -65,9 +65,9 @@ def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
             return None
         what = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
     return GIVEN_SHAPE_CONTRADICTED.fault(
-        f"{by} gives the input {name!r} the shape {shape_text(given)}, and the file declares [{', '.join(allowed)}]: "
+        f"{by} gives the input {name!r} the shape {shape_text(given)}, but the file declares [{', '.join(allowed)}]: "
         f"{what}",
-        help="give sizes that the declaration allows, or declare those that vary as open",
+        help="use sizes that the declaration allows, or declare the sizes as dynamic",
     )
 
 

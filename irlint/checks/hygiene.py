@@ -195,7 +195,7 @@ def _stray(graph: Graph) -> Iterator[Problem]:
     """What ``value_info`` declares that is no value of the graph, nor of a body in it."""
     names = stray_names(graph)
     if names:
-        text = f"value_info declares {counted(len(names), 'name')} that nothing makes: {_listed(names)}"
+        text = f"value_info declares {counted(len(names), 'name')} that nothing computes: {_listed(names)}"
         yield _problem(STRAY_DECLARATION, text, graph, names[0])
 
 

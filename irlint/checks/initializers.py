@@ -88,8 +88,8 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
         first = (refused or hidden)[0]
         more = f", nor {'is 1 more' if len(hidden) == 2 else f'are {len(hidden) - 1} more'}" if len(hidden) > 1 else ""
         fault = INITIALIZER_NOT_INPUT.fault(
-            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, which "
-            "wants every initializer among the inputs",
+            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, "
+            "which requires every initializer among the inputs",
             help=f"set ir_version to {LAST_WITH_INPUTS + 1} or later, or list {first.name!r} among the inputs",
             severity=None if refused else Severity.WARNING,
         )
@@ -149,7 +149,7 @@ def _sparse(known: Known) -> Iterator[Problem]:
         if names:
             fault = SPARSE_INITIALIZER.fault(
                 f"{counted(len(names), 'initializer is a sparse tensor', 'initializers are sparse tensors')}: "
-                f"{first_few([repr(name) for name in names], 3)}; no operator of ONNX takes one, and the full check "
+                f"{first_few([repr(name) for name in names], 3)}; no ONNX operator accepts one, and the full check "
                 "of the ONNX checker refuses it",
                 help="store it as a dense tensor" if len(names) == 1 else "store them as dense tensors",
             )

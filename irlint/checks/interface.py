@@ -81,13 +81,13 @@ def problems(known: Known) -> list[Problem]:
 def _no_outputs(graph: Graph) -> Iterator[Problem]:
     if graph.outputs:
         return
-    nodes = "no nodes but Constants" if graph.nodes else "no nodes"
+    nodes = "only Constants as nodes" if graph.nodes else "no nodes"
     empty = has_only_constants(graph)
     text = "the graph has no outputs" + (f", and {nodes}; ONNX Runtime refuses it" if empty else "")
     yield Problem(
         NO_OUTPUTS.fault(
             text,
-            help="list the values that the model is to return as outputs",
+            help="add the results of the model to the outputs",
             severity=Severity.ERROR if empty else None,
         )
     )
@@ -121,7 +121,7 @@ def _without_shape(graph: Graph) -> Iterator[Problem]:
 def _no_shape(places: str) -> Fault:
     return NO_SHAPE.fault(
         f"{places} no declared shape; the ONNX checker refuses the model",
-        help="declare the shape, with a name for each size that varies",
+        help="declare the shape, with a name for each dynamic size",
     )
 
 

@@ -184,7 +184,10 @@ def _free_name(value: Value, other: Value, names: _Names) -> str:
             continue
         free = wrong.name.rpartition("_")[2]
         if free.isdigit() and free not in names.all:
-            return f"rename what {wrong.name!r} gives to {free!r}, after which the node is named, and what uses it"
+            return (
+                f"rename the output {wrong.name!r} to {free!r}, after which the node is named, and update the nodes "
+                "that use it"
+            )
     return ""
 
 
@@ -199,12 +202,12 @@ def _renamed(value: Value, other: Value, names: _Names) -> str:
         return lacking
     some = [at for each in (value, other) for at in names.users.get(each, ())[: USERS + 1]]
     if not 0 < len(some) <= USERS:
-        return free or "rename one of them, and what uses it"
+        return free or "rename one of them, and update the nodes that use it"
     nodes = [graph.nodes[at] for at in some]
     labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
     if free:
         return f"{free}: one of {', '.join(labels)}" if len(labels) > 1 else f"{free}: {labels[0]}"
-    return f"rename one of them, and what uses it: {', '.join(labels)}"
+    return f"rename one of them, and update the nodes that use it: {', '.join(labels)}"
 
 
 def _lacking_name(value: Value, other: Value, names: _Names) -> str:
@@ -294,8 +297,8 @@ def _late(order: Order, graph: Graph) -> Iterator[Problem]:
         else ""
     )
     fault = WRONG_ORDER.fault(
-        f"it uses {value.name!r}, which a later node makes{more}",
-        help="sort the nodes so that each comes after those whose results it uses",
+        f"it uses {value.name!r}, which a later node computes{more}",
+        help="sort the nodes so that each node comes after those that it depends on",
         input=node.inputs.index(value) if value in node.inputs else None,
         severity=Severity.ERROR if graph.path else None,
     )
@@ -340,7 +343,7 @@ def _returned(body: Graph) -> Iterator[Problem]:
     for position, value in enumerate(body.outputs):
         if value in captured:
             fault = OUTER_VALUE_RETURNED.fault(
-                f"output {position} of the body is {value.name!r}, a value of a graph around it",
+                f"output {position} of the body is {value.name!r}, a value of an enclosing graph",
                 help=f"return Identity({value.name}) instead",
             )
             yield Problem(fault, body.path, value=value.name)
@@ -351,8 +354,8 @@ def _shadowed(body: Graph, visible: set[str]) -> Iterator[Problem]:
         for port, value in enumerate(node.outputs):
             if value is not None and value.name in visible:
                 fault = DUPLICATE_NAME.fault(
-                    f"{value.name!r} is output {port} of node {node.index} ({node.op}), and also a value of a graph "
-                    "around",
-                    help="rename the one in the body",
+                    f"{value.name!r} is output {port} of node {node.index} ({node.op}), and also a value of an "
+                    "enclosing graph",
+                    help="rename the value in the body",
                 )
                 yield Problem(fault, body.path, node, value.name)

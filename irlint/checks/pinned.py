@@ -55,7 +55,7 @@ def tensor(text: str) -> Tensor:
 
     parameter = parameters(f"{text} -> T").inputs
     if len(parameter) != 1 or parameter[0].optional or parameter[0].type in ("T", "U"):
-        raise SignatureError("one type with its dims is expected, such as float32[N, 3, H, W]", 0, len(text))
+        raise SignatureError("expected a type with its dims, such as float32[N, 3, H, W]", 0, len(text))
     dims = parameter[0].dims
     if dims is None:
         return Tensor(parameter[0].type, None)

@@ -100,7 +100,7 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
         yield Problem(fault, graph.path, user, value.name, user.place)
 
 
-_NOWHERE = "no input, initializer or node output of this graph or one around it has that name"
+_NOWHERE = "no input, initializer or node output of this graph or an enclosing one has that name"
 
 
 def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
@@ -114,7 +114,7 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             if len(names) > 1
             else "the node uses its own result",
             help=_help_for(order.cyclic, graph, known)
-            or "break the circle: one of these inputs has to come from outside it",
+            or "break the cycle: one of these inputs has to come from outside of it",
             notes=tuple(_links(order.cyclic[: len(shown)], order.cyclic)),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
@@ -127,9 +127,7 @@ def _links(nodes: Sequence[Node], cyclic: Sequence[Node]) -> Iterator[str]:
         for index, value in enumerate(node.inputs):
             if value in makers:
                 maker = makers[value]
-                given = (
-                    f"what {maker.op} {_short(maker.label)!r} gives" if maker is not node else "what it gives itself"
-                )
+                given = f"the output of {maker.op} {_short(maker.label)!r}" if maker is not node else "its own output"
                 yield f"input {index} of {node.op} {_short(node.label)!r} is {given}"
 
 

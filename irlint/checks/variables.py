@@ -151,7 +151,9 @@ def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
 def _why_unread(id: str | None, ids: Collection[str]) -> str:
     """Why nothing reads what is written to a variable, where layers read those with the ``ids``."""
     if id in ids:
-        return f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
+        return (
+            f"before opset6, this layer has to use the value of the ReadValue of {id}, which must be before opset6, too"
+        )
     if not ids:
         return "no layer reads a variable"
     return f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {_quoted(ids)}"
@@ -231,10 +233,10 @@ def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
 
     stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
     fault = VARIABLE_MISMATCH.fault(
-        f"the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "
+        f"the rank of the variable is unknown, and the initial value of {node.label!r} depends on it, which declares "
         f'"{stated.value}": '
-        "OpenVINO refuses a shape that is not known to cover its initial value",
-        help="write `variable_shape` here too",
+        "OpenVINO refuses a shape that may not cover its initial value",
+        help="also write `variable_shape` here",
         attribute="variable_shape",
     )
     place = root.place if attribute is None else root.located(attribute.place)
@@ -261,8 +263,8 @@ def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
         for several, verb in ((counting, "read"), (writers.get(id, ()), "written")):
             if len(several) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
-                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin pairs one '
-                    "ReadValue with one Assign",
+                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin expects one '
+                    "ReadValue and one Assign",
                     help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
                     attribute="variable_id",
                 )
@@ -286,7 +288,7 @@ def _unwritten(id: str, written: list[str]) -> Fault:
     others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {_quoted(written)}"
     return VARIABLE_NOT_WRITTEN.fault(
         f'the variable "{id}" is read and never written: {others if written else "no layer writes a variable"}',
-        help=f'add an Assign with variable_id="{id}", or use the initial value in place of this layer',
+        help=f'add an Assign with variable_id="{id}", or replace this layer by the initial value',
         attribute="variable_id",
     )
 
@@ -335,7 +337,7 @@ def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
         least = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
         if least:
             fault = STATE_WITHOUT_SIZE.fault(
-                f"{text}: axis {least[0][0]} begins with 0 and has to be at least {least[0][1]}",
+                f"{text}: axis {least[0][0]} starts with 0 and has to be at least {least[0][1]}",
                 help="give this layer an initial value",
                 attribute="variable_shape",
                 severity=Severity.WARNING,
@@ -352,8 +354,8 @@ def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
     node, text = found[0]
     others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
     fault = STATE_WITHOUT_SIZE.fault(
-        f"{text}: the batch, axis 0, begins with 0{others}",
-        help="give this layer an initial value whose batch is that of the input",
+        f"{text}: the batch, axis 0, starts with 0{others}",
+        help="give this layer an initial value with the batch of the input",
         attribute="variable_shape",
     )
     return Problem(fault, graph.path, node, place=node.place)

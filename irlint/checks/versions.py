@@ -194,33 +194,30 @@ def _ir_version(model: Model) -> Iterator[Fault]:
         )
     elif version < FIRST_WITH_IMPORTS and model.imports:
         yield IR_VERSION_TOO_OLD.fault(
-            f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; "
-            "the ONNX "
-            "checker refuses it",
+            f"the model has IR version {version} but imports opsets, which exist since IR version "
+            f"{FIRST_WITH_IMPORTS}; the ONNX checker refuses it",
             help=f"set ir_version to {FIRST_WITH_IMPORTS} or later",
         )
     elif version >= FIRST_WITH_IMPORTS and not model.imports and has_only_constants(model.graph):
         yield MISSING_OPSET_IMPORT.fault(
-            "the model imports no opset; ONNX Runtime refuses it, whatever its nodes",
-            help="import the opset of ai.onnx that the nodes are written for",
+            "the model imports no opset, so ONNX Runtime refuses it",
+            help="import the opset of ai.onnx for which the nodes were written",
         )
     elif version >= FIRST_WITH_IMPORTS:
         yield from _older_than_its_opset(version, model.opsets.get("", 0))
     if not model.imports and version < FIRST_WITH_IMPORTS:
         yield MISSING_OPSET_IMPORT.fault(
-            f"the model imports no opset; its nodes are taken as those of opset 1, as IR version {version} has it, and "
-            "ONNX "
-            "Runtime refuses it",
-            help="set ir_version to 3 or later, and import the opset of ai.onnx that the nodes are written for",
+            f"the model imports no opset, so its nodes are of opset 1 in IR version {version}; ONNX Runtime refuses it",
+            help="set ir_version to 3 or later, and import the opset of ai.onnx for which the nodes were written",
         )
 
 
 def _ir_version_too_new(version: int) -> Fault:
     advice = f"set ir_version to {RUNTIME_IR_VERSION}"
-    limit = f"ONNX Runtime {RUNTIME} takes IR version {RUNTIME_IR_VERSION} at most"
+    limit = f"ONNX Runtime {RUNTIME} accepts IR version {RUNTIME_IR_VERSION} at most"
     if version <= NEWEST_IR_VERSION:
         text = f"the model has IR version {version}; {limit}"
-        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no later one", severity=Severity.WARNING)
+        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no newer one", severity=Severity.WARNING)
     text = f"the model has IR version {version}; {limit}"
     if NEWEST_IR_VERSION > RUNTIME_IR_VERSION:
         text += f", and onnx {NEWEST_IR_VERSION}"
@@ -256,8 +253,8 @@ def _imported_twice(model: Model) -> Iterator[Fault]:
         imports = f"each time opset {versions[0]}" if alike else f"opset {', then '.join(map(str, versions))}"
         yield DUPLICATE_IMPORT.fault(
             f"the model imports {_name(domain)}{spelled} {'twice' if len(entries) == 2 else f'{len(entries)} times'}: "
-            f"{imports}" + ("" if alike else f"; ONNX Runtime takes the last, {versions[-1]}"),
-            help=f"import {_name(domain)} once, in the version that the nodes are written for",
+            f"{imports}" + ("" if alike else f"; ONNX Runtime uses the last one, {versions[-1]}"),
+            help=f"import {_name(domain)} once, with the version for which the nodes were written",
             severity=Severity.NOTE if alike else None,
         )
 
@@ -283,21 +280,21 @@ def _opsets(
             theirs = whole.get(domain, version)
             if theirs < version:
                 text = f"{fault.message}; the model imports opset {theirs}"
-                fault = OPSET_TOO_NEW.fault(text, help=f"let the function import opset {theirs}")
+                fault = OPSET_TOO_NEW.fault(text, help=f"import opset {theirs} in the function")
             yield Problem(fault, path, domain=domain)
 
 
 def _below_one(domain: str, version: int, who: str, *, refused: bool) -> Fault:
     return OPSET_BELOW_ONE.fault(
-        f"the {who} imports opset {version} of {_name(domain)}; versions begin with 1",
-        help=f"import the opset of {_name(domain)} that the nodes are written for",
+        f"the {who} imports opset {version} of {_name(domain)}; versions start at 1",
+        help=f"import the opset of {_name(domain)} for which the nodes were written",
         severity=None if refused else Severity.NOTE,
     )
 
 
 def _too_new(domain: str, version: int, limit: int, who: str) -> Fault:
     name = _name(domain)
-    text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} takes opset {limit} at most"
+    text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} accepts opset {limit} at most"
     newest = latest_opset(domain) if domain in OFFICIAL_DOMAINS else limit
     if version <= newest:
         advice = f"convert the model to opset {limit} with onnx.version_converter, or export it for that opset"

@@ -75,7 +75,7 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
                 case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
                     return RANK_TOO_LARGE.fault(
                         f"input {index} has {count} entries, one for each axis; irlint works out shapes of at most "
-                        f"{CONTENTS_LIMIT} axes, and takes output {port} as the file declares it",
+                        f"{CONTENTS_LIMIT} axes, and takes output {port} as declared in the file",
                         help="look where the list comes from",
                         input=index,
                     )

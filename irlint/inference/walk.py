@@ -35,7 +35,7 @@ from irlint.records import NOTHING, record, replaced
 if TYPE_CHECKING:
     from irlint.inference.levels import Reach
 
-#: Bodies and functions nested deeper than this are taken as the file declares them.
+#: Bodies and functions nested deeper than this keep their declared types and shapes.
 MAX_DEPTH = 64
 
 #: At most this many nodes are worked out inside functions; later calls give what their functions declare.

@@ -214,7 +214,8 @@ def test_without_bytes_that_fit_the_layer_is_described(tmp_path: Path) -> None:
     layers[2] = _const(3, "b", "6,3", 48)
     (found,) = _findings(_net(layers, PRODUCTS_WIRED), tmp_path, size=144)
     assert found.help == (
-        "restore the layer, which gives the float32[3, 6] that input port 1 declares, or lead the edge from another one"
+        "restore the layer, which gives the float32[3, 6] that input port 1 declares, or connect the edge to another "
+        "layer"
     )
 
 
@@ -250,7 +251,7 @@ def test_of_two_layers_of_one_id_the_ports_decide_which_is_meant(tmp_path: Path)
         ),
         (
             ('size="72"', 'size="36"'),
-            'write size="72": the ports declare float32[3, 6], too, and the bytes behind these belong to no other '
+            'write size="72": the ports declare float32[3, 6], too, and the bytes after these belong to no other '
             "constant",
         ),
     ],

@@ -55,7 +55,7 @@ def help_of(path: Path) -> str:
 def test_a_file_of_almost_the_name_is_proposed(outside: Path) -> None:
     assert help_of(outside) == BESIDE
     (outside.parent / "model.onnx_data").write_bytes(b"")
-    assert help_of(outside) == f"{BESIDE}: model.onnx_data is there, give it that name if it is the same"
+    assert help_of(outside) == f"{BESIDE}: model.onnx_data exists; rename it if it is the same file"
 
 
 def test_a_file_of_the_size_that_is_needed_is_proposed(outside: Path) -> None:

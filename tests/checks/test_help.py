@@ -17,12 +17,12 @@ DECLARED = [
     ("(float[2,3] x) => (float[2,4] y) { y = Relu (x) }", "if 4 is meant, correct what gives 3; else declare [2, 3]"),
     (
         "(float[2,3] x) => (float[4,5] y) { y = Relu (x) }",
-        "if [4, 5] is meant, correct what leads here; else declare [2, 3]",
+        "if [4, 5] is intended, correct the layers before this one; otherwise declare [2, 3]",
     ),
     (
         "(float[2,3] x) => (float[2,1] y) <int64[1] s = {3}, int64[1] e = {4}, int64[1] a = {1}> { y = Slice (x, s, e, "
         "a) }",
-        "correct what leads here",
+        "correct the layers before this one",
     ),
     ("(float[2,3] x) => (float[2,3,1] y) { y = Relu (x) }", "else declare [2, 3]"),
 ]
@@ -217,17 +217,26 @@ def test_what_to_do_about_shapes(text: str, help: str) -> None:
 DOUBLED = [
     ("<float[1] w = {1}, float[1] w = {1}> { y = Add (x, w) }", "remove one of them: both hold the same"),
     ("<int64[1] w = {1}, int64[1] w = {1}> { y = Unsqueeze (x, w) }", "remove one of them: both hold the same"),
-    ("<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }", "rename one of them, and what uses it: 'u'"),
-    ("{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }", "rename one of them, and what uses it: 'u'"),
-    ("<float[1] w = {1}, float[1] w = {2}> { y = Add (x, w) }", "rename one of them, and what uses it: node 0 (Add)"),
-    ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and what uses it"),
+    (
+        "<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }",
+        "rename one of them, and update the nodes that use it: 'u'",
+    ),
+    (
+        "{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }",
+        "rename one of them, and update the nodes that use it: 'u'",
+    ),
+    (
+        "<float[1] w = {1}, float[1] w = {2}> { y = Add (x, w) }",
+        "rename one of them, and update the nodes that use it: node 0 (Add)",
+    ),
+    ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and update the nodes that use it"),
     (
         "{ z = Relu (x) t = Abs (z) z = Neg (t) y = Add (z, w) }",
-        "name what node 2 (Neg) gives 'w', which node 3 (Add) uses and nothing makes",
+        "name what node 2 (Neg) gives 'w', which node 3 (Add) uses but nothing computes",
     ),
     (
         "{ z = Relu (x) z = Neg (x) [u] t = Abs (z) [v] y = Add (z, w) }",
-        "rename one of them, and what uses it: 'u', 'v'",
+        "rename one of them, and update the nodes that use it: 'u', 'v'",
     ),
 ]
 
@@ -240,7 +249,8 @@ def test_nodes_that_are_named_after_what_they_give_decide_which_name_is_wrong() 
         node.input[:] = [name.removeprefix("v") for name in node.input]
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL102"]
     assert found.help.startswith(
-        "rename what 'Neg_95' gives to '95', after which the node is named, and what uses it: node 2 (Mul)"
+        "rename the output 'Neg_95' to '95', after which the node is named, and update the nodes that use it: node 2 "
+        "(Mul)"
     )
 
 

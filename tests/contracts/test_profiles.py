@@ -269,7 +269,7 @@ def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("assumption", "stated"),
     [
-        ("K <= 3", "'K', which is no size of an input; those that are open are H, N, W"),
+        ("K <= 3", "'K', which is not a size of an input; the dynamic ones are H, N, W"),
         ("H = 3", "'H = 3' is no assumption"),
         ("H <= 3.5", "is no assumption"),
         ("open('x')", "is no assumption"),

@@ -104,7 +104,7 @@ def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | Non
     held, added = type_key(input_sequence.element), type_key(tensor)
     if held is not None and added is not None and held != added:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"input 0 is a sequence of {held} and input 1 is {added}: they have to be of one element type",
+            f"input 0 is a sequence of {held} and input 1 is {added}: they must have the same element type",
             help=f"cast input 1 to {held}",
             input=1,
         )
@@ -152,10 +152,10 @@ def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, ap
         text, advice = "the sequence has no elements", "insert an element first"
     else:
         text = (
-            f"position {place} of a sequence of {counted(length, 'element')}; allowed is -{length} to "
+            f"position {place} of a sequence of {counted(length, 'element')}; allowed: -{length} to "
             f"{total((length, 0 if appends else -1))}"
         )
-        advice = "use a position that the sequence has"
+        advice = "use a position within the sequence"
     raise POSITION_OUT_OF_RANGE.fault(text, help=advice, input=0 if position is None else index)
 
 
@@ -212,7 +212,7 @@ def _two_readings(split: Tensor) -> Fault:
     text = f"fails, as `split` is {size}" if fails else "removes the axis"
     return SPLIT_READ_DIFFERENTLY.fault(
         f"`split` is a scalar and `keepdims` 0: the specification keeps the axis, ONNX Runtime {text}",
-        help="write a list of sizes" if fails else "leave the input `split` out, which removes the axis everywhere",
+        help="write a list of sizes" if fails else "remove the input `split`; then the axis is removed everywhere",
         attribute="keepdims",
         severity=Severity.WARNING if fails else None,
     )
@@ -226,8 +226,8 @@ def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDi
     low = [entry for entry in sizes if at_least(entry, 0 if split.shape else 1) is False]
     if low:
         raise SPLIT_MISMATCH.fault(
-            f"a piece is to have the size {low[0]}; expected is at least {0 if split.shape else 1}",
-            help="let every size be positive",
+            f"a piece has the size {low[0]}; expected at least {0 if split.shape else 1}",
+            help="use positive sizes",
             input=1,
         )
     if not split.shape:
@@ -236,8 +236,8 @@ def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDi
     if not agree(size, whole, f"the pieces cover axis {axis}"):
         listed = " + ".join(map(str, sizes)) if 1 < len(sizes) <= 8 else "the sum of the sizes"
         raise SPLIT_MISMATCH.fault(
-            f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes have to add up to the axis",
-            help=f"let the sizes in input 1 add up to {size}",
+            f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes must add up to the size of the axis",
+            help=f"use sizes in input 1 that add up to {size}",
             input=1,
             marks=((0, axis),),
             aligned="left",
@@ -258,7 +258,7 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
     """ONNX ConcatFromSequence-11: Concat of the elements, or with ``new_axis`` a stack of them."""
     if new_axis not in (0, 1):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`new_axis` is {new_axis}; allowed are 0 and 1, and ONNX Runtime takes any other for 1",
+            f"`new_axis` is {new_axis}; allowed: 0 and 1, and ONNX Runtime treats any other value as 1",
             help="use 0 or 1",
             attribute="new_axis",
         )
@@ -275,10 +275,10 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
     rank = len(element.shape) + new_axis
     if not -rank <= axis < rank:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis} and the elements are {shape_text(element.shape)}: allowed is {-rank} to {rank - 1}"
+            f"axis is {axis} and the elements are {shape_text(element.shape)}; allowed: {-rank} to {rank - 1}"
             if rank
-            else f"axis is {axis} and the elements are scalars, which only a new axis can join",
-            help="use an axis that the elements have" if rank else "set `new_axis` to 1",
+            else f"axis is {axis} and the elements are scalars, which can only be joined along a new axis",
+            help="use an axis of the elements" if rank else "set `new_axis` to 1",
             attribute="axis",
         )
     if new_axis:
@@ -299,13 +299,13 @@ def optional(input: Type | None = None, *, type: Type | None = None, context: Co
         return Optional(input, True)
     if context.node.inputs:
         raise OPTIONAL_EMPTY.fault(
-            "input 0 of the Optional has the empty name; expected is a value, or no input at all",
+            "input 0 of the Optional has the empty name; expected a value, or no input at all",
             help="remove the empty name",
             input=0,
         )
     if type is None:
         raise OPTIONAL_EMPTY.fault(
-            "the Optional has neither an input nor the attribute `type`; expected is one of them",
+            "the Optional has neither an input nor the attribute `type`; expected one of them",
             help="write `type`, or connect an input",
         )
     return Optional(type, False)
@@ -326,8 +326,8 @@ def optional_get_element(input: Type) -> Type | None:
         return input
     if input.present is False:
         raise OPTIONAL_EMPTY.fault(
-            "input 0 is an optional that holds no value",
-            help="take the value in a branch of an If that asks OptionalHasElement",
+            "input 0 is an empty optional",
+            help="get the value in a branch of an If whose condition is OptionalHasElement",
             input=0,
         )
     return input.element if input.element is not None else UNKNOWN
@@ -351,8 +351,8 @@ def sequence_map(
             continue
         if not agree(known.length, length, f"input {index} has an element for each of the first sequence"):
             raise SCAN_LENGTH.fault(
-                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: they have to be "
-                "equally many",
+                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: the numbers must be "
+                "equal",
                 help="give both sequences the same number of elements",
                 input=index,
             )
@@ -362,7 +362,7 @@ def sequence_map(
     for position, value in enumerate(body.outputs):
         if value.type is None:
             raise BODY_TYPES.fault(
-                f"output {position} of `body` ({value.name}) has no type; a SequenceMap requires it declared",
+                f"output {position} of `body` ({value.name}) has no type; a SequenceMap requires a declared type",
                 help="declare its element type",
                 attribute="body",
             )

@@ -120,8 +120,8 @@ def _expect_weights(table: Tensor, weights: Tensor | None, index: int, *, reduct
     common_type(row)
     if reduction != "sum":
         raise SEGMENTS_MISMATCH.fault(
-            f'input {index}, the weights, is given with reduction="{reduction}": weights go with a sum only',
-            help="leave the weights out",
+            f'input {index}, the weights, is given with reduction="{reduction}": weights are allowed only for a sum',
+            help="remove the weights",
             input=index,
             attribute="reduction",
         )
@@ -145,9 +145,9 @@ def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
         for index in (1, weights):
             if layer.sizes(index) is None:
                 return not_compiled(
-                    f"a size of input {index} is open, and the CPU plugin compares "
+                    f"a size of input {index} is dynamic, and the CPU plugin compares "
                     "indices and weights when it compiles",
-                    help=f"write the sizes of input {index}, or leave the weights out",
+                    help=f"write the sizes of input {index}, or remove the weights",
                     input=index,
                 )
         return None
@@ -331,7 +331,7 @@ def _judge_places(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
         wrong = [n for n in numbers[axis::2] if isinstance(n, int) and isinstance(limit, int) and not 0 <= n < limit]
         if wrong:
             raise INDEX_OUT_OF_RANGE.fault(
-                f"input 2 holds the {what} {wrong[0]}, and there are {limit} by the dense shape, input 1",
+                f"input 2 holds the {what} {wrong[0]}, and the dense shape, input 1, has {limit}",
                 help=f"use {what}s below {limit}",
                 input=2,
             )
@@ -345,4 +345,8 @@ def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
     return len(numbers) // 2 + rows - len(set(numbers[::2]))
 
 
-without_rule("FillEmptyRows", domain=OPENVINO, help="write `SparseFillEmptyRows`, as OpenVINO calls this operation")
+without_rule(
+    "FillEmptyRows",
+    domain=OPENVINO,
+    help="write `SparseFillEmptyRows`, which is the name of this operation in OpenVINO",
+)

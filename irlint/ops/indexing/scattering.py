@@ -125,9 +125,8 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
             raise _mismatch(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
-                "not be "
-                "larger than the data",
+                f"axis {other} is {whole} in input 0 and {part} in input 1; on all axes except {place}, the indices "
+                "must not be larger than the data",
                 f"make axis {other} of the indices at most {whole}",
                 1,
                 (0, other),
@@ -200,12 +199,10 @@ def scatter_elements_update_12(
     expect_rank(axis, 3, 0, 1, what="axis")
     if axis.value == ():
         raise INPUT_RANK_REFUSED.fault(
-            "input 3 (axis) is empty; the operation takes one axis", help="name the axis", input=3
+            "input 3 (axis) is empty; the operation needs one axis", help="name the axis", input=3
         )
     if reduction == "mean" and data.dtype == "bool":
-        raise UPDATES_MISMATCH.fault(
-            "there is no mean of booleans", help="use another reduction", attribute="reduction"
-        )
+        raise UPDATES_MISMATCH.fault("booleans have no mean", help="use another reduction", attribute="reduction")
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
     _expect_updates(updates.shape, indices.shape, "the shape of the indices")
@@ -275,7 +272,7 @@ def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None
         raise _mismatch(
             f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "
             f"data[indices[-1]:], where input 0 has {data.rank} and input 1 has {len(indices.shape)}",
-            "give the indices a last axis, with one entry for each axis of input 0 that they index",
+            "give the indices a last axis with one entry for each indexed axis of input 0",
             2,
         )
 
@@ -394,7 +391,7 @@ def tensor_scatter(
     place = axis_of(axis, len(known))
     if place == 0:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to "
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}; allowed: 1 to "
             f"{len(known) - 1}",
             help="use the axis of the sequence",
             input=0,
@@ -448,7 +445,7 @@ def _judge_write_indices(
         if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
             continue
         raise INDEX_OUT_OF_RANGE.fault(
-            f"input 2 holds the index {index}, and an update of {length} does not fit behind it on axis {axis} of "
+            f"input 2 holds the index {index}, and an update of {length} does not fit after it on axis {axis} of "
             f"{room}",
             help='write earlier, or use mode="circular"',
             input=2,

@@ -51,7 +51,7 @@ def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
         return None
     if not divides(count, dim, f"axis {axis} is taken apart into {what}"):
         raise NOT_DIVISIBLE.fault(
-            f"axis {axis} of input 0 is {dim}, which is no multiple of {count}, {what}",
+            f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, {what}",
             help=f"make axis {axis} a multiple of {count}",
             input=0,
             marks=((0, axis),),
@@ -101,8 +101,7 @@ def _openvino_block(block_size: int | None) -> int:
     if block_size is None:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                "attribute `block_size` is absent: the specification takes 1 then, and OpenVINO 0, with which it "
-                "refuses "
+                "attribute `block_size` is absent: the specification defaults to 1, but OpenVINO to 0, and refuses "
                 "the layer",
                 help='write block_size="1"',
                 severity=Severity.WARNING,
@@ -147,9 +146,9 @@ def _lists(
     counts = [length(x) if not x.shape or x.value is not None else x.shape[0] for x in inputs]
     if any(same(a, b) is False for a in counts for b in counts):
         raise ENTRIES_PER_AXIS.fault(
-            f"{', '.join(names)} have {', '.join('?' if c is None else str(c) for c in counts)} entries; "
-            "each has one for each axis",
-            help="give the three lists one length",
+            f"{', '.join(names)} have {', '.join('?' if c is None else str(c) for c in counts)} entries; each needs "
+            "one per axis",
+            help="give the three lists the same length",
             input=1,
         )
     blocks = _at_least(entries(inputs[0]), 1, 1)
@@ -203,7 +202,7 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
             raise CROP_EXCEEDS.fault(
                 f"axis {axis} of input 0 is {shape[axis]}, {full} in blocks, and is cropped by {begin[axis]} and "
                 f"{end[axis]}",
-                help=f"cut off at most {full}",
+                help=f"crop at most {full}",
                 input=2,
                 marks=((0, axis),),
             )
@@ -291,7 +290,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
         if len(listed) == 2 and min(listed) >= 1:
             continue
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {list(listed)}; it has two entries of at least 1, for rows and columns",
+            f"attribute `{name}` is {list(listed)}; it needs two entries of at least 1, for rows and columns",
             help=f"write two numbers of at least 1 as `{name}`",
             attribute=name,
         )
@@ -301,7 +300,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
         sound = False
     if auto_pad == "explicit":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            'attribute `auto_pad` is "explicit"; the operation takes valid, same_upper and same_lower',
+            'attribute `auto_pad` is "explicit"; the operation supports valid, same_upper and same_lower',
             help="use one of these",
             attribute="auto_pad",
         )
@@ -375,8 +374,8 @@ def _expect_written(**attributes: Ints | None) -> None:
     if absent:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: "
-                f"the specification has defaults for them, and OpenVINO 2026.4 crashes",
+                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: they have defaults in the "
+                "specification, but OpenVINO 2026.4 crashes",
                 help='write strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0"',
                 severity=Severity.WARNING,
             )
@@ -388,7 +387,7 @@ def _pair(listed: Ints | None, name: str, default: int, *, lowest: int) -> Ints:
         return (default, default)
     if len(listed) != 2 or min(listed) < lowest:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {list(listed)}; it has two entries of at least {lowest}",
+            f"attribute `{name}` is {list(listed)}; it needs two entries of at least {lowest}",
             help=f"write two numbers as `{name}`",
             attribute=name,
         )
@@ -403,7 +402,7 @@ def _expect_two(x: Tensor, index: int) -> None:
     count = length(x)
     if count not in (None, 2):
         raise ENTRIES_PER_AXIS.fault(
-            f"input {index} has {counted(count, 'entry', 'entries')}; it has 2, for height and width",
-            help="state height and width",
+            f"input {index} has {counted(count, 'entry', 'entries')}; it needs 2, for height and width",
+            help="write the height and the width",
             input=index,
         )

@@ -158,7 +158,7 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
     whole = f"{shape_text(data)} to {shape_text(target)}"
     return BROADCAST_TARGET.fault(
         texts if len(clashes) == 1 else f"{texts}: {whole}" if texts else whole,
-        help=f"make entry {axis} of the target {data[own]}, or axis {own} of input 0 1 or {target[axis]}"
+        help=f"make entry {axis} of the target {data[own]}, or axis {own} of input 0 equal to 1 or {target[axis]}"
         if clashes
         else "make the sizes equal, or 1",
         input=0,
@@ -192,19 +192,19 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
         raise AXES_MAPPING.fault(
             f"axes_mapping (input 2) is {list(axes)}: "
             + (
-                "an axis is named twice, and the result would read memory that nobody wrote"
+                "an axis appears twice, so the result would contain uninitialized memory"
                 if twice
-                else "it does not rise"
+                else "it is not in ascending order"
             ),
-            help="name each axis once" if twice else f"write {sorted(axes)}, and transpose the data first",
+            help="list each axis once" if twice else f"write {sorted(axes)}, and transpose the data first",
             input=2,
         )
     for own, axis in enumerate(axes if data else ()):
         assert data is not None
         if not _fits(data[own], target[axis], f"axis {own} of input 0 goes to axis {axis} of the target"):
             raise BROADCAST_TARGET.fault(
-                f"axis {own} of input 0 is {data[own]}, and entry {axis} of the target, where it goes, {target[axis]}",
-                help=f"make axis {own} of input 0 1 or {target[axis]}, or map it to another axis",
+                f"axis {own} of input 0 is {data[own]}, but entry {axis} of the target, to which it is mapped, is {target[axis]}",
+                help=f"make axis {own} of input 0 equal to 1 or {target[axis]}, or map it to another axis",
                 input=0,
                 marks=((0, own),),
             )
@@ -231,7 +231,7 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
             return
     raise AXES_MAPPING.fault(
         f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 has {len(data.shape)}",
-        help="name one axis of the target for each axis of input 0",
+        help="list one axis of the target for each axis of input 0",
         input=2,
     )
 
@@ -254,7 +254,7 @@ def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
     if shape.shape is None or len(shape.shape) < 2:
         return
     fault = INPUT_RANK_REFUSED.fault(
-        f"input 1 (shape) is {shape_text(shape.shape)}; the operator takes a list",
+        f"input 1 (shape) is {shape_text(shape.shape)}; the operator requires a list",
         help="make input 1 a list",
         input=1,
     )
@@ -297,8 +297,7 @@ def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shap
 def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
     room = len(target) - len(data)
     return PDPD_MISMATCH.fault(
-        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {axis} on: "
-        "both have to end together",
+        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {axis} on: both must end with the same axis",
         help=f"write the axis {room}" if room >= 0 else "give the target more axes",
         input=0,
     )
@@ -335,9 +334,9 @@ def _expect_target(target: Tensor) -> None:
 
 def _negative(position: int, entry: int) -> Fault:
     return SIZE_NEGATIVE.fault(
-        f"entry {position} of the target is {entry}: OpenVINO takes "
-        + ("-1 for an open size, and stops when it runs" if entry == -1 else "what is below -1 for 0"),
-        help="state a size of 0 or more",
+        f"entry {position} of the target is {entry}: OpenVINO reads "
+        + ("-1 as a dynamic size, and fails at run time" if entry == -1 else "entries below -1 as 0"),
+        help="use a size of 0 or more",
         input=1,
         severity=Severity.WARNING,
     )
@@ -355,7 +354,7 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
         if layer.dtype(index) in _OVERREAD and index in layer.fixed:
             return not_compiled(
                 f"input {index} is a constant of {layer.dtype(index)}, which the CPU plugin does not read there",
-                help=f"let input {index} be of int64",
+                help=f"convert input {index} to int64",
                 input=index,
             )
     return None
@@ -386,7 +385,7 @@ def ov_legacy_broadcast(
     chosen = mode or ("numpy" if axes_mapping is None else "explicit")
     if chosen == "pdpd" and axes_mapping is None:
         raise BROADCAST_INPUTS.fault(
-            "mode is pdpd and there is no third input; OpenVINO reads one and stops",
+            "mode is pdpd and there is no third input, which OpenVINO tries to read",
             help="use opset3, or another mode",
         )
     if chosen == "numpy" and axes_mapping is not None and axes_mapping.shape != ():
@@ -435,7 +434,7 @@ def ov_broadcast(
         )
     if not explicit and axes_mapping is not None:
         raise BROADCAST_INPUTS.fault(
-            f"mode is {mode} and there is an axes_mapping (input 2), which only the explicit mode takes",
+            f"mode is {mode} and there is an axes_mapping (input 2), which only the explicit mode uses",
             help="remove input 2, or set mode to explicit",
             input=2,
         )

@@ -51,7 +51,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
         if len(shape) != len(base):
             raise CONCAT_MISMATCH.fault(
                 f"input {first} has {counted(len(base), 'axis', 'axes')} and input {index} has {len(shape)}",
-                help=f"let input {index} have {counted(len(base), 'axis', 'axes')}",
+                help=f"give input {index} {counted(len(base), 'axis', 'axes')}",
                 input=index,
                 aligned="left",
             )

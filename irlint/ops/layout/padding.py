@@ -63,8 +63,8 @@ def padded(
         if not reaches(sizes[-1], 0, f"axis {axis} is cropped by {before} and {after}"):
             raise CROP_EXCEEDS.fault(
                 f"axis {axis} of input 0 is {dim} and is padded by {before} and {after}: "
-                f"{counted(sizes[-1], 'element')} would be left",
-                help=f"cut off at most {counted(dim, 'element')}",
+                f"{counted(sizes[-1], 'element')} would remain",
+                help=f"remove at most {counted(dim, 'element')}",
                 input=input,
                 marks=((0, axis),),
             )
@@ -106,7 +106,7 @@ def expect_enough(
                 continue
             fault = PAD_EXCEEDS.fault(
                 f'axis {axis} of input 0 is {dim} and is padded by {by}: with mode "{mode}" it needs at least {least}',
-                help="pad less, or with another mode",
+                help="reduce the padding, or use another mode",
                 input=0,
                 marks=((0, axis),),
                 severity=None if same(dim, 0) else severity,
@@ -187,7 +187,7 @@ def _compiled_pad(layer: Layer) -> Fault | None:
     if layer.sizes(0) != () or not layer.varying:
         return None
     return not_compiled(
-        "input 0 is a scalar, and the CPU plugin pads at least one axis", help="remove the layer", input=0
+        "input 0 is a scalar, but the CPU plugin needs at least one axis", help="remove the layer", input=0
     )
 
 
@@ -227,7 +227,7 @@ def _expect_same_type(data: Tensor, pad_value: Tensor) -> None:
     if None in (data.dtype, pad_value.dtype) or data.dtype == pad_value.dtype:
         return
     raise ELEMENT_TYPES_DIFFER.fault(
-        f"input 0 is {data.dtype} and input 3 (pad_value) is {pad_value.dtype}: they have to be of one element type",
+        f"input 0 is {data.dtype} and input 3 (pad_value) is {pad_value.dtype}: they must have the same element type",
         help=f"convert input 3 to {data.dtype}",
         input=3,
     )

@@ -60,7 +60,7 @@ def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
     Raises a ``STEP_ZERO`` or ``RANGE_NOT_FINITE`` fault.
     """
     if delta is not None and not isinstance(delta, Expr) and delta == 0:
-        raise STEP_ZERO.fault("input 2 (the step) is 0: the range never ends", help="use another step", input=2)
+        raise STEP_ZERO.fault("input 2 (the step) is 0, so the range never ends", help="use another step", input=2)
     if start is None or limit is None or delta is None or isinstance(delta, Expr):
         return None
     if not (isinstance(start, Expr) or isinstance(limit, Expr)):
@@ -126,8 +126,8 @@ def _ov_range(start: Tensor, stop: Tensor, step: Tensor, *, dtype: str | None) -
         expect_one(x, index, names[index], scalar=True)
         if isinstance(x.scalar, float) and not math.isfinite(x.scalar):
             raise RANGE_NOT_FINITE.fault(
-                f"input {index} ({names[index]}) is {x.scalar}; OpenVINO takes finite numbers alone",
-                help=f"let input {index} hold a finite number",
+                f"input {index} ({names[index]}) is {x.scalar}; OpenVINO accepts only finite numbers",
+                help=f"use a finite number as input {index}",
                 input=index,
             )
     if step.scalar is not None and not isinstance(step.scalar, Expr) and step.scalar == 0:

@@ -90,12 +90,12 @@ def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool
     rests = [axis for axis, entry in enumerate(target) if entry == -1]
     if len(rests) > 1:
         raise RESHAPE_TARGET.fault(
-            f"entries {rests[0]} and {rests[1]} of the target {text} are both -1", help="leave one -1 at most", input=1
+            f"entries {rests[0]} and {rests[1]} of the target {text} are both -1", help="keep at most one -1", input=1
         )
     for axis, entry in enumerate(target):
         if isinstance(entry, int) and entry < -1:
             raise RESHAPE_TARGET.fault(
-                f"entry {axis} of the target {text} is {entry}; the least is -1", help="use -1, 0 or a size", input=1
+                f"entry {axis} of the target {text} is {entry}; the minimum is -1", help="use -1, 0 or a size", input=1
             )
         if entry == 0 and copies and data is not None and axis >= len(data):
             raise RESHAPE_TARGET.fault(
@@ -106,7 +106,7 @@ def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool
     if rests and not copies and any(entry == 0 for entry in target) and not _may_be_empty(data):
         raise RESHAPE_TARGET.fault(
             f"the target is {text}: with a size of 0, the -1 can be any size",
-            help="write the size in the place of the -1",
+            help="replace the -1 by the size",
             input=1,
         )
 
@@ -147,7 +147,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     """Which entry of the target was meant to be another number, where only one can be."""
     meant = [(axis, wanted) for axis in range(len(target)) if (wanted := _meant(data, target, axis)) is not None]
     if len(meant) != 1:
-        return "give a target of the same number of elements"
+        return "use a target with the same number of elements"
     axis, wanted = meant[0]
     write = f"write {wanted} for the {target[axis]} in entry {axis} of the target"
     if -1 in target:
@@ -160,7 +160,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
             factors.append(each)
     count = product((wanted, *factors))
     sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
-    return f"{sum_text}{write}, or -1, which follows from the number of elements"
+    return f"{sum_text}{write}, or -1, which is computed from the number of elements"
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
@@ -230,8 +230,8 @@ def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
     """ONNX Reshape-5 and later; ``allowzero=1`` (opset 14) makes 0 a size."""
     if allowzero == 1 and shape.value is not None and 0 in shape.value and -1 in shape.value:
         raise RESHAPE_TARGET.fault(
-            f"the target is {shape_text(shape.ints)}: with allowzero=1 a 0 and a -1 exclude each other",
-            help="write the size in the place of the -1",
+            f"the target is {shape_text(shape.ints)}: with allowzero=1, 0 and -1 cannot be combined",
+            help="replace the -1 by the size",
             input=1,
         )
     copied = [] if allowzero == 1 else _copied_zeros(data.shape, shape)
@@ -239,7 +239,7 @@ def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)} and copies the size 0 of axis {copied[0]}: "
             "with 0 elements, the -1 can be any size",
-            help="write the size in the place of the -1",
+            help="replace the -1 by the size",
             input=1,
         )
     return _reshape(data, shape, copies=allowzero != 1)

@@ -265,7 +265,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
     count = next((length for _, _, length in found if isinstance(length, int)), None)
     if count is not None and data.rank is not None and count > data.rank:
         raise SLICE_LENGTHS_DIFFER.fault(
-            f"{counted(count, 'axis', 'axes')} are to be sliced, and input 0 has {data.rank}",
+            f"{counted(count, 'axis', 'axes')} are sliced, but input 0 has {data.rank}",
             help=f"slice at most {counted(data.rank, 'axis', 'axes')}",
             input=found[0][0],
         )
@@ -277,7 +277,7 @@ def refuse_zero_steps(steps: Sequence[MaybeDim], index: int | None) -> None:
     for position, step in enumerate(steps):
         if step == 0:
             raise SLICE_STEP_ZERO.fault(
-                f"entry {position} of the steps is 0; it has to be positive, or negative to go backwards",
+                f"entry {position} of the steps is 0; it must be positive, or negative for reverse order",
                 help="use 1 to take every element",
                 input=index,
             )
@@ -429,7 +429,7 @@ def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
         fits_slice = agree(given, wanted, f"axis {axis} of the updates is that of the slice")
         if not fits_slice or (wanted is None and at_least(whole, given) is False):
             raise UPDATES_NOT_SLICE.fault(
-                f"input 1 is {shape_text(updates)} and the slice of input 0 that it replaces is {shape_text(window)}: "
+                f"input 1 is {shape_text(updates)} and the slice of input 0 to replace is {shape_text(window)}: "
                 f"axis {axis} is {given} against {f'at most {whole}' if wanted is None else wanted}",
                 help=f"make axis {axis} of the updates as long as the slice",
                 input=1,

@@ -81,7 +81,7 @@ def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
         if any(entry not in (0, 1) for entry in mask):
             raise STRIDED_SLICE_MASK.fault(
                 f"{name} is {','.join(map(str, mask))}; its entries have to be 0 or 1",
-                help=f"write `{name}` with 0 and 1 only",
+                help=f"write `{name}` with only 0 and 1",
                 attribute=name,
             )
     if len(set(lengths.values())) > 1:

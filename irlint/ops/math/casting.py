@@ -135,7 +135,7 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
     dtype = dtypes.get(to.lower())
     if dtype is None:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `to` is "{to}", which is no element type',
+            f'attribute `to` is "{to}", which is not an element type',
             help="write a name of TensorProto.DataType, such as FLOAT or INT64",
             attribute="to",
         )
@@ -149,10 +149,9 @@ def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up",
     dtype = numbered_type(to, context, "to", given=_GIVEN)
     if saturate != 1 and not dtype.startswith("float8"):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime "
-            "refuses "
-            "it for what is no 8-bit float",
-            help="leave `saturate` out",
+            f"attribute `saturate` is {saturate} and `to` is {dtype}: it has no meaning there in the specification, "
+            "but ONNX Runtime refuses it for types other than 8-bit floats",
+            help="remove `saturate`",
             attribute="saturate",
         )
         warn(fault.lowered(Severity.WARNING))
@@ -173,8 +172,9 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     dtype = numbered_type(to, context, "to")
     if x.dtype in BITS and dtype in BITS and BITS[x.dtype] != BITS[dtype]:
         raise NOT_CONVERTIBLE.fault(
-            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the bits are kept",
-            help=f"name a type of {BITS[x.dtype]} bits",
+            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the numbers of bits "
+            "must be equal",
+            help=f"use a type of {BITS[x.dtype]} bits",
             input=0,
             attribute="to",
         )
@@ -213,8 +213,8 @@ def _compiled_conversion(layer: Layer) -> Fault | None:
     if not (only_constants or no_truth or not _is_converted(dtype, into)) or 0 not in layer.varying:
         return None
     return not_compiled(
-        f"input 0 is {dtype} and is to be {into}, for which the CPU plugin has no conversion",
-        help="convert to a type that it converts to, such as f32",
+        f"input 0 is {dtype}, which the CPU plugin cannot convert to {into}",
+        help="convert to a supported type, such as f32",
         attribute="destination_type",
     )
 
@@ -231,8 +231,8 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     """OpenVINO Convert-1."""
     if destination_type is None:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            "attribute `destination_type` is dynamic, and OpenVINO converts to no such type",
-            help="write the type that the values are to have",
+            "attribute `destination_type` is dynamic, to which OpenVINO cannot convert",
+            help="write the intended type of the values",
             attribute="destination_type",
             stage="compile",
         )
@@ -273,7 +273,8 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
     data."""
     if destination_type not in _EIGHT_BITS:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation takes f8e4m3 and f8e5m2",
+            f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation supports f8e4m3 and "
+            "f8e5m2",
             help='write destination_type="f8e4m3" or "f8e5m2"',
             attribute="destination_type",
         )
@@ -282,14 +283,14 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
     if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"input 1 (scale) has {counted(len(scale.shape), 'axis', 'axes')} and input 0 has "
-            f"{len(data.shape)}: the data are not stretched",
+            f"{len(data.shape)}: the data are not broadcast",
             help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
             input=1,
         )
     stretched(data.shape, scale.shape, 1)
     shape = broadcast((data.shape, scale.shape))
     if shift is not None:
-        merged((None, scale.shape, shift.shape), why="scale and shift have to be of one shape")
+        merged((None, scale.shape, shift.shape), why="scale and shift must have the same shape")
     return Tensor(dtype, shape)
 
 

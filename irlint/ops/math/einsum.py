@@ -65,7 +65,8 @@ def _term(text: str, equation: str) -> Term:
             continue
         wrong = "a second ellipsis" if dots and ELLIPSIS in after else f'"{letter}"'
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the term "{text}" has {wrong}, where only letters and one ellipsis may be',
+            f'the equation is "{equation}": the term "{text}" has {wrong}; a term has only letters and at most one '
+            "ellipsis",
             help="write one letter for each axis, and at most one ... in each term",
             attribute="equation",
         )
@@ -88,7 +89,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
             f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
             f"and input {index} has {counted(len(shape), 'axis', 'axes')}",
             help=f"write {len(shape)} letters in term {index}"
-            + (", or put ... for the rest" if len(shape) > letters else ""),
+            + (", or write ... for the rest" if len(shape) > letters else ""),
             input=index,
             attribute="equation",
         )
@@ -96,7 +97,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
     unknown = [label for label in output if label not in known]
     if unknown:
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the result has the letter {unknown[0]}, which is in no term',
+            f'the equation is "{equation}": the result has the letter {unknown[0]}, which no term has',
             help="use only letters of the terms after ->",
             attribute="equation",
         )
@@ -135,7 +136,7 @@ def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> Maybe
     (left, axis_a, a), (right, axis_b, b) = column[pair[0]], column[pair[2]]
     raise EINSUM_MISMATCH.fault(
         f"the letter {letter} stands for axis {axis_a} of input {left}, which is {a}, and for axis {axis_b} of input "
-        f"{right}, which is {b}: they have to be equal, or one of them 1",
+        f"{right}, which is {b}: the sizes must be equal, or one of them 1",
         help=f"make both sizes equal, or use two letters instead of {letter}",
         input=right,
         marks=((left, axis_a), (right, axis_b)),
@@ -169,7 +170,7 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
     if repeated:
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the result has the letter {repeated[0]} more than once',
-            help="name each axis of the result by a letter of its own",
+            help="use a different letter for each axis of the result",
             attribute="equation",
         )
     shapes = [x.shape for x in xs]
@@ -190,7 +191,7 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input '
             f"{widths[0][0]} and "
-            f"for {odd[1]} in input {odd[0]}; it has to be the same number everywhere",
+            f"for {odd[1]} in input {odd[0]}; the number must be the same everywhere",
             help=f"give input {odd[0]} axes of 1 in front (Unsqueeze)",
             input=odd[0],
             attribute="equation",

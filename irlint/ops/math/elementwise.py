@@ -48,7 +48,8 @@ def _sized_remainder(layer: Layer) -> Fault | None:
     if layer.sizes(0) is not None and layer.sizes(1) is not None:
         return None
     return not_compiled(
-        'attribute `auto_broadcast` is "pdpd", with which the CPU plugin has no remainder of floats of open sizes',
+        'attribute `auto_broadcast` is "pdpd", with which the CPU plugin cannot compute a remainder of floats with '
+        "dynamic sizes",
         help='write auto_broadcast="numpy", or all sizes of the inputs',
         attribute="auto_broadcast",
     )
@@ -261,7 +262,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
     raise DIVISION_BY_ZERO.fault(
         f"input 1 is {b.dtype or a.dtype}{shape_text(b.shape)} and "
         + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
-        + ": whole numbers cannot be divided by it",
+        + ": integers cannot be divided by it",
         help="correct the divisor, or cast both inputs to a floating-point type",
         input=1,
     )
@@ -332,8 +333,7 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
     if fmod == 0 and dtype in FLOATS and context.version < 28:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `fmod` is 0 and input 0 is {dtype}: up to opset 27 floating-point numbers need fmod=1, and "
-            "ONNX "
-            "Runtime stops without it",
+            "ONNX Runtime fails without it",
             help="write fmod=1",
             attribute="fmod",
         )
@@ -396,15 +396,15 @@ g (float[2,3,4,5] x, float[3,4] b) => (float[2,3,4,5] y) { y = Add <broadcast = 
 def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
     """ONNX elementwise broadcasting of opset versions 1 to 6 (attributes ``broadcast`` and ``axis``)."""
     if not enabled:
-        return merged((a, b), why="before opset 7 nothing is broadcast without the attribute broadcast=1")
+        return merged((a, b), why="before opset 7, nothing is broadcast without the attribute broadcast=1")
     if a is None or b is None or all(same(dim, 1) for dim in b):
         return a
     start = len(a) - len(b) if axis is None else axis + len(a) if axis < 0 else axis
     if start < 0 or start + len(b) > len(a):
         raise AXIS_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(b) - 1} of input 0, "
+            f"input 1 is {shape_text(b)} and extends from axis {start} to axis {start + len(b) - 1} of input 0, "
             f"which is {shape_text(a)}",
-            help="set `axis` to the axis of input 0 on which input 1 begins",
+            help="set `axis` to the axis of input 0 that matches the first axis of input 1",
             input=1,
         )
     clashes, ones = [], []
@@ -425,7 +425,7 @@ def _part_fault(a: Shape, b: Shape, start: int, *, clashes: list[tuple[int, int]
     return AXIS_MISMATCH.fault(
         f"input 1 is {shape_text(b)} and is aligned with input 0, {shape_text(a)}, from axis {start} on: "
         f"axis {wide} is {a[wide]} against {b[own]}",
-        help="set `axis` to the axis of input 0 on which input 1 begins",
+        help="set `axis` to the axis of input 0 that matches the first axis of input 1",
         input=1,
         marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
         remark="differ",

@@ -123,7 +123,7 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
     if not (-rank <= axis < -1 or 0 <= axis < rank - 1):
         raise AXIS_OUT_OF_RANGE.fault(
             f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis holds the parts of a number: "
-            f"allowed is {-rank} to -2 and 0 to {rank - 2}",
+            f"allowed: {-rank} to -2 and 0 to {rank - 2}",
             help="use an axis before the last one",
             input=0,
         )
@@ -200,7 +200,7 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
     return not_compiled(
         "input 2 (signal_size) depends on the model's inputs, and the CPU plugin requires a constant where all sizes "
         f"of input 0 are known, {shape_text(data.shape)}",
-        help="let input 2 be a constant",
+        help="make input 2 a constant",
         input=2,
     )
 
@@ -258,7 +258,7 @@ def _ov_fourier(
         raise FRAME_MISMATCH.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has "
             f"{length(signal_size)}: "
-            "expected is one size for each axis",
+            "expected one size for each axis",
             help="give both equally many entries",
             input=2,
         )
@@ -293,12 +293,12 @@ def _check_count(count: int | None, most: int | None, which: str = "") -> None:
         raise AXIS_REPEATED.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has "
             f"{counted(most, 'axis', 'axes')}{which}",
-            help="name each axis once",
+            help="list each axis once",
             input=1,
         )
     if count == 0 and most is None:
         raise FRAME_MISMATCH.fault(
-            "input 1 (axes) is empty; expected is at least one axis, the last of which is halved",
+            "input 1 (axes) is empty; expected at least one axis, the last of which is halved",
             help="name an axis",
             input=1,
         )
@@ -311,7 +311,7 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
         raise AXIS_OUT_OF_RANGE.fault(
             f"input 1 (axes) names axis {wrong[0]} and input 0 has "
             f"{counted(rank + complex_input, 'axis', 'axes')}{but}: "
-            f"allowed is {-rank} to {rank - 1}",
+            f"allowed: {-rank} to {rank - 1}",
             help=f"use axes in the range {-rank} to {rank - 1}",
             input=1,
         )
@@ -319,6 +319,6 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
     if len(set(at)) < len(at):
         twice = next(axis for place, axis in enumerate(at) if axis in at[:place])
         raise AXIS_REPEATED.fault(
-            f"input 1 (axes) is {list(listed)}: axis {twice} is named twice", help="name each axis once", input=1
+            f"input 1 (axes) is {list(listed)}: axis {twice} is named twice", help="list each axis once", input=1
         )
     return at

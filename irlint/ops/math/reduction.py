@@ -316,7 +316,7 @@ def _expect_flags(exclusive: int, reverse: int) -> None:
     for name, flag in (("exclusive", exclusive), ("reverse", reverse)):
         if flag not in (0, 1):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `{name}` is {flag}; allowed are 0 and 1", help="use 0 or 1", attribute=name
+                f"attribute `{name}` is {flag}; allowed: 0 and 1", help="use 0 or 1", attribute=name
             )
 
 

@@ -190,7 +190,7 @@ def _check_window(window: Tensor, frame: MaybeDim) -> None:
     if fits and reaches(points, 1, "a window has at least one sample"):
         return
     raise FRAME_MISMATCH.fault(
-        f"input 1 (window) has {points} samples and a frame has {frame}: allowed is 1 to {frame}",
+        f"input 1 (window) has {points} samples and a frame has {frame}; allowed: 1 to {frame}",
         help="give the window at most as many samples as a frame has",
         input=1,
         marks=((1, 0),),
@@ -202,7 +202,7 @@ def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
     if not agree(shape[axis], bins, "a frame has frame_size // 2 + 1 frequencies"):
         raise FRAME_MISMATCH.fault(
             f"axis {axis} of input 0 is {shape[axis]}; frames of {frame} samples have {bins} frequencies",
-            help=f"let axis {axis} be {bins}, or correct frame_size",
+            help=f"make axis {axis} {bins}, or correct frame_size",
             input=0,
             marks=((0, axis),),
             remark="frequencies",

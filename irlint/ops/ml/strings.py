@@ -147,7 +147,7 @@ def tf_idf_vectorizer(
     expect_parallel({"ngram_indexes": len(ngram_indexes)}, optional={"weights": len(weights or ())})
     if not ngram_indexes or min(ngram_indexes) < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `ngram_indexes` is {list(ngram_indexes)}; expected are places of 0 or more",
+            f"attribute `ngram_indexes` is {list(ngram_indexes)}; expected places of 0 or more",
             help="name a place in the output for each n-gram",
             attribute="ngram_indexes",
         )
@@ -167,7 +167,7 @@ def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
         wrong = "max_skip_count", skips, "at least 0"
     if wrong is not None:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{wrong[0]}` is {wrong[1]}; expected is {wrong[2]}",
+            f"attribute `{wrong[0]}` is {wrong[1]}; expected {wrong[2]}",
             help=f"correct `{wrong[0]}`",
             attribute=wrong[0],
         )
@@ -214,9 +214,9 @@ def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
 def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
     wrong = ""
     if min(places, default=0) < 0:
-        wrong = f"holds {min(places)}; expected is at least 0"
+        wrong = f"holds {min(places)}; expected at least 0"
     elif any(a > b for a, b in pairwise(places)):
-        wrong = "does not rise; expected are places that follow each other"
+        wrong = "does not rise; expected places that follow each other"
     elif places and isinstance(size, int) and max(places) > size:
         wrong = f"holds {max(places)}, and input 2 (symbols) has {counted(size, 'byte')}"
     if wrong:

@@ -95,7 +95,7 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
     wrong = next((entry for entry in ids if not 0 <= entry < count), None)
     if wrong is not None:
         raise TREE_MALFORMED.fault(
-            f"attribute `{name}` holds {wrong}, and there are {count} {things}: allowed is 0 to {count - 1}",
+            f"attribute `{name}` holds {wrong}, and there are {count} {things}; allowed: 0 to {count - 1}",
             help=f"let every leaf vote for one of the {count} {things}",
             attribute=name,
         )
@@ -138,7 +138,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
     for mode in tree_arrays.texts_of(modes):
         if mode not in NODE_MODES:
             raise TREE_MALFORMED.fault(
-                f'attribute `nodes_modes` holds "{mode}"; allowed are {", ".join(sorted(NODE_MODES))}',
+                f'attribute `nodes_modes` holds "{mode}"; allowed: {", ".join(sorted(NODE_MODES))}',
                 help="use one of these modes",
                 attribute="nodes_modes",
             )
@@ -159,7 +159,7 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
             warn(
                 LISTS_INCONSISTENT.fault(
                     f"attribute `nodes_nodeids` has {counted(count, 'entry', 'entries')} and `{name}` has {found}: "
-                    "expected is one of each",
+                    "expected one of each",
                     help=f"give `{name}` {counted(count, 'entry', 'entries')}",
                     attribute=name,
                     severity=Severity.WARNING,
@@ -274,7 +274,7 @@ def check_base_values(values: Entries, count: int, *, thing: str, things: str, f
         return
     raise LISTS_INCONSISTENT.fault(
         f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} "
-        f"{counted(count, thing, things)}: expected is one for each, or none",
+        f"{counted(count, thing, things)}: expected one for each, or none",
         help=f"give `base_values` {counted(count, 'entry', 'entries')}, or leave it out",
         attribute="base_values",
     )
@@ -284,7 +284,7 @@ def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
     if x.dtype is not None and tensor.dtype is not None and x.dtype != tensor.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"input 0 is {x.dtype} {shape_text(x.shape)} and attribute `{name}` is {tensor.dtype}: "
-            "expected is one element type",
+            "expected one element type",
             help=f"give `{name}` as {x.dtype}, or cast input 0",
             attribute=name,
         )

@@ -117,13 +117,13 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
     """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault where the heads cannot divide it."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`{attribute}` is {heads}; expected is at least 1", help="write the number of heads", attribute=attribute
+            f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
         )
     if hidden is None:
         return None
     if not divides(heads, hidden, f"{heads} heads divide {what}"):
         raise HEADS_MISMATCH.fault(
-            f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is no multiple of {heads}",
+            f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is not a multiple of {heads}",
             help=_heads_that_divide(hidden, heads, attribute),
             input=index,
         )
@@ -192,7 +192,7 @@ def attention(
     if (past_key is None) != (past_value is None):
         given, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
-            f"input {given} is given without {missing}; expected are both or neither",
+            f"input {given} is given without {missing}; expected both or neither",
             help=CACHE_MISMATCH.advice,
             input=given,
         )
@@ -242,7 +242,7 @@ def _check_mode(mode: int, outputs: int) -> None:
     if 0 <= mode <= 3:
         return
     fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"`qk_matmul_output_mode` is {mode}; allowed is 0 to 3", help="use 0 to 3", attribute="qk_matmul_output_mode"
+        f"`qk_matmul_output_mode` is {mode}; allowed: 0 to 3", help="use 0 to 3", attribute="qk_matmul_output_mode"
     )
     if outputs > 3 and mode != -1:
         raise fault
@@ -259,7 +259,7 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
         first = ranks[0]
         other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
-            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected are 3 in all of query, key and value, "
+            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected 3 in all of query, key and value, "
             "or 4 in all",
             help=INPUTS_MISMATCH.advice,
             input=index,
@@ -289,7 +289,7 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
     batch, found, length, head = x.shape
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected is one number",
+            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected one number",
             help="leave the attribute out, which is for inputs of three axes",
             input=index,
             marks=((index, 1),),
@@ -302,15 +302,15 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
     """The batch of query, key and value, after making sure that they fit together."""
     batch = query[0]
     for index, other in ((1, key), (2, value)):
-        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected is one batch"
+        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
         batch = equal(
             batch, other[0], INPUTS_MISMATCH, text=text, index=index, why="query, key and value have one batch"
         )
-    text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected is one size"
+    text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected one size"
     equal(query[3], key[3], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
-    text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected is one length"
+    text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected one length"
     equal(key[2], value[2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
-    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected is one number"
+    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected one number"
     equal(key[1], value[1], HEADS_MISMATCH, text=text, index=2, why="key and value have one number of heads")
     check_groups(query[1], key[1])
     return batch
@@ -332,7 +332,7 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
         )
         return
     raise HEADS_MISMATCH.fault(
-        f"the query has {queries} heads and the key {keys}: {queries} is no multiple of {keys}",
+        f"the query has {queries} heads and the key {keys}: {queries} is not a multiple of {keys}",
         help="with grouped queries, the number of the key's heads has to divide that of the query's",
         input=1,
     )
@@ -358,7 +358,7 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
         return
     text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
     if len(mask.shape) > 4:
-        raise MASK_MISMATCH.fault(f"{text}; allowed are at most 4 axes", help=MASK_MISMATCH.advice, input=3)
+        raise MASK_MISMATCH.fault(f"{text}; allowed: at most 4 axes", help=MASK_MISMATCH.advice, input=3)
     clashes = []
     for axis in range(len(mask.shape)):
         place = axis + 4 - len(mask.shape)
@@ -374,7 +374,7 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
         score = scores[axis + 4 - len(mask.shape)]
         expected = "1" if score == 1 else f"1 or {score}"
         raise MASK_MISMATCH.fault(
-            f"{text}: axis {axis} of the mask is {mask.shape[axis]}, expected is {expected}",
+            f"{text}: axis {axis} of the mask is {mask.shape[axis]}, expected {expected}",
             help=MASK_MISMATCH.advice,
             input=3,
             marks=tuple((3, axis) for axis in clashes),

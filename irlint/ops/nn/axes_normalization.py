@@ -155,7 +155,7 @@ def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
             return None
         return not_compiled(
             f"input 1 (axes) is {axes.dtype}, and the reductions that the layer becomes take whole numbers",
-            help="let input 1 be of int64",
+            help="convert input 1 to int64",
             input=1,
             forbidden=True,
         )

@@ -22,7 +22,7 @@ def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
         return None
     if len(x) < 3:
         fault = RANK_MISMATCH.fault(
-            f"input 0 has {counted(len(x), 'axis', 'axes')}: expected are at least 3, batch, channels and spatial ones",
+            f"input 0 has {counted(len(x), 'axis', 'axes')}: expected at least 3, batch, channels and spatial ones",
             help="give input 0 a spatial axis (Unsqueeze)",
             input=0,
             severity=Severity.WARNING if len(x) == 2 else None,

@@ -41,7 +41,7 @@ def linear_attention(
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
     keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
-    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected is one size"
+    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected one size"
     head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     _check_needed(decay, beta, update_rule)
     for index, name, gate, rules in ((4, "decay", decay, _DECAYING), (5, "beta", beta, _CORRECTING)):
@@ -159,8 +159,7 @@ def _check_gates(
         if found is None or other is None or _either(found, (kv_num_heads, other), f"{name} is for each head"):
             continue
         raise INPUTS_MISMATCH.fault(
-            f"axis 2 of input {index} ({name}) is {found}; expected is {kv_num_heads}, the heads of the value, or "
-            f"{other}",
+            f"axis 2 of input {index} ({name}) is {found}; expected {kv_num_heads}, the heads of the value, or {other}",
             help=f"give axis 2 of {name} {kv_num_heads} or {other} elements",
             input=index,
             marks=((index, 2),),

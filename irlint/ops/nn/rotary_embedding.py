@@ -88,7 +88,7 @@ def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
         return x.shape[3]
     if len(x.shape) != 3:
         raise INPUTS_MISMATCH.fault(
-            f"input 0 is {shape_text(x.shape)}; expected are 3 axes [batch, length, hidden size] or 4",
+            f"input 0 is {shape_text(x.shape)}; expected 3 axes [batch, length, hidden size] or 4",
             help="reshape it to [batch, heads, length, head size]",
             input=0,
         )

@@ -57,7 +57,7 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
     """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
-        expected = f"expected is [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
+        expected = f"expected [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
         warn(
             _loss_fault(scores, weight, ((0, 1), (2, 0)), name="weight", expected=expected, input=2).lowered(
                 Severity.WARNING
@@ -67,13 +67,13 @@ def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None)
         return target if scores is None else (scores[0], *scores[2:])
     places = (scores[0], *scores[2:])
     if len(places) != len(target):
-        expected = f"expected are {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
+        expected = f"expected {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
         raise _loss_fault(scores, target, (), name="target", expected=expected, input=1)
     result: list[MaybeDim] = []
     for axis, (a, b) in enumerate(zip(places, target)):
         own = axis + (axis > 0)
         if not agree(a, b, f"axis {own} of the scores is axis {axis} of the targets"):
-            expected = f"axis {axis} is {b}, expected is axis {own} of input 0, {a}"
+            expected = f"axis {axis} is {b}, expected axis {own} of input 0, {a}"
             raise _loss_fault(scores, target, ((0, own), (1, axis)), name="target", expected=expected, input=1)
         result.append(b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a)
     return tuple(result)
@@ -202,7 +202,7 @@ def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, co
         raise GROUPS_UNEVEN.fault(
             f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` "
             f"{names - len(xs)}: "
-            f"expected are {counted(names, 'input')} and at most {len(xs)} outputs",
+            f"expected {counted(names, 'input')} and at most {len(xs)} outputs",
             help="connect an input for each name in `xs` and `zs`, and an output for each in `xs`",
         )
     return tuple(Tensor(x.dtype, x.shape) for x in inputs[: len(xs)])

@@ -197,15 +197,15 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
 
 
 def _known_target(layer: Layer) -> Fault | None:
-    """What is wrong with an output shape that is worked out when the model runs: the plugin wants some size of the data
+    """What is wrong with an output shape that is computed when the model runs: the plugin wants some size of the data
     open."""
     if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
-        "input 2 (output_shape) is worked out when the model runs, and all sizes of input 0 are known: the CPU plugin "
+        "input 2 (output_shape) is computed when the model runs, and all sizes of input 0 are known: the CPU plugin "
         "takes a "
         "constant there",
-        help="let input 2 be a constant, or leave a size of input 0 open",
+        help="make input 2 a constant, or make a size of input 0 dynamic",
         input=2,
     )
 

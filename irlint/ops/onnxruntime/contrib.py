@@ -193,7 +193,7 @@ def flex_attention(
     check(v, Expected(2, "V", (("batch_size", batch), *lengths, ("v_head_size", size(v, 3, 4))), INPUTS_MISMATCH))
     if isinstance(shared, int) and shared > 0 and not divides(shared, heads, "a key's head serves a group of heads"):
         raise HEADS_MISMATCH.fault(
-            f"the query has {heads} heads and the key {shared}: {heads} is no multiple of {shared}",
+            f"the query has {heads} heads and the key {shared}: {heads} is not a multiple of {shared}",
             help="let the number of the key's heads divide that of the query's",
             input=1,
         )
@@ -333,7 +333,7 @@ def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> 
     if size < 1 or step < 1:
         name, value = ("size", size) if size < 1 else ("step", step)
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {value}; expected is at least 1", help="use 1 or more", attribute=name
+            f"attribute `{name}` is {value}; expected at least 1", help="use 1 or more", attribute=name
         )
     if input.shape is None:
         return Tensor(input.dtype)

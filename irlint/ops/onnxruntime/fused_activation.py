@@ -169,7 +169,7 @@ def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0)
     if not agree(channels, len(bias), "there is a bias for each channel"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: "
-            "expected is one for each",
+            "expected one for each",
             help=f"give `bias` {counted(channels, 'entry', 'entries')}",
             attribute="bias",
         )

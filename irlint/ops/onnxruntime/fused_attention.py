@@ -40,7 +40,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
         return hidden, hidden
     if len(qkv_hidden_sizes) != 3 or qkv_hidden_sizes[0] != qkv_hidden_sizes[1]:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected are three sizes, the first two of them equal",
+            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected three sizes, the first two of them equal",
             help="write the hidden sizes of query, key and value",
             attribute="qkv_hidden_sizes",
         )
@@ -141,7 +141,7 @@ def expect_mask(
         _require_one(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
         return
     raise MASK_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed is {' or '.join(map(shape_text, shapes))}: the "
+        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed: {' or '.join(map(shape_text, shapes))}: the "
         "batch "
         f"is {batch}, the queries are {length} long and the keys {total_length}",
         help=f"give {name} one of these shapes",

@@ -75,7 +75,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
     if isinstance(wide, int) and wide > 0 and not divides(2 * wide, hidden, "the heads divide the hidden size"):
         raise FUSED_MISMATCH.fault(
             f"axis 1 of input 2 (cos_cache) is {wide}, half of a head of {2 * wide}; "
-            f"the hidden size of input 0 is {hidden}, which is no multiple of it",
+            f"the hidden size of input 0 is {hidden}, which is not a multiple of it",
             help="give the tables half of the head size as axis 1",
             input=2,
             marks=((2, 1),),

@@ -107,7 +107,7 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
                 'one for each row: the specification allows "per row quantization", ONNX Runtime fails at anything but '
                 "a single number"
                 if fits
-                else f"expected is a scalar, or one for each of {rows} rows"
+                else f"expected a scalar, or one for each of {rows} rows"
             ),
             help="quantize the whole of it by one number",
             input=index,
@@ -140,7 +140,7 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
             wanted = stacked
         if not _agrees(tensor.shape, wanted, f"input {index} has a number for each column"):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or one for each of "
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or one for each of "
                 f"{columns} "
                 f"columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
                 help=f"give input {index} the shape {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
@@ -157,7 +157,7 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
         raise OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is "
             f"{shape_text(zero.shape)}: "
-            "expected is one shape",
+            "expected one shape",
             help=f"give input {other} the shape {shape_text(scale.shape)}",
             input=other,
         )
@@ -170,7 +170,7 @@ def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) 
         return
     wanted = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
     raise OPERAND_SHAPE.fault(
-        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is {wanted}, {what}",
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected {wanted}, {what}",
         help=f"give input {index} the shape {wanted}",
         input=index,
     )

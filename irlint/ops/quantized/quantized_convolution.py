@@ -52,7 +52,7 @@ def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channel
         return
     wanted = "?" if channels is None else channels
     raise OPERAND_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or a list of "
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or a list of "
         + ("1 element" if wanted == 1 else f"1 element or of {wanted}, one for each output channel"),
         help=f"give input {index} the shape [] or [{wanted}]",
         input=index,

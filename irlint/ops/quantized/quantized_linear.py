@@ -71,7 +71,7 @@ def gemm_float8(
     """ONNX Runtime's GemmFloat8; ``dtype`` numbers the result's element type."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `dtype` is {dtype}, which is no element type",
+            f"attribute `dtype` is {dtype}, which is not an element type",
             help="use a number of TensorProto.DataType",
             attribute="dtype",
         )

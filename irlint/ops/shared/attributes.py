@@ -150,7 +150,7 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
     """
     import re
 
-    wrong = f"is empty; expected is at least {least}" if len(pattern) < least else ""
+    wrong = f"is empty; expected at least {least}" if len(pattern) < least else ""
     if "[" not in pattern:
         plain = re.sub(r"\\[^1-9]", "", pattern)
         wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
@@ -179,7 +179,7 @@ def numbered_type(
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{attribute}` is {number}, which is no element type; they are numbered 1 (float) "
+            f"attribute `{attribute}` is {number}, which is not an element type; they are numbered 1 (float) "
             f"to {len(NUMBERED_TYPES)}",
             help="use a number of TensorProto.DataType",
             attribute=attribute,
@@ -216,7 +216,7 @@ def expect_lists(**tensors: Tensor | None) -> None:
     for name, tensor in tensors.items():
         if tensor is not None and tensor.shape is not None and len(tensor.shape) != 1:
             raise LISTS_INCONSISTENT.fault(
-                f"attribute `{name}` is {shape_text(tensor.shape)}; expected is a list",
+                f"attribute `{name}` is {shape_text(tensor.shape)}; expected a list",
                 help=f"give `{name}` one axis",
                 attribute=name,
             )
@@ -236,7 +236,7 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
         if count != known[first]:
             raise LISTS_INCONSISTENT.fault(
                 f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: "
-                "expected is one of each",
+                "expected one of each",
                 help=f"give `{name}` {counted(known[first], 'entry', 'entries')}",
                 attribute=name,
             )
@@ -253,7 +253,7 @@ def the_one_of(**lists: object) -> str | None:
     names = ", ".join(f"`{name}`" for name in lists)
     found = "none is given" if not given else f"{' and '.join(f'`{name}`' for name in given)} are given"
     raise LISTS_INCONSISTENT.fault(
-        f"{found}; expected is exactly one of {names}",
+        f"{found}; expected exactly one of {names}",
         help=f"give one of {names}" if not given else "remove all but one",
         attribute=given[-1] if given else None,
     )

@@ -134,7 +134,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         )
     if start < 0 or start + len(small) > len(a):
         raise PDPD_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(small) - 1} of input 0, "
+            f"input 1 is {shape_text(b)} and extends from axis {start} to axis {start + len(small) - 1} of input 0, "
             f"which is {shape_text(a)}",
             help=f"choose an axis of at most {len(a) - len(small)}" if len(small) <= len(a) else "swap the inputs",
             input=1,

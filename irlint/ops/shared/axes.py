@@ -48,7 +48,7 @@ def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negativ
         return axis + rank if axis < 0 else axis
     allowed = span(lowest, rank - 1) if rank else "none, as it is a scalar"
     raise AXIS_OUT_OF_RANGE.fault(
-        f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}: allowed is {allowed}",
+        f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}; allowed: {allowed}",
         help=_in_range(lowest, rank) if rank else "give the input at least one axis",
         input=input,
     )
@@ -79,7 +79,7 @@ def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
     if lowest <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {span(lowest, rank - 1)}",
+        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}; allowed: {span(lowest, rank - 1)}",
         help=_in_range(lowest, rank),
         input=0,
     )

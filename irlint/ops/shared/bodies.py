@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Expr, MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import warn
-from irlint.findings.wording import are, counted, either, listed
+from irlint.findings.wording import counted, either, listed
 from irlint.model import Graph, Value
 from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, type_text
 from irlint.ops import Context
@@ -167,8 +167,7 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
         else ""
     )
     return BODY_ARITY.fault(
-        f"`{name}` has {counted(found, kind)}; expected {are(expected)} "
-        f"{counted(expected, kind) if expected else 'none'}: {why}",
+        f"`{name}` has {counted(found, kind)}; expected {counted(expected, kind) if expected else 'none'}: {why}",
         help=(f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`") + uses,
         attribute=name,
         notes=_taken(body, name) if kind == "input" else (),
@@ -190,14 +189,14 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
         return None
     if known.dtype is not None and known.dtype not in dtypes:
         return CONTROL_INPUT.fault(
-            f"{what} is {known.dtype}, expected is {either(*dtypes)}",
+            f"{what} is {known.dtype}, expected {either(*dtypes)}",
             help=f"cast {what} to {dtypes[0]}",
             input=input,
         )
     if known.shape is None or same(product(known.shape), 1) is not False:
         return None
     return CONTROL_INPUT.fault(
-        f"{what} is {type_text(known)}, expected is a single element",
+        f"{what} is {type_text(known)}, expected a single element",
         help=f"reduce {what} to one element",
         input=input,
     )

@@ -186,8 +186,8 @@ def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
         for index in indices:
             if index in layer.varying:
                 return not_compiled(
-                    f"input {index} is worked out when the model runs, and the CPU plugin takes a constant there",
-                    help=f"let input {index} be a constant",
+                    f"input {index} is computed when the model runs, and the CPU plugin takes a constant there",
+                    help=f"make input {index} a constant",
                     input=index,
                 )
         return None
@@ -209,7 +209,7 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
             if dtype in unreadable and index in layer.fixed:
                 return ELEMENT_TYPE_REFUSED.fault(
                     f"input {index} is a constant of {dtype}, whose contents OpenVINO does not read",
-                    help=f"let input {index} be a constant of int64",
+                    help=f"make input {index} a constant of int64",
                     input=index,
                 )
         return None

@@ -69,7 +69,7 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
     for other, found in known[1:]:
         if found != dtype:
             raise ELEMENT_TYPES_DIFFER.fault(
-                f"input {index} is {dtype} and input {other} is {found}: they have to be of one element type",
+                f"input {index} is {dtype} and input {other} is {found}: they must have the same element type",
                 help=f"convert {to_one_type((index, dtype), (other, found))}",
                 input=other,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
-from irlint.findings.wording import are, counted, either
+from irlint.findings.wording import counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import record
 
@@ -98,7 +98,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
     if len(x.shape) != len(expected.axes):
         raise expected.rule.fault(
             f"input {expected.index} ({expected.name}) has {counted(len(x.shape), 'axis', 'axes')}; "
-            f"expected {are(len(expected.axes))} {len(expected.axes)}: [{words}]",
+            f"expected {len(expected.axes)}: [{words}]",
             help=f"give {expected.name} the axes [{words}]",
             input=expected.index,
         )
@@ -107,7 +107,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
             continue
         expectation = what if what == str(size) else f"{what}, which is {size}"
         raise expected.rule.fault(
-            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected is {expectation}",
+            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected {expectation}",
             help=f"give {expected.name} the shape [{words}]",
             input=expected.index,
             marks=((expected.index, axis),),

@@ -153,7 +153,7 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
         return
     wanted = "?" if channels is None else channels
     raise BIAS_MISMATCH.fault(
-        f"input {index} (the bias) is {shape_text(bias.shape)}; expected is [{wanted}], an element for each of the "
+        f"input {index} (the bias) is {shape_text(bias.shape)}; expected [{wanted}], an element for each of the "
         "output channels",
         help=f"give input {index} the shape [{wanted}]",
         input=index,
@@ -190,7 +190,7 @@ def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None]
         expect_axes(w, len(x), weights, axes="as many as input 0 has")
     elif w is not None and len(w) < 3:
         raise RANK_MISMATCH.fault(
-            f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected are at least 3, two for channels",
+            f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected at least 3, two for channels",
             help=f"give input {weights} two channel axes and the spatial ones",
             input=weights,
         )

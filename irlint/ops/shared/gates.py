@@ -216,7 +216,7 @@ def shared_sizes(
         )
     elif hidden_size < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`hidden_size` is {hidden_size}; expected is at least 1",
+            f"`hidden_size` is {hidden_size}; expected at least 1",
             help="write the number of neurons of the hidden layer",
             attribute="hidden_size",
         )
@@ -227,7 +227,7 @@ def shared_sizes(
     check(x, Expected(0, "X", (*(reversed(lead) if layout else lead), ("input_size", None)), STATE_MISMATCH))
     if layout not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`layout` is {layout}; allowed are 0 (sequence first) and 1 (batch first)",
+            f"`layout` is {layout}; allowed: 0 (sequence first) and 1 (batch first)",
             help="use 0 or 1",
             attribute="layout",
         )
@@ -279,7 +279,7 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
     if wrong:
         raise STATE_MISMATCH.fault(
             f"input 4 (sequence_lens) has the entry {wrong[0]} and the sequence is {sizes.sequence} long; "
-            f"allowed is 0 to {sizes.sequence}",
+            f"allowed: 0 to {sizes.sequence}",
             help="let no length reach past the sequence",
             input=4,
         )
@@ -295,7 +295,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
         check_activations(cell.activations, kind, directions=sizes.directions, known=KNOWN_ACTIVATIONS)
     if clip is not None and not clip > 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
+            f"`clip` is {clip:g}; expected more than 0", help="leave `clip` out for no clipping", attribute="clip"
         )
         if not kind.any_clip:
             raise fault

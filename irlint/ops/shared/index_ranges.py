@@ -77,7 +77,7 @@ def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
     allowed = "none" if dim == 0 else f"{-dim if room.negative else 0} to {dim - 1}"
     place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
     return INDEX_OUT_OF_RANGE.fault(
-        f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}: allowed is {allowed}",
+        f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}; allowed: {allowed}",
         help=f"use indices in the range {allowed}, or correct the size of the axis",
         input=index,
         marks=((room.data, room.axis),),

@@ -224,6 +224,6 @@ def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bo
     wrong = same(size, 1) is False and (known.value is not None or not open_ended) if open_ended else size != 1
     if len(shape) > 1 or wrong:
         raise CONTROL_INPUT.fault(
-            f"{what} is {type_text(known)}, expected is a scalar or one element on one axis",
+            f"{what} is {type_text(known)}, expected a scalar or one element on one axis",
             help="reshape it to a scalar",
         )

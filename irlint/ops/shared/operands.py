@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import Shape, same
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.statements import agree
-from irlint.findings.wording import are, counted
+from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor, shape_text
 
 RANK_MISMATCH = Rule(
@@ -56,8 +56,8 @@ def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> Non
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
-        f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected {are(rank)} {rank}, {axes}",
-        help=f"let input {index} have {counted(rank, 'axis', 'axes')}",
+        f"input {index} has {counted(len(shape), 'axis', 'axes')}; expected {rank}, {axes}",
+        help=f"give input {index} {counted(rank, 'axis', 'axes')}",
         input=index,
     )
 
@@ -68,7 +68,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
     raise RANK_MISMATCH.fault(
-        f"input 0 has {counted(len(shape), 'axis', 'axes')}; expected are {allowed}, batch, channels and spatial ones",
+        f"input 0 has {counted(len(shape), 'axis', 'axes')}; expected {allowed}, batch, channels and spatial ones",
         help="give input 0 its batch and channel axes (Unsqueeze), before one to three spatial ones",
         input=0,
     )
@@ -90,7 +90,7 @@ def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape,
             return
     places = "; ".join(f"axis {i} is {shape[i]} and not {wanted[i]}" for i in axes)
     raise OPERAND_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(shape)}; expected is {shape_text(wanted)}"
+        f"input {index} ({name}) is {shape_text(shape)}; expected {shape_text(wanted)}"
         + (f": {places}" if places else "")
         + (f" ({why})" if why else ""),
         help=f"give input {index} the shape {shape_text(wanted)}",
@@ -107,7 +107,7 @@ def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
     if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:
         return
     raise OPERAND_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or a list of one element",
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or a list of one element",
         help=f"give input {index} the shape []",
         input=index,
     )

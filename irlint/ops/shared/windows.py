@@ -8,7 +8,7 @@ from irlint.dims import Dim, MaybeDim, Shape, at_least, bounds, floordiv, larges
 from irlint.dims.polynomials import lone_atom
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import reaches, wants_arithmetic, warn
-from irlint.findings.wording import are, counted
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
@@ -226,7 +226,7 @@ def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, tim
     each = "one for each" if times == 1 else "two for each (all beginnings, then all ends)"
     raise RANK_MISMATCH.fault(
         f"`{name}` is {list(given)}, {counted(len(given), 'entry', 'entries')} for "
-        f"{counted(count, 'spatial axis', 'spatial axes')}: expected {are(count * times)} {count * times}, {each}",
+        f"{counted(count, 'spatial axis', 'spatial axes')}: expected {count * times}, {each}",
         help=f"write `{name}` with {counted(count * times, 'entry', 'entries')}",
         attribute=name,
     )

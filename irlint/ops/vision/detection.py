@@ -413,7 +413,13 @@ def ov_matrix_nms(
     return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
-without_rule("MatrixNonMaxSuppression", domain=OPENVINO, help="write `MatrixNms`, as OpenVINO calls this operation")
 without_rule(
-    "MulticlassNonMaxSuppression", domain=OPENVINO, help="write `MulticlassNms`, as OpenVINO calls this operation"
+    "MatrixNonMaxSuppression",
+    domain=OPENVINO,
+    help="write `MatrixNms`, which is the name of this operation in OpenVINO",
+)
+without_rule(
+    "MulticlassNonMaxSuppression",
+    domain=OPENVINO,
+    help="write `MulticlassNms`, which is the name of this operation in OpenVINO",
 )

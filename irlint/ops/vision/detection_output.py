@@ -29,7 +29,7 @@ def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior
             continue
         if divisible(found, each) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} is {found}; expected is a multiple of {each}, "
+                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, "
                 "the numbers of each prior box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
@@ -47,7 +47,7 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
         return None
     if isinstance(priors, int) and (priors == 0 or divisible(found, priors) is False):
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input 1 (class_preds) is {found}; expected is a multiple of the "
+            f"axis 1 of input 1 (class_preds) is {found}; expected a multiple of the "
             f"number of prior boxes, which is {priors}",
             help="connect the class predictions of the prior boxes",
             input=1,
@@ -67,7 +67,7 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
         return None
     if found % each:
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found}; expected is a multiple of {each}: {what}",
+            f"axis 1 of input {index} is {found}; expected a multiple of {each}: {what}",
             help="connect the predictions of the prior boxes, or correct the attributes",
             input=index,
             marks=((index, 1),),

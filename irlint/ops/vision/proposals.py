@@ -117,7 +117,7 @@ def _expect_image_shape(image_shape: Tensor) -> None:
     if shape is None or (len(shape) == 1 and (same(shape[0], 3) is not False or same(shape[0], 4) is not False)):
         return
     raise PROPOSALS_MISMATCH.fault(
-        f"input 2 (image_shape) is {shape_text(shape)}; expected is a list of 3 or 4 numbers",
+        f"input 2 (image_shape) is {shape_text(shape)}; expected a list of 3 or 4 numbers",
         help="give height, width and one or two scales",
         input=2,
     )

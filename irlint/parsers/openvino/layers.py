@@ -310,7 +310,7 @@ class LayerReader:
             severity = Severity.ERROR if side == "output" else Severity.WARNING
             name = renamed_type(text, port=True)
             fault = INVALID_PORT.fault(
-                f'{shown} has precision "{text}", which is no element type that a port can have',
+                f'{shown} has precision "{text}", which is not an element type that a port can have',
                 help=f'write "{name}"' if name else "write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
                 attribute="precision",
                 severity=severity,
