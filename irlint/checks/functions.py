@@ -130,7 +130,7 @@ def _parameters(function: Function) -> Iterator[Fault]:
         if name in outputs[:position]:
             yield FUNCTION_PARAMETERS.fault(
                 f"outputs {outputs.index(name)} and {position} of the function are both {name!r}",
-                help="return it a second time through an Identity",
+                help="return it twice through an Identity",
             )
         elif name in inputs:
             yield FUNCTION_PARAMETERS.fault(

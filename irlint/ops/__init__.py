@@ -34,7 +34,7 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 OPENVINO = "openvino"
 
 #: What to write for an operation of OpenVINO's documents that came after the release whose operations irlint has.
-LATER = "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
+LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the newest release that irlint knows"
 
 
 #: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are

@@ -153,7 +153,7 @@ BREACHES = [
         'auto_broadcast="none"|shape="2,1" element_type="f32" offset="0" size="8"/>\n<output>'
         '<port id="0" precision="FP32"><dim>2</dim><dim>1</dim>',
         "IRL203",
-        'write auto_broadcast="numpy": with it they fit; or make the shapes equal',
+        'write auto_broadcast="numpy", with which the shapes fit, or make the shapes equal',
     ),
 ]
 
@@ -287,7 +287,7 @@ REFUSED = [
         "(uint8[1,1,4,4] x, float s, uint8 z, int8[1,1,1,1] w, int8 u, float[1] b) => (y) { y = QLinearConv (x, s, z, "
         "w, s, u, s, z, b) }",
         "IRL401",
-        "quantize input 8: round(B / (x_scale * w_scale)); a Cast would cut its numbers off",
+        "quantize input 8: round(B / (x_scale * w_scale)); a Cast would truncate its numbers",
     ),
     (
         "(float[1,1,4,4] x) => (y) <float[2] s = {2, 2}> { y = Resize (x, s, s) }",

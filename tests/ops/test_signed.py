@@ -215,7 +215,7 @@ WRONG: Mapping[str, tuple[str, int, str]] = {
     "call": ("T[N] -> T[open(N)]", 10, "open(N) is no size"),
     "twice any axes": ("T[..., N, ...] -> T[N]", 10, "`...` stands twice"),
     "bracket": ("T[N -> T[N]", 1, "a type with its dims is expected"),
-    "comma": ("T[N], -> T[N]", 4, "a type is expected behind the comma"),
+    "comma": ("T[N], -> T[N]", 4, "expected a type after the comma"),
     "order": ("T[N]?, T[N] -> T[N]", 0, "an input that has to be there"),
 }
 

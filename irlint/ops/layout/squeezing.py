@@ -248,7 +248,7 @@ def _unsqueeze(x: Tensor, axes: Sequence[int], *, lenient: bool = False) -> Tens
         twice = next(axis for position, axis in enumerate(places) if axis in places[:position])
         fault = AXIS_REPEATED.fault(
             f"axes is {list(axes)}: axis {twice} of the result is inserted twice",
-            help=f"name axis {twice} once",
+            help=f"list axis {twice} once",
             input=1 if lenient else 0,
             severity=Severity.WARNING if lenient else None,
         )

@@ -122,8 +122,8 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
         return Tensor(x.dtype, (*([None] * (rank - 1)), last))
     if not (-rank <= axis < -1 or 0 <= axis < rank - 1):
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis holds the parts of a number: "
-            f"allowed: {-rank} to -2 and 0 to {rank - 2}",
+            f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis contains the parts of complex "
+            f"numbers: allowed: {-rank} to -2 and 0 to {rank - 2}",
             help="use an axis before the last one",
             input=0,
         )
@@ -145,7 +145,7 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
         raise layout_fault(shape, f"a {kind} numbers, with {wanted} there")
     one, two = same(last, 1), same(last, 2)
     if one is False and two is False:
-        raise layout_fault(shape, "it holds real numbers (1) or complex ones (2)")
+        raise layout_fault(shape, "it must be 1 (real numbers) or 2 (complex numbers)")
     if last is not None and not one and not two:
         require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} holds real or complex numbers")
 
@@ -189,17 +189,17 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
         return None
     if -1 in (given.value or ()):
         return not_compiled(
-            f"input 2 (signal_size) is {list(given.value or ())}: the specification takes -1 for the size of the axis, "
-            "and the "
-            f"CPU plugin for a size where all sizes of input 0 are known, {shape_text(data.shape)}",
+            f"input 2 (signal_size) is {list(given.value or ())}: -1 means the size of the axis in the "
+            "specification, but the CPU plugin uses it as a size if all sizes of input 0 are known, "
+            f"{shape_text(data.shape)}",
             help="write the size of the axis instead of -1",
             input=2,
         )
     if 2 not in layer.varying:
         return None
     return not_compiled(
-        "input 2 (signal_size) depends on the model's inputs, and the CPU plugin requires a constant where all sizes "
-        f"of input 0 are known, {shape_text(data.shape)}",
+        "input 2 (signal_size) depends on the inputs of the model, but the CPU plugin requires a constant if all "
+        f"sizes of input 0 are known, {shape_text(data.shape)}",
         help="make input 2 a constant",
         input=2,
     )
@@ -259,7 +259,7 @@ def _ov_fourier(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has "
             f"{length(signal_size)}: "
             "expected one size for each axis",
-            help="give both equally many entries",
+            help="give both the same number of entries",
             input=2,
         )
     sizes = _stated_sizes(signal_size)
@@ -307,7 +307,7 @@ def _check_count(count: int | None, most: int | None, which: str = "") -> None:
 def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[int, ...]:
     wrong = [axis for axis in listed if not -rank <= axis < rank]
     if wrong:
-        but = ", the last of which holds the parts of a number" if complex_input else ""
+        but = ", the last of which contains the parts of complex numbers" if complex_input else ""
         raise AXIS_OUT_OF_RANGE.fault(
             f"input 1 (axes) names axis {wrong[0]} and input 0 has "
             f"{counted(rank + complex_input, 'axis', 'axes')}{but}: "
@@ -319,6 +319,6 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
     if len(set(at)) < len(at):
         twice = next(axis for place, axis in enumerate(at) if axis in at[:place])
         raise AXIS_REPEATED.fault(
-            f"input 1 (axes) is {list(listed)}: axis {twice} is named twice", help="list each axis once", input=1
+            f"input 1 (axes) is {list(listed)}: axis {twice} appears twice", help="list each axis once", input=1
         )
     return at

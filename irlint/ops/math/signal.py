@@ -71,7 +71,7 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: i
         )
     if not reaches(samples, frame, "a frame lies inside the signal"):
         raise FRAME_MISMATCH.fault(
-            f"a frame has {frame} samples and the signal has {samples}: it has to lie inside the signal",
+            f"a frame has {frame} samples and the signal has {samples}: a frame must fit into the signal",
             help=f"use frames of at most {samples} samples",
             input=input,
         )
@@ -162,7 +162,7 @@ def ov_istft(
         given = None
     elif at_least(given, 0) is False:
         fault = SIZE_NEGATIVE.fault(
-            f"input 4 (signal_length) is {given}, which OpenVINO takes as 0", help="give 0 or more, or -1", input=4
+            f"input 4 (signal_length) is {given}, which OpenVINO uses as 0", help="give 0 or more, or -1", input=4
         )
         warn(fault.lowered(Severity.WARNING))
         given = 0

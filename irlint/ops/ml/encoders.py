@@ -86,7 +86,7 @@ def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
             raise INDEX_OUT_OF_RANGE.fault(
                 f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}: "
                 f"allowed: 0 to {last - 1}",
-                help="use indices from 0 on; negative ones have no meaning here",
+                help="use indices of at least 0; negative indices are not supported here",
                 input=1,
                 marks=((0, len(x.shape) - 1),),
             )
@@ -112,7 +112,7 @@ def feature_vectorizer(*x: Tensor, inputdimensions: Ints) -> Tensor:
         if not agree(rows, found, "all inputs have one number of rows"):
             raise FEATURES_MISMATCH.fault(
                 f"input 0 has {rows} rows and input {index} has {found}: expected one number of rows",
-                help="give all inputs the same rows",
+                help="give all inputs the same number of rows",
                 input=index,
             )
         rows = narrower(rows, found)
@@ -322,8 +322,8 @@ def dict_vectorizer(
         _warn_of_both(lists)
     elif named != f"{the_one_of(**lists)}" and named in lists:
         raise LISTS_INCONSISTENT.fault(
-            f"the keys of input 0 are {key}, and `{named}` is not given",
-            help=f"give the keys in `{named}`",
+            f"the keys of input 0 are {key}, but `{named}` is missing",
+            help=f"add the keys as `{named}`",
             attribute=the_one_of(**lists),
         )
     count = len(lists.get(named) or int64_vocabulary or string_vocabulary or ())

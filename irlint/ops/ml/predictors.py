@@ -73,7 +73,7 @@ def linear_classifier(
             f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} "
             "coefficients: expected "
             "a label for each intercept (two for one), and as many coefficients for each",
-            help="give one intercept, one label and a coefficient for every feature for each class",
+            help="for each class, write one intercept, one label and a coefficient for every feature",
             attribute="intercepts",
         )
     _expect_features(x, len(coefficients) // classes, "coefficients")

@@ -133,17 +133,17 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
 def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
     """What to write: the nearest numbers that divide a hidden size."""
     if not isinstance(hidden, int) or hidden < 1:
-        return f"let `{attribute}` divide the hidden size"
+        return f"use a `{attribute}` that divides the hidden size"
     fewer = next(each for each in range(min(heads, hidden), 0, -1) if hidden % each == 0)
     more = next((each for each in range(heads, hidden + 1) if hidden % each == 0), fewer)
-    return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or let {heads} divide the hidden size"
+    return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or use a hidden size that {heads} divides"
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
     """The number of heads that an input of three axes needs."""
     if heads is None:
         raise HEADS_MISMATCH.fault(
-            f"`{attribute}` is missing: with inputs of three axes the number of heads has to be written",
+            f"`{attribute}` is missing: inputs with three axes require the number of heads",
             help=f"write `{attribute}`, or give the inputs four axes",
         )
     return heads
@@ -199,8 +199,8 @@ def attention(
     _check_mode(qk_matmul_output_mode, context.outputs)
     if scale is not None and not scale > 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `scale` is {scale:g}; it has to be more than 0",
-            help="leave `scale` out for the reciprocal of the root of the head size",
+            f"attribute `scale` is {scale:g}; it must be above 0",
+            help="remove `scale`; it defaults to the reciprocal of the square root of the head size",
             attribute="scale",
         )
     _warn_of_values(q, v)
@@ -230,7 +230,8 @@ def _warn_of_values(q: Tensor, v: Tensor) -> None:
     if q.dtype is None or v.dtype is None or q.dtype == v.dtype:
         return
     fault = ELEMENT_TYPES_DIFFER.fault(
-        f"input 0 (Q) is {q.dtype} and input 2 (V) is {v.dtype}: the specification allows it, ONNX Runtime refuses it",
+        f"input 0 (Q) is {q.dtype} and input 2 (V) is {v.dtype}: the specification allows it, but ONNX Runtime "
+        "refuses it",
         help=f"cast input 2 to {q.dtype}",
         input=2,
     )
@@ -290,7 +291,7 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
             f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected one number",
-            help="leave the attribute out, which is for inputs of three axes",
+            help="remove the attribute, which is for inputs with three axes",
             input=index,
             marks=((index, 1),),
             aligned="left",
@@ -304,7 +305,12 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
     for index, other in ((1, key), (2, value)):
         text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
         batch = equal(
-            batch, other[0], INPUTS_MISMATCH, text=text, index=index, why="query, key and value have one batch"
+            batch,
+            other[0],
+            INPUTS_MISMATCH,
+            text=text,
+            index=index,
+            why="query, key and value have the same batch size",
         )
     text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected one size"
     equal(query[3], key[3], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
@@ -333,7 +339,7 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
         return
     raise HEADS_MISMATCH.fault(
         f"the query has {queries} heads and the key {keys}: {queries} is not a multiple of {keys}",
-        help="with grouped queries, the number of the key's heads has to divide that of the query's",
+        help="for grouped queries, use a number of key heads that divides the number of query heads",
         input=1,
     )
 

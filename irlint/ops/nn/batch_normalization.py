@@ -64,7 +64,7 @@ def _judge_variance(var: Tensor, epsilon: float) -> None:
     found = "NaN" if span.nans else f"{span.least:g}"
     warn(
         VARIANCE_NEGATIVE.fault(
-            f"input 4 (var) holds {found}, and epsilon is {epsilon:g}: the root of their sum does not exist",
+            f"input 4 (var) holds {found}, and epsilon is {epsilon:g}: their sum is negative, so it has no square root",
             help="export the statistics again",
             input=4,
         )
@@ -91,7 +91,7 @@ def _expect_case(outputs: int) -> None:
     fault."""
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
-            f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or the 5 of training",
+            f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or 5 for training",
             help="remove the outputs from index 1 on",
         )
 
@@ -117,7 +117,7 @@ def batch_normalization(
             f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it has {wanted}",
             help="remove the outputs from index 1 on"
             if wanted == 1
-            else "name all three outputs, or unset training_mode",
+            else "add all three outputs, or remove training_mode",
             attribute="training_mode",
         )
     return y, Tensor(input_mean.dtype, statistics), Tensor(input_var.dtype, statistics)
@@ -212,7 +212,7 @@ def _ov_batch_normalized(
     channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
     if same(channels, 0):
         raise CHANNEL_PARAMETERS.fault(
-            f"input {index}, {shape_text(data.shape)}, has 0 channels; there has to be at least 1",
+            f"input {index}, {shape_text(data.shape)}, has 0 channels; it needs at least 1",
             help="make sure that axis 1 is not empty",
             input=index,
         )

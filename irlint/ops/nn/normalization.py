@@ -160,10 +160,10 @@ def group_normalization(
     """ONNX GroupNormalization-21: a scale and a bias for each channel."""
     if stash_type not in STASH_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `stash_type` is {stash_type}; the mean is worked out in a floating-point type: 1 (float), 10 "
+            f"attribute `stash_type` is {stash_type}; the mean is computed in a floating-point type: 1 (float), 10 "
             "(float16), "
             "11 (double) or 16 (bfloat16)",
-            help="leave `stash_type` out, which stands for float",
+            help="remove `stash_type`; it defaults to float",
             attribute="stash_type",
         )
     expect_rank(x, 0, least=2, what="X")
@@ -184,9 +184,8 @@ def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str)
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
     fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, ONNX "
-        "Runtime uses the one "
-        "for all of them",
+        f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, but "
+        "ONNX Runtime uses the single one for all of them",
         help=f"give input {index} the shape {shape_text((channels,))}",
         input=index,
         severity=Severity.WARNING,
@@ -241,7 +240,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
     if None in types or len(set(types)) == 1:
         return None
     return not_compiled(
-        f"the data are {types[0]}, scale {types[1]} and bias {types[2]}, and they have to be of one element type",
+        f"the data are {types[0]}, scale {types[1]} and bias {types[2]}; their element types must be equal",
         help=f"convert scale and bias to {types[0]}",
         input=1 if types[1] != types[0] else 2,
         forbidden=True,
@@ -257,10 +256,9 @@ def _compiled_matrix(layer: Layer) -> Fault | None:
     if index is None:
         return None
     return not_compiled(
-        f"input 0 is {shape_text(data.shape)}, and the CPU plugin takes a matrix only where all sizes are known; a "
-        "size of "
-        f"input {index} is open",
-        help="write the sizes, or give the data an axis of size 1 behind the channels",
+        f"input 0 is {shape_text(data.shape)}, but the CPU plugin supports a matrix only if all sizes are known; a "
+        f"size of input {index} is open",
+        help="write the sizes, or give the data an axis of size 1 after the channels",
         input=index,
     )
 
@@ -274,7 +272,7 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
     expect_rank(data, 0, least=2, what="data")
     channels = channels_of(data.shape)
     channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
-    merged((None, scale.shape, bias.shape), why="scale and bias have to be of one shape")
+    merged((None, scale.shape, bias.shape), why="scale and bias must have the same shape")
     expect_groups(num_groups, channels, "num_groups")
     return Tensor(data.dtype, data.shape)
 

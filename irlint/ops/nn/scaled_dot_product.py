@@ -53,7 +53,7 @@ def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, *, b
         return
     allowed = f"bool or {dtype}" if booleans else dtype
     raise ELEMENT_TYPE_REFUSED.fault(
-        f"input {index} is {tensor.dtype}; beside a query of {dtype} it has to be {allowed}",
+        f"input {index} is {tensor.dtype}; with a query of {dtype}, it must be {allowed}",
         help=f"convert input {index} to {dtype}",
         input=index,
     )

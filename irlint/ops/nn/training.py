@@ -57,7 +57,7 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
     """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
-        expected = f"expected [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
+        expected = f"expected [{scores[1]}], one for each class; ONNX Runtime checks only the classes that occur"
         warn(
             _loss_fault(scores, weight, ((0, 1), (2, 0)), name="weight", expected=expected, input=2).lowered(
                 Severity.WARNING
@@ -134,16 +134,16 @@ def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[
     count, rest = divmod(len(inputs), groups)
     if rest:
         raise GROUPS_UNEVEN.fault(
-            f"{counted(len(inputs), 'input')} follow rate and count; the operator takes {groups} for each tensor that "
-            "it optimizes",
-            help="connect tensors, gradients and states in equal numbers",
+            f"{counted(len(inputs), 'input')} follow rate and count; the operator needs {groups} for each optimized "
+            "tensor",
+            help="connect the same number of tensors, gradients and states",
             input=2,
         )
     if context.outputs > count * (states + 1):
         raise GROUPS_UNEVEN.fault(
-            f"{counted(context.outputs, 'output')}; the operator gives {states + 1} for each of "
+            f"{counted(context.outputs, 'output')}; the operator returns {states + 1} for each of "
             f"{counted(count, 'tensor')}",
-            help=f"name at most {counted(count * (states + 1), 'output')}",
+            help=f"use at most {counted(count * (states + 1), 'output')}",
         )
     kept = (*inputs[:count], *inputs[2 * count :])
     return tuple(Tensor(x.dtype, x.shape) for x in kept)

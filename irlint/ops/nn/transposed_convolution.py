@@ -158,7 +158,7 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
         if extra >= max(stride, dilation):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation {dilation}: "
-                "it has to be less than one of them",
+                "it must be less than one of them",
                 help=f"write at most {max(stride, dilation) - 1}",
                 attribute="output_padding",
             )
@@ -168,7 +168,7 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
                     f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation "
                     f"{dilation}: "
                     '"must be less than the corresponding stride/dilation dimension" by the specification, '
-                    "less than the stride by ONNX Runtime",
+                    "but less than the stride in ONNX Runtime",
                     help=f"write at most {stride - 1}, and add the rest with a Pad node",
                     attribute="output_padding",
                 )
@@ -189,7 +189,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
                 OUTPUT_SHAPE_UNREACHABLE.fault(
                     f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is "
                     f"{size}, "
-                    f"the stride {stride} and the window spans {span}, which reach {full} at most",
+                    f"the stride {stride} and the window spans {span}, so the windows cover at most {full}",
                     help=f"write at most {full}, and add the rest with a Pad node",
                     attribute="output_shape",
                 )
@@ -203,8 +203,7 @@ def _known_target(layer: Layer) -> Fault | None:
         return None
     return not_compiled(
         "input 2 (output_shape) is computed when the model runs, and all sizes of input 0 are known: the CPU plugin "
-        "takes a "
-        "constant there",
+        "requires a constant",
         help="make input 2 a constant, or make a size of input 0 dynamic",
         input=2,
     )
@@ -284,7 +283,7 @@ def _given_sizes(output_shape: Tensor, count: int) -> Shape:
     for position, size in enumerate(sizes):
         if at_least(size, 0) is False:
             raise OPERAND_MISMATCH.fault(
-                f"entry {position} of input 2 (output_shape) is {size}; a size is at least 0",
+                f"entry {position} of input 2 (output_shape) is {size}; a size must be at least 0",
                 help="write the size of the output on each spatial axis",
                 input=2,
             )

@@ -49,9 +49,8 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
     whole = sum(qkv_hidden_sizes)
     if not agree(bias, whole, "the hidden sizes cover the columns of the weights"):
         raise FUSED_MISMATCH.fault(
-            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, which is {whole} in "
-            "all",
-            help="let the three sizes add up to the columns of the weights",
+            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, whose sum is {whole}",
+            help="use three sizes whose sum is the number of columns of the weights",
             input=1,
         )
     return qkv_hidden_sizes[0], qkv_hidden_sizes[2]

@@ -41,7 +41,7 @@ def ms_rotary_embedding(
         check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     if rotary_embedding_dim > 0 and num_heads == 0:
         raise HEADS_MISMATCH.fault(
-            "`rotary_embedding_dim` is written and `num_heads` is not; ONNX Runtime takes the one only with the other",
+            "`rotary_embedding_dim` is present without `num_heads`; ONNX Runtime needs both",
             help="write `num_heads`",
             attribute="rotary_embedding_dim",
         )
@@ -256,10 +256,9 @@ def _check_clipping(swiglu_limit_after_activation: int) -> None:
         return
     warn(
         ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification 1 "
-            "asks for "
-            "CUDA, and ONNX Runtime refuses it on the CPU",
-            help="write 0 where the model is to run on the CPU",
+            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification, 1 "
+            "needs CUDA, and ONNX Runtime refuses it on the CPU",
+            help="write 0 to run the model on the CPU",
             attribute="swiglu_limit_after_activation",
             severity=Severity.WARNING,
         )

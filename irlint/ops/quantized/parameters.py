@@ -51,7 +51,7 @@ def expect_zero_points(context: Context, *parameters: Parameter) -> None:
     for index, name, tensor in parameters:
         if tensor is None and index < len(context.node.inputs):
             raise ZERO_POINT_LEFT_OUT.fault(
-                f"input {index} ({name}) is left out, and ONNX Runtime takes its type from there",
+                f"input {index} ({name}) is omitted, but ONNX Runtime reads the type from it",
                 help=f"write a zero point of 0 as input {index}",
                 input=index,
             )
@@ -73,8 +73,7 @@ def expect_one_number(*parameters: Parameter) -> None:
         _judge_values(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator takes a scalar or a list of one "
-                "element",
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator requires a scalar or a list of one element",
                 help=f"make input {index} a scalar",
                 input=index,
             )
@@ -104,12 +103,12 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
         fault = OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(tensor.shape)}; "
             + (
-                'one for each row: the specification allows "per row quantization", ONNX Runtime fails at anything but '
+                'one for each row: the specification allows "per row quantization", but ONNX Runtime accepts only '
                 "a single number"
                 if fits
                 else f"expected a scalar, or one for each of {rows} rows"
             ),
-            help="quantize the whole of it by one number",
+            help="use one scale for the complete tensor",
             input=index,
             severity=Severity.WARNING if fits else None,
         )
@@ -156,8 +155,7 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
     if not _agrees(zero.shape, scale.shape, f"inputs {index} and {other} have one shape"):
         raise OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is "
-            f"{shape_text(zero.shape)}: "
-            "expected one shape",
+            f"{shape_text(zero.shape)}: expected equal shapes",
             help=f"give input {other} the shape {shape_text(scale.shape)}",
             input=other,
         )

@@ -34,7 +34,7 @@ def conv_integer(
         warn(
             OPERAND_MISMATCH.fault(
                 f"input 3 (w_zero_point) is {shape_text(w_zero_point.shape)}, one for each output channel: the "
-                'specification allows "a scalar or a 1-D tensor", ONNX Runtime takes a single element',
+                'specification allows "a scalar or a 1-D tensor", but ONNX Runtime requires a single element',
                 help="use one zero point for all output channels",
                 input=3,
                 severity=Severity.NOTE,

@@ -162,10 +162,10 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            wrong = f"is no regular expression: {error}"
+            wrong = f"is not a regular expression: {error}"
     if wrong:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in the syntax of RE2", attribute=name
+            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in RE2 syntax", attribute=name
         )
 
 
@@ -193,8 +193,9 @@ def numbered_type(
     schema = official(context.op, context.version, context.domain) if dtype not in given else None
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot give in opset {context.version}",
-            help=f"use a type that the operator gives, or import an opset in which it gives {dtype}",
+            f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot return in opset "
+            f"{context.version}",
+            help=f"use a type that the operator supports, or import an opset in which it supports {dtype}",
             attribute=attribute,
         )
     return dtype
@@ -251,7 +252,7 @@ def the_one_of(**lists: object) -> str | None:
     if len(given) == 1:
         return given[0]
     names = ", ".join(f"`{name}`" for name in lists)
-    found = "none is given" if not given else f"{' and '.join(f'`{name}`' for name in given)} are given"
+    found = "none is present" if not given else f"{' and '.join(f'`{name}`' for name in given)} are present"
     raise LISTS_INCONSISTENT.fault(
         f"{found}; expected exactly one of {names}",
         help=f"give one of {names}" if not given else "remove all but one",

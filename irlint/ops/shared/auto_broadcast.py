@@ -109,7 +109,9 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
             broadcast(shapes)
         except Fault:
             raise fault from None
-        raise fault.changed(help='write auto_broadcast="numpy": with it they fit; or make the shapes equal') from None
+        raise fault.changed(
+            help='write auto_broadcast="numpy", with which the shapes fit, or make the shapes equal'
+        ) from None
 
 
 def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
@@ -129,7 +131,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         small = small[:-1]
     if axis < -1:
         raise PDPD_MISMATCH.fault(
-            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins",
+            f"the axis is {axis}; it must be -1, or the axis of input 0 that matches the first axis of input 1",
             help="use -1 or more",
         )
     if start < 0 or start + len(small) > len(a):
@@ -153,7 +155,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         raise PDPD_MISMATCH.fault(
             clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
             + f"; input 1 is aligned with input 0 from axis {start} on",
-            help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
+            help=f"only input 1 is broadcast, and only from 1: make its axis {own} 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,
             marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
@@ -228,7 +230,7 @@ def _two_readings(
     library: str, specification: str, *, library_axis: int | None, written: int | None, wanted: int
 ) -> Fault:
     name = "auto_broadcast.auto_broadcast_axis"
-    read = f"axis {library_axis}" if library_axis is not None else f"no `{name}`, hence axis 0"
+    read = f"axis {library_axis}" if library_axis is not None else f"no `{name}`, so it uses axis 0"
     axis = "-1 (the default)" if written is None else str(written)
     return PDPD_READING.fault(
         f"OpenVINO reads {read}: {library}; the specification reads axis {axis}: {specification}",

@@ -67,8 +67,8 @@ def axes_of(
         return result
     twice = next(axis for position, axis in enumerate(result) if axis in result[:position])
     raise AXIS_REPEATED.fault(
-        f"{what} is {list(axes)} for a tensor of {counted(rank, 'axis', 'axes')}: axis {twice} is named twice",
-        help=f"name axis {twice} once",
+        f"{what} is {list(axes)} for a tensor of {counted(rank, 'axis', 'axes')}: axis {twice} appears twice",
+        help=f"list axis {twice} once",
         input=input,
     )
 

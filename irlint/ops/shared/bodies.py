@@ -209,7 +209,7 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
             continue
         left, right = types_text(a, b)
         raise BODY_TYPES.fault(
-            f"output {position} is {left} in `{first}` and {right} in `{second}`: both have to be of one type",
+            f"output {position} is {left} in `{first}` and {right} in `{second}`: both must have the same type",
             help=f"cast output {position} of one of the branches",
             attribute=second,
         )
@@ -235,7 +235,7 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> N
         declared, found = types_text(value.type, known)
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {declared}, and the node gives it {found}",
-            help=f"declare it as {found}, or cast what the node is given",
+            help=f"declare it as {found}, or cast the input of the node",
             attribute=name,
         )
 
@@ -256,7 +256,7 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
             f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node "
             "gives it "
             f"{shape_text(known.shape)}",
-            help=f"declare it as {shape_text(known.shape)}, or reshape what the node is given",
+            help=f"declare it as {shape_text(known.shape)}, or reshape the input of the node",
             attribute=name,
         )
 
@@ -307,11 +307,11 @@ def check_carried_shapes(
         assert isinstance(value.type, Tensor)
         came = before if first else result
         assert isinstance(came, Tensor)
-        source = "the node gives it" if first else f"output {position - 1} of the body, which comes back there, is"
+        source = "the node passes" if first else f"output {position - 1} of the body, which is passed back to it, is"
         fault = BODY_TYPES.fault(
             f"input {position} of `body` ({value.name}) is declared as {shape_text(value.type.shape)}, and {source} "
             f"{shape_text(came.shape)}",
-            help=f"declare it as {shape_text(came.shape)}" if first else "leave its changing sizes open",
+            help=f"declare it as {shape_text(came.shape)}" if first else "declare its changing sizes as dynamic",
             attribute="body",
             severity=Severity.WARNING,
         )
@@ -341,9 +341,8 @@ def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
     for position, known in enumerate(outputs, first):
         if known is not None and not isinstance(known, Tensor):
             raise BODY_TYPES.fault(
-                f"output {position} of `body` is {kind_text(known)}, and the node stacks what every iteration gives "
-                "there: "
-                "that has to be a tensor",
+                f"output {position} of `body` is {kind_text(known)}, but the node stacks this output of every "
+                "iteration, so it must be a tensor",
                 help="carry the value from one iteration to the next, or return a tensor",
                 attribute="body",
             )

@@ -82,7 +82,7 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, a
         a, b = shapes[small], shapes[large]
         room = _room_for(a, b) if a is not None and b is not None else ""
         if room:
-            return f"reshape input {small} from {shape_text(a)} to {room}: then it stands under the axis of its size"
+            return f"reshape input {small} from {shape_text(a)} to {room}, which aligns it with the axis of its size"
     named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
     return f"make {named} equal in both inputs, or 1 in one of them"
 
@@ -206,8 +206,8 @@ def stretched(
         ones = all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)])
         severity = Severity.WARNING if ones and not strict else None
         fault = UNIDIRECTIONAL_MISMATCH.fault(
-            f"{what} has {counted(len(shape), 'axis', 'axes')}, what it is stretched onto has {len(target)}: "
-            f"{shape_text(shape)} onto {shape_text(target)}",
+            f"{what} has {counted(len(shape), 'axis', 'axes')}, and the shape to which it is broadcast has "
+            f"{len(target)}: {shape_text(shape)} to {shape_text(target)}",
             help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
             input=index,
             severity=severity,
@@ -219,18 +219,18 @@ def stretched(
     offset = len(target) - len(shape)
     clashes = []
     for axis, dim in enumerate(shape):
-        if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is stretched onto axis {offset + axis}"):
+        if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is broadcast to axis {offset + axis}"):
             clashes.append((offset + axis, axis))
     if clashes:
         axis, own = clashes[0]
         allowed = "1" if target[axis] == 1 else f"1 or {target[axis]}"
         onto_whole = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"axis {own} of {what} is {shape[own]}; stretched onto axis {axis} it has to be {allowed}{onto_whole}",
+            f"axis {own} of {what} is {shape[own]}; to be broadcast to axis {axis}, it must be {allowed}{onto_whole}",
             help=f"make axis {own} of {what} {allowed}",
             input=index,
             marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
-            remark=f"differ, and only 1 in input {index} is stretched",
+            remark=f"differ, and only 1 in input {index} is broadcast",
         )
     return target
 
@@ -251,7 +251,7 @@ def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
 
 
 def merged(
-    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes have to be equal"
+    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes must be equal"
 ) -> Shape | None:
     """The one shape that all of ``shapes`` are (OpenVINO ``none``; ONNX before broadcasting).
 

@@ -107,7 +107,7 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
         return
     names = kinds(allowed)
     if tensor.dtype in allowed:
-        names += f", but no {tensor.dtype}, whose contents OpenVINO does not read"
+        names += f", but no {tensor.dtype}, whose values OpenVINO does not read"
     raise ELEMENT_TYPE_REFUSED.fault(
         f"input {index} is {tensor.dtype}; the operator takes {names}",
         help=f"convert input {index} to {one_of(allowed, tensor.dtype)}",

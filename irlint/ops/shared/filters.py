@@ -113,15 +113,15 @@ def expect_channels(
         return
     elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
     elsewhere = elsewhere if len(elsewhere) == 1 else []
-    hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"feed {wanted} channels"
+    hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"pass {wanted} channels"
     raise CHANNELS_MISMATCH.fault(
-        f"{counted(x[axis], 'channel')} {'comes' if x[axis] == 1 else 'come'} in (axis {axis} of input 0), "
-        f"the weights{f' (input {weights})' * (weights != 1)} take {wanted}{text}",
+        f"{counted(x[axis], 'channel')} {'arrives' if x[axis] == 1 else 'arrive'} (axis {axis} of input 0), but the "
+        f"weights{f' (input {weights})' * (weights != 1)} need {wanted}{text}",
         help=f"{hint}, or use weights for {x[axis]}",
         input=0,
         marks=((0, axis),),
         aligned="left",
-        remark=f"the weights take {wanted}",
+        remark=f"the weights need {wanted}",
     )
 
 
@@ -136,7 +136,7 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
         )
     if not divides(group, dim, f"axis {axis} of input {index} is divided into {group} groups"):
         raise GROUPS_MISMATCH.fault(
-            f"the {dim} {what} (axis {axis} of input {index}) are no multiple of `{name}`, {group}",
+            f"the {dim} {what} (axis {axis} of input {index}) are not a multiple of `{name}`, {group}",
             help=f"use a `{name}` that divides {dim}",
             input=index,
             marks=((index, axis),),
@@ -170,12 +170,11 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
     for position, (written, dim) in enumerate(zip(kernel_shape, own)):
         if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
-                f"axis {position + 2} of input {weights} is {dim}, and entry {position} of `kernel_shape` says "
-                f"{written}",
+                f"axis {position + 2} of input {weights} is {dim}, but entry {position} of `kernel_shape` is {written}",
                 help=f"remove `kernel_shape`, or write {shape_text(own)}",
                 input=weights,
                 marks=((weights, position + 2),),
-                remark=f"`kernel_shape` says {written}",
+                remark=f"`kernel_shape` is {written}",
             )
     return kernel_shape
 

@@ -156,8 +156,8 @@ def check_activation_names(given: Sequence[str], known: frozenset[str]) -> None:
     unknown = [name for name in given if name.lower() not in known]
     if unknown:
         raise ACTIVATIONS_MISMATCH.fault(
-            f'`activations` has "{unknown[0]}"; known are {", ".join(sorted(known))}',
-            help="use one of the activations that the operator knows",
+            f'`activations` has "{unknown[0]}"; allowed: {", ".join(sorted(known))}',
+            help="use one of the allowed activations",
             attribute="activations",
         )
 
@@ -210,8 +210,8 @@ def shared_sizes(
     if hidden_size is None:
         warn(
             HIDDEN_SIZE.fault(
-                f"{kind.name} has no `hidden_size`: the specification allows it, ONNX Runtime refuses it",
-                help="write the last size of R as `hidden_size`",
+                f"{kind.name} has no `hidden_size`: the specification allows it, but ONNX Runtime refuses it",
+                help="set `hidden_size` to the size of R's last axis",
             )
         )
     elif hidden_size < 1:
@@ -233,8 +233,8 @@ def shared_sizes(
         )
     if layout:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            "`layout` is 1: the specification allows it, ONNX Runtime refuses it",
-            help="transpose the inputs and the outputs, and leave `layout` out",
+            "`layout` is 1: the specification allows it, but ONNX Runtime refuses it",
+            help="transpose the inputs and the outputs, and remove `layout`",
             attribute="layout",
         )
         warn(fault.lowered(Severity.WARNING))
@@ -280,7 +280,7 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
         raise STATE_MISMATCH.fault(
             f"input 4 (sequence_lens) has the entry {wrong[0]} and the sequence is {sizes.sequence} long; "
             f"allowed: 0 to {sizes.sequence}",
-            help="let no length reach past the sequence",
+            help="use lengths within the sequence",
             input=4,
         )
 
@@ -295,7 +295,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
         check_activations(cell.activations, kind, directions=sizes.directions, known=KNOWN_ACTIVATIONS)
     if clip is not None and not clip > 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`clip` is {clip:g}; expected more than 0", help="leave `clip` out for no clipping", attribute="clip"
+            f"`clip` is {clip:g}; expected more than 0", help="remove `clip` for no clipping", attribute="clip"
         )
         if not kind.any_clip:
             raise fault
@@ -342,7 +342,7 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
     if hidden_size and same(hidden_size, found) is False:
         warn(
             HIDDEN_SIZE.fault(
-                f"`hidden_size` is {hidden_size} and the inputs say {found}, which is what OpenVINO takes",
+                f"`hidden_size` is {hidden_size}, but the inputs have {found}, which OpenVINO uses",
                 help=f"write {found} as `hidden_size`",
                 attribute="hidden_size",
             )

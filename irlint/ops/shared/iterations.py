@@ -91,7 +91,7 @@ def check_stride(entry: PortMapEntry) -> None:
     if _step(entry) == 0:
         least = "" if entry.stride == 0 else f"{entry.stride}, in 32 bits "
         raise PORT_MAP_BROKEN.fault(
-            f"`stride` is {least}0 for {_text(entry)}: OpenVINO ends with a division by zero",
+            f"`stride` is {least}0 for {_text(entry)}: OpenVINO divides by zero",
             help="write the size of one slice",
         )
 
@@ -101,8 +101,9 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
     step = _step(entry)
     if whole[axis] == 0:
         fault = SLICES_UNEVEN.fault(
-            f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail to join no slices",
-            help="let the layer run at least once, or remove it",
+            f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail because there are no "
+            "slices to join",
+            help="make the layer run at least once, or remove it",
         )
         warn(fault.lowered(Severity.WARNING))
         return
@@ -112,7 +113,9 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
             f"{_text(entry)} is {shape_text(whole)} and the body's value {shape_text(part)}; a slice of stride "
             f"{entry.stride} "
             f"along axis {axis} is {shape_text(expected)}",
-            help=f'write stride="{part[axis]}"' if len(part) == len(whole) else "give the body's value as many axes",
+            help=f'write stride="{part[axis]}"'
+            if len(part) == len(whole)
+            else "give the body's value the same number of axes",
         )
 
 
@@ -134,14 +137,13 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
             f"{_text(entry)} has {size} on axis {axis}, of which start={entry.start}, end={entry.end} and "
-            f"stride={entry.stride} take no slice",
-            help="write places between 0 and the size of the axis, and a stride that leads from start to end",
+            f"stride={entry.stride} select no slice",
+            help="write positions between 0 and the size of the axis, and a stride from start towards end",
         )
     if (high - low) % step:
         raise SLICES_UNEVEN.fault(
             f"{_text(entry)} has {high - low} elements on axis {axis} from start={entry.start} to end={entry.end}, "
-            "which "
-            f"slices of {step} do not fill",
+            f"which is not a multiple of the slice size {step}",
             help=f"write a stride that divides {high - low}",
         )
     return (high - low) // step
@@ -153,7 +155,7 @@ def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
     if other is not None:
         raise SLICES_UNEVEN.fault(
             f"{_text(other[0])} has {counted(other[1], 'slice')} and {_text(counts[0][0])} {counts[0][1]}",
-            help="let all ports have as many slices as there are iterations",
+            help="give all ports one slice for each iteration",
         )
 
 
@@ -175,7 +177,7 @@ def check_iteration_number(
         place = ties.parameter(entry)
         if entry.external_port_id is not None and entry.external_port_id >= 0:
             raise PORT_MAP_BROKEN.fault(
-                f"the number of the iteration has external_port_id={entry.external_port_id}, and comes from no input",
+                f"the number of the iteration has external_port_id={entry.external_port_id}, but comes from no input",
                 help='write external_port_id="-1"',
             )
         if entry.axis is not None or any(edge.to_layer == entry.internal_layer_id for edge in back_edges):
@@ -199,8 +201,8 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
         and any(each.axis is not None and each.kind == "output" for each in entries)
     ):
         raise CONTROL_INPUT.fault(
-            f"the trip count is {count}, and an output is joined of what the iterations give",
-            help="state how often the body is to run, or -1 for as often as its condition holds",
+            f"the trip count is {count}, but an output is joined from the results of the iterations",
+            help="write the number of iterations, or -1 to run while the condition is true",
             input=0,
         )
 

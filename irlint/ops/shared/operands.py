@@ -84,7 +84,7 @@ def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape,
     shape = tensor.shape
     axes: list[int] = []
     if len(shape) == len(wanted):
-        reason = f"axis {{}} of input {index} ({name}) is given by the other inputs"
+        reason = f"axis {{}} of input {index} ({name}) follows from the other inputs"
         axes = [i for i, (a, b) in enumerate(zip(shape, wanted)) if not agree(a, b, reason.format(i))]
         if not axes:
             return

@@ -78,11 +78,11 @@ def warn_of_mode(
     by_axis: dict[int, Change] = dict.fromkeys(range(rank), 0)
     by_axis.update(zip(range(rank) if axes is None else axes, changes))
     changed = sorted(axis for axis, change in by_axis.items() if change)
-    specified = f'`mode` is "{mode}", which the specification has for any axes'
+    specified = f'`mode` is "{mode}", which the specification allows for any axes'
     if rank not in ranks:
         _warn(
-            f"{specified}; input 0 has {counted(rank, 'axis', 'axes')}, and ONNX Runtime takes {either(*ranks)}",
-            help="give the data as many axes, or use another mode",
+            f"{specified}; input 0 has {counted(rank, 'axis', 'axes')}, but ONNX Runtime supports {either(*ranks)}",
+            help="give the data that number of axes, or use another mode",
         )
         return
     if not _groups(mode, rank, by_axis, antialias=antialias):
@@ -90,12 +90,13 @@ def warn_of_mode(
         limits = " (without `antialias` only by scales of at least 1)" if mode == "cubic" else ""
         _warn(
             f"{specified}; {'axis' if len(changed) == 1 else 'axes'} {listed([*map(str, changed)])} of {rank} "
-            f"{'is' if len(changed) == 1 else 'are'} resized, and ONNX Runtime resizes axes {allowed}{limits}",
+            f"{'is' if len(changed) == 1 else 'are'} resized, but ONNX Runtime supports axes {allowed}{limits}",
             help="transpose the data so that the resized axes are the last ones, or use several Resize nodes",
         )
     elif mode == "cubic" and x.dtype in _INTEGERS and changed and not antialias and (rank == 2 or by_axis[1] == 0):
         _warn(
-            f'`mode` is "cubic" and input 0 is {x.dtype}: the specification allows it, ONNX Runtime fails at run time',
+            f'`mode` is "cubic" and input 0 is {x.dtype}: the specification allows it, but ONNX Runtime fails at run '
+            "time",
             help="cast the data to float32 before, and the result back",
             input=0,
         )

@@ -62,7 +62,7 @@ def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
         return entry
     place = "" if index is None or f"input {index}" in what else f" in input {index}"
     raise SIZE_NEGATIVE.fault(
-        f"{what} is {entry}{place}; a size is at least 0", help="use a size of 0 or more", input=index
+        f"{what} is {entry}{place}; a size must be at least 0", help="use a size of 0 or more", input=index
     )
 
 

@@ -260,8 +260,8 @@ def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> N
     if severity is not None and auto_pad == "VALID" and not any(pads):
         return
     fault = AUTO_PAD_CONFLICT.fault(
-        f'auto_pad is "{auto_pad}" and pads is {list(pads)}: ONNX forbids the two together',
-        help="remove one of them; with `pads`, write auto_pad as NOTSET or leave it out",
+        f'auto_pad is "{auto_pad}" and pads is {list(pads)}: ONNX does not allow both',
+        help="remove one of them; with `pads`, set auto_pad to NOTSET or remove it",
         attribute="pads",
         severity=severity,
     )
@@ -276,8 +276,8 @@ def expect_no_dilated_same(window: Window) -> None:
         if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
             warn(
                 PADDING_NOT_PORTABLE.fault(
-                    f"auto_pad is SAME and dilations is {list(window.dilations)}: the specification pads the dilated "
-                    "window, ONNX Runtime does not support it",
+                    f"auto_pad is SAME and dilations is {list(window.dilations)}: the specification allows it, but "
+                    "ONNX Runtime does not support it",
                     help="write the padding as `pads`",
                     attribute="auto_pad",
                 )
@@ -294,7 +294,7 @@ def expect_pads_below_kernel(window: Window) -> None:
                 PADDING_NOT_PORTABLE.fault(
                     f"axis {window.first + position} is padded by {pads[0]} and {pads[1]}, and the kernel is {kernel}: "
                     'the specification allows it, ONNX Runtime refuses it ("Pad should be smaller than kernel.")',
-                    help=f"pad by at most {kernel - 1}, or pad with a Pad node before",
+                    help=f"pad by at most {kernel - 1}, or insert a Pad node",
                     attribute="pads",
                 )
             )
@@ -433,8 +433,9 @@ def transposed_sizes(
 
 def _nothing_left(size: Dim, full: Dim, pads: int, *, axis: int) -> Fault:
     return WINDOW_EXCEEDS_INPUT.fault(
-        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution: its padding takes off {pads}",
-        help="pad less, or use a larger kernel or stride",
+        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution, but its padding removes "
+        f"{pads}",
+        help="reduce the padding, or use a larger kernel or stride",
         input=0,
         marks=((0, axis),),
         aligned="left",

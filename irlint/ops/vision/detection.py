@@ -163,7 +163,7 @@ def _expect_overlap(iou_threshold: Tensor | None) -> None:
     share = None if iou_threshold is None else iou_threshold.scalar
     if isinstance(share, (int, float)) and not 0 <= share <= 1:
         raise OVERLAP_OUT_OF_RANGE.fault(
-            f"input 3 (iou_threshold) is {share:g}; it is the share that two boxes have in common, 0 to 1",
+            f"input 3 (iou_threshold) is {share:g}; the overlap of two boxes is between 0 and 1",
             help="use a number from 0 to 1",
             input=3,
         )
@@ -190,7 +190,7 @@ def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
         if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
             return None
         return not_compiled(
-            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin must know its {count}",
+            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, but the CPU plugin requires {count} to be known",
             help=f"write {count} for the last axis of the boxes",
             input=0,
         )

@@ -87,7 +87,7 @@ def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
     points: Shape = grid if grid is not None else (None,) * rank
     if same(points[-1], rank - 2) is False:
         raise _grid_fault(
-            f"the last axis of input 1 is {points[-1]}; images of {rank - 2} spatial axes are sampled at {rank - 2} "
+            f"the last axis of input 1 is {points[-1]}; images with {rank - 2} spatial axes need {rank - 2} "
             "coordinates",
             (1, rank - 1),
         )
@@ -233,9 +233,8 @@ def crop_and_resize(
     count = (batch_indices.shape or (None,))[0]
     if not agree(boxes[1], 4, "a box has four coordinates") or not agree(boxes[0], count, "each box has a batch index"):
         raise GRID_MISMATCH.fault(
-            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they have to be "
-            "[R, 4] "
-            "and [R]",
+            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they must be [R, "
+            "4] and [R]",
             help="give each box four coordinates and a batch index",
             input=1,
         )
@@ -323,7 +322,7 @@ def nv12_to_rgb(image: Tensor, uv: Tensor | None = None) -> Tensor:
 def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None) -> Tensor:
     """OpenVINO I420toRGB and I420toBGR-8: one plane, or Y, U and V."""
     if u is not None and v is None:
-        raise _planes_fault("there are 2 inputs; I420 comes in one plane, or in the three planes Y, U and V", 1)
+        raise _planes_fault("there are 2 inputs; I420 needs one plane, or the three planes Y, U and V", 1)
     dtype = common_type((image, u, v))
     expect_type(image, 0, PIXELS)
     chroma = [(index, _plane(plane, index, 1)) for index, plane in ((1, u), (2, v)) if plane is not None]

@@ -52,7 +52,7 @@ def _compiled_mode(layer: Layer) -> Fault | None:
     if mode in ("nearest", "linear", "linear_onnx", "cubic"):
         return None
     return not_compiled(
-        f'attribute `mode` is "{mode}", and the CPU plugin takes "nearest", "linear", "linear_onnx" and "cubic"',
+        f'attribute `mode` is "{mode}", but the CPU plugin supports "nearest", "linear", "linear_onnx" and "cubic"',
         help="write one of these modes",
         attribute="mode",
         forbidden=mode != "area",
@@ -121,7 +121,7 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     if len(set(axes)) < len(axes):
         warn(
             AXIS_REPEATED.fault(
-                f"axes is {list(axes)}: an axis is named twice, and OpenVINO takes the last size, or all scales",
+                f"axes is {list(axes)}: an axis appears twice, and OpenVINO uses the last size, or all scales",
                 help="list each axis once",
                 input=index,
                 severity=Severity.WARNING,
@@ -172,8 +172,8 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     if padded == after[0]:
         return None
     return not_compiled(
-        f'axis 0 is {padded} and becomes {after[0]} with mode="{mode}", which the CPU plugin does for spatial axes',
-        help="name height and width in the axes, or choose another mode",
+        f'axis 0 is {padded} and becomes {after[0]} with mode="{mode}", but the CPU plugin supports only spatial axes',
+        help="list height and width in the axes, or choose another mode",
         attribute="mode",
     )
 

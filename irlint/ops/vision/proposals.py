@@ -105,7 +105,7 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
     if post_nms_topn < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `post_nms_topn` is {post_nms_topn}; OpenVINO reads the layer and refuses to compile it",
-            help="write how many regions an image gives at most",
+            help="write the maximum number of regions of an image",
             attribute="post_nms_topn",
         )
     return product((images, post_nms_topn))
@@ -118,7 +118,7 @@ def _expect_image_shape(image_shape: Tensor) -> None:
         return
     raise PROPOSALS_MISMATCH.fault(
         f"input 2 (image_shape) is {shape_text(shape)}; expected a list of 3 or 4 numbers",
-        help="give height, width and one or two scales",
+        help="write height, width and one or two scales",
         input=2,
     )
 
@@ -181,7 +181,7 @@ def ov_generate_proposals(
     expect_attribute(post_nms_count, 1, "post_nms_count")
     if nms_eta != 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `nms_eta` is {nms_eta:g}; OpenVINO takes only 1", help="write 1", attribute="nms_eta"
+            f"attribute `nms_eta` is {nms_eta:g}; OpenVINO supports only 1", help="write 1", attribute="nms_eta"
         )
     images = narrower(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
     height = narrower(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))

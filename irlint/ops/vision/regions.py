@@ -267,7 +267,7 @@ def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints
     if sizes is None or len(sizes) == 2:
         return sizes or (0, 0)
     raise ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `{name}` has {counted(len(sizes), 'entry', 'entries')}; the operation takes 2",
+        f"attribute `{name}` has {counted(len(sizes), 'entry', 'entries')}; the operation needs 2",
         help="write the height and the width, or `pooled_h` and `pooled_w` instead",
         attribute=name,
     )
@@ -302,7 +302,7 @@ def ov_ps_roi_pooling(
     _expect_scale(spatial_scale)
     if mode not in ("average", "bilinear"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `mode` is "{mode}"; OpenVINO takes "average" and "bilinear", in lower case',
+            f'attribute `mode` is "{mode}"; OpenVINO accepts "average" and "bilinear", in lower case',
             help='write mode="average" or "bilinear"',
             attribute="mode",
         )
@@ -325,9 +325,9 @@ def ov_ps_roi_pooling(
 def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
     assert x.shape is not None
     return CHANNELS_MISMATCH.fault(
-        f"{counted(x.shape[1], 'channel')} {'comes' if x.shape[1] == 1 else 'come'} in (axis 1 of input 0); expected "
+        f"{counted(x.shape[1], 'channel')} {'arrives' if x.shape[1] == 1 else 'arrive'} (axis 1 of input 0); expected "
         f"is {formula} = {numbers} = {wanted}",
-        help="correct the attributes, or connect the feature map that they describe",
+        help="correct the attributes, or connect the matching feature map",
         input=0,
         marks=((0, 1),),
         aligned="left",

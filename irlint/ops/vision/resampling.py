@@ -176,7 +176,7 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
     if found is not None and found != count:
         place = f"input {index}" if index is not None else "the attribute"
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the axes that are resized take {count}",
+            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
             help=f"give `{what}` {counted(count, 'entry', 'entries')}" + ", or name the axes in `axes`" * has_axes,
             input=index,
         )
@@ -297,9 +297,8 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
     for name, (given, allowed) in modes.items():
         if given and mode not in allowed:
             fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, ONNX '
-                "Runtime takes it "
-                f"only with {' and '.join(allowed)}",
+                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, but ONNX '
+                f"Runtime accepts it only with {' and '.join(allowed)}",
                 help=f"leave `{name}` out",
                 attribute=name,
             )
@@ -312,9 +311,8 @@ def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
     if sizes is None or x.rank is None or isinstance(length(sizes), int):
         return
     fault = RESIZE_COUNT_MISMATCH.fault(
-        "it is not known how many entries input 3 (sizes) has: the specification allows it, ONNX Runtime takes it for "
-        "none and refuses "
-        "the model",
+        "the number of entries of input 3 (sizes) is unknown: the specification allows it, but ONNX Runtime assumes "
+        "none and refuses the model",
         help="declare the shape of the sizes",
         input=3,
     )
@@ -394,15 +392,14 @@ def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str)
     if absent in ((True, True), (False, False)):
         both = absent == (False, False)
         raise RESIZE_TARGET_UNCLEAR.fault(
-            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are given; exactly one of them "
-            "states "
-            "how large the result is",
-            help="leave one of them out" if both else "give scales, or sizes",
+            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are present; exactly one of "
+            "them must set the size of the result",
+            help="remove one of them" if both else "add scales, or sizes",
         )
     if absent[0] is False and policy != "stretch":
         raise RESIZE_TARGET_UNCLEAR.fault(
-            f'keep_aspect_ratio_policy is "{policy}" and scales are given: the policy works with sizes only',
-            help="give sizes, or leave the policy at stretch",
+            f'keep_aspect_ratio_policy is "{policy}" and scales are present: the policy works only with sizes',
+            help="use sizes, or set the policy to stretch",
             attribute="keep_aspect_ratio_policy",
         )
 
