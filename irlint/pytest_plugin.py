@@ -18,10 +18,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="Make each model in a file or folder a test, which fails with what irlint finds; may be repeated.",
+        help="Run each model in a file or folder as a test, which fails if the model has an error; may be repeated.",
     )
     group.addoption(
-        "--irlint-config", metavar="FILE", help="The configuration of irlint for these; without it none is read."
+        "--irlint-config", metavar="FILE", help="The configuration of irlint for these tests; without it, none is read."
     )
 
 

@@ -1,4 +1,4 @@
-"""The faults that a walk records at the nodes, and the problems that they are."""
+"""The faults that a walk records at nodes, and the problems that result from them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ FAILING_CALL = Rule(
 
 @record(eq=False)
 class Recorded:
-    """A fault of a node, where it stands, whether the operator's rule raised it, the body that may never run, and
-    the call that led into the function where it stands, with its graph."""
+    """A fault of a node with its position, whether the operator's rule raised it, the body that may never run, and
+    the call (with its graph) that led into the function of the node."""
 
     graph: str
     node: Node
@@ -41,12 +41,12 @@ class Recorded:
 
     @property
     def of_rule(self) -> tuple[Node, str]:
-        """What a second walk over the model records for the same breach."""
+        """The record of a second walk for the same fault."""
         return self.node, self.fault.rule.code
 
 
 class Recorder:
-    """The faults and requirements of one walk; one that ``discards`` keeps none of them."""
+    """The faults and requirements of one walk; with ``discards``, nothing is stored."""
 
     __slots__ = ("discards", "faults", "requires")
 
@@ -57,8 +57,10 @@ class Recorder:
 
 
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
-    """The problems that recorded faults are, each beside the fault at the level of its place: each once, as bad as the
-    worst place makes it, and what is a note everywhere once for all nodes of an operator.
+    """The problems for recorded faults, each paired with the fault at the severity of its place.
+
+    Each problem appears once, with the severity of its worst place. A fault that is a note at all places appears
+    once for all nodes of an operator.
     """
     mentioned: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
@@ -79,7 +81,7 @@ def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
 
 
 def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
-    """The problem of a call that led to one inside its function."""
+    """The problem of a call that led to a problem inside its function."""
     assert inside.node is not None
     where = f"node {inside.node.index} of {inside.graph.partition(':')[2] or 'the function'}"
     fault = FAILING_CALL.fault(

@@ -225,13 +225,13 @@ def test_without_bytes_that_fit_the_layer_is_described(tmp_path: Path) -> None:
 def test_of_two_layers_of_one_id_the_ports_decide_which_is_meant(tmp_path: Path) -> None:
     alike = _net([each.replace('id="2" name="b1/tanh"', 'id="1" name="b1/tanh"') for each in BLOCKS], BLOCKS_WIRED)
     (found,) = [each for each in _findings(alike, tmp_path) if each.rule.code == "IRL106"]
-    assert found.help == "give one of the two the id 2, which edges mean and no layer has"
+    assert found.help == "give one of the two the id 2, to which edges refer but which no layer has"
     add = _net([each.replace('id="3" name="b1/add"', 'id="2" name="b1/add"') for each in BLOCKS], BLOCKS_WIRED)
     (found,) = [each for each in _findings(add, tmp_path) if each.rule.code == "IRL106"]
     assert found.help == (
-        'give Add "b1/add" the id 3, which edges mean and no layer has: they lead into input ports 0, 1 and from '
-        "output port 2, "
-        "which fits its ports and not those of the other"
+        'give Add "b1/add" the id 3, to which edges refer but which no layer has: they lead into input ports 0, 1 and '
+        "from output port 2, "
+        "which fits its ports but not those of the other layer"
     )
 
 

@@ -105,7 +105,7 @@ BREACHES = [
         'from-layer="1" from-port="0" to-layer="2"',
         'from-layer="2" from-port="5" to-layer="2"',
         "IRL105",
-        'write from-layer="1" from-port="0": Const "w" leads nowhere and gives the [2, 3] that input port 1 of layer 2 '
+        'write from-layer="1" from-port="0": Const "w" is unused and has the [2, 3] that input port 1 of layer 2 '
         "declares",
     ),
     (
@@ -119,7 +119,7 @@ BREACHES = [
         '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="0" from-port="0" to-layer="2" '
         'to-port="1"/>',
         "IRL107",
-        "remove one of the two edges, or lead it to another port",
+        "remove one of the two edges, or connect it to another port",
     ),
     (
         '<edge from-layer="0" from-port="0" to-layer="2"',
@@ -145,7 +145,7 @@ BREACHES = [
         '<layer id="1"',
         '<layer id="0"',
         "IRL106",
-        "give one of the two the id 1, which edges mean and no layer has",
+        "give one of the two the id 1, to which edges refer but which no layer has",
     ),
     (
         'auto_broadcast="numpy"|shape="2,3" element_type="f32" offset="0" size="24"/>\n<output>'

@@ -127,7 +127,7 @@ def test_from_standard_input_to_standard_output(model: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"junk", "error[IRL001] the file is no ONNX model\n"),
+        (b"junk", "error[IRL001] the file is not an ONNX model\n"),
         (b"", "error[IRL001] the file is empty\n"),
         (WARNING.read_bytes()[:60], "error[IRL003] the field graph runs 20 bytes past the end of the file, "),
         (b"version https://git-lfs.github.com/spec/v1\n", "error[IRL002] the file is a Git LFS pointer\n"),

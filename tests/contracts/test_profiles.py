@@ -120,7 +120,7 @@ def test_torch(tmp_path: Path) -> None:
         "# W is 64\n"
         "# by position, as a model file does not keep the names of the arguments of forward: put None for one that is "
         "not a tensor,\n"
-        "# and nest those of a tuple, a dict or a cache as it nests its tensors\n"
+        "# a tensor, and nest the tensors of a tuple, a dict or a cache as in the argument\n"
         "dynamic_shapes = (\n"
         "    {0: N, 2: H},  # images\n"
         "    {0: N},  # mean\n"
@@ -207,13 +207,13 @@ def test_onnxruntime_fixes_only_what_the_contract_fixes(tmp_path: Path) -> None:
     assert '\noptions.add_free_dimension_override_by_name("W", 64)\n' in text
     assert '\n# options.add_free_dimension_override_by_name("H", 32)  # of H % 32 == 0\n' in text
     assert '\n# options.add_free_dimension_override_by_name("N", 1)  # of any size\n' in text
-    assert "# at the least sizes: onnxruntime_perf_test -I -f H:32 -f N:1 -f W:64 " in text
+    assert "# with the smallest sizes: onnxruntime_perf_test -I -f H:32 -f N:1 -f W:64 " in text
 
 
 def test_openvino(tmp_path: Path) -> None:
     text = written(DETECTOR, tmp_path, "openvino", "H % 32 == 0", "H <= 1290", "W == 64", "N <= 8")
     assert '    "images": [ov.Dimension(1, 8), 1, ov.Dimension(32, 1280), 64],\n' in text
-    assert "# H <= 1280 and H % 32 == 0 has to hold, and a range takes more\n" in text
+    assert "# H <= 1280 and H % 32 == 0 must be true, but the range also contains other sizes\n" in text
 
 
 def test_trtexec(tmp_path: Path) -> None:

@@ -293,7 +293,7 @@ def test_a_remote_file_has_a_time_limit(site: Site, tmp_path: Path) -> None:
             "the file cannot be opened: the server answers 503 Service Unavailable (5 attempts)",
         ),
         ("html/good.onnx", "IRL001", "the file is a web page"),
-        ("shifted/good.onnx", "IRL009", "the file cannot be opened: the server sends another range than was asked for"),
+        ("shifted/good.onnx", "IRL009", "the file cannot be opened: the server sends another range than requested"),
     ],
 )
 def test_a_clear_finding_and_the_run_goes_on(path: str, code: str, message: str, site: Site) -> None:
@@ -333,7 +333,7 @@ def test_a_server_without_ranges_is_read_up_to_a_limit(site: Site, monkeypatch: 
     ((code, message),) = reported(of(f"{site.url}/whole/big.onnx"))
     assert (code, message) == (
         "IRL009",
-        "the file cannot be opened: the server knows no ranges, and reading stopped after 500,000 bytes",
+        "the file cannot be opened: the server ignores ranges, and irlint stopped after 500,000 bytes",
     )
 
 
@@ -360,10 +360,10 @@ def test_a_model_on_this_machine_leads_to_no_server(site: Site, tmp_path: Path) 
     ("target", "message"),
     [
         ("https~example.org/m.onnx", "it redirects from http to https"),
-        ("http~169.254.169.254/latest", "it redirects to 169.254.169.254, which is no public address"),
-        ("http~localhost:9/m.onnx", "it redirects to localhost, which is no public address"),
-        ("http~127.0.0.1:9/m.onnx", "it redirects to 127.0.0.1, which is no public address"),
-        ("http~[::1]:9/m.onnx", "it redirects to ::1, which is no public address"),
+        ("http~169.254.169.254/latest", "it redirects to 169.254.169.254, which is not a public address"),
+        ("http~localhost:9/m.onnx", "it redirects to localhost, which is not a public address"),
+        ("http~127.0.0.1:9/m.onnx", "it redirects to 127.0.0.1, which is not a public address"),
+        ("http~[::1]:9/m.onnx", "it redirects to ::1, which is not a public address"),
     ],
 )
 def test_redirects_that_are_refused(target: str, message: str, site: Site) -> None:
@@ -379,7 +379,7 @@ def test_a_redirect_to_a_name_with_a_private_address(site: Site, monkeypatch: py
 
     monkeypatch.setattr(aiohttp.ThreadedResolver, "resolve", resolved)
     ((_, message),) = reported(of(f"{site.url}/to/http~models.example/m.onnx"))
-    assert message.endswith("it redirects to models.example, which has an address that is no public one")
+    assert message.endswith("it redirects to models.example, which has an address that is not public")
 
 
 def test_a_redirect_on_the_same_server_is_followed(site: Site) -> None:

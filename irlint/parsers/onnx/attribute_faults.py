@@ -105,9 +105,9 @@ def _nameless(stated: StatedKind, *, passed_over: bool) -> Fault:
 
 def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
     if has_value:
-        text = f"attribute `{name}` has a value, and refers to an attribute of a function beside it"
+        text = f"attribute `{name}` has both a value and a reference to an attribute of a function"
     else:
-        text = f"attribute `{name}` refers to an attribute of a function, and stands in none"
+        text = f"attribute `{name}` refers to an attribute of a function, but is outside of a function"
     return ATTRIBUTE_REFERENCE.fault(
         text,
         help="remove the reference" if has_value else f"write the value of `{name}`",
@@ -117,11 +117,11 @@ def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
 
 
 def _undefined(name: str, number: int, filled: Sequence[str], *, passed_over: bool) -> Fault:
-    stated = f"states the type {number}, which is none" if number else "states no type"
+    stated = f"has the type {number}, which does not exist" if number else "has no type"
     owner = _owner(filled[0]) if filled else ""
     return ATTRIBUTE_TYPE.fault(
-        f"attribute `{name}` {stated}" + (f"; its value stands in `{filled[0]}`" if filled else ""),
-        help=f"state the type {owner}" if owner else "state its type",
+        f"attribute `{name}` {stated}" + (f"; its value is in `{filled[0]}`" if filled else ""),
+        help=f"set the type to {owner}" if owner else "set its type",
         attribute=name,
         severity=Severity.WARNING if passed_over else None,
     )
@@ -131,11 +131,11 @@ def _mismatch(name: str, kind: str, filled: Sequence[str], *, passed_over: bool)
     others = [f"`{field}`" for field in filled if _owner(field) != kind]
     also = " as well" if len(others) < len(filled) else ""
     if also:
-        help = f"leave {' and '.join(others)} empty"
+        help = f"clear {' and '.join(others)}"
     else:
-        help = f"state the type {_owner(filled[0])}, or write the value as {kind}"
+        help = f"set the type to {_owner(filled[0])}, or write the value as {kind}"
     return ATTRIBUTE_TYPE.fault(
-        f"attribute `{name}` is of type {kind}, and {' and '.join(others)} {'hold' if len(others) > 1 else 'holds'} a "
+        f"attribute `{name}` is of type {kind}, and {' and '.join(others)} {'have' if len(others) > 1 else 'has'} a "
         f"value{also}",
         help=help,
         attribute=name,

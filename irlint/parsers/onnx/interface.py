@@ -114,7 +114,7 @@ def duplicate_keys(keys: Sequence[str]) -> Problem:
 
 def _nameless_graph(path: str) -> Fault:
     if path:
-        text = "the body has no name; ONNX Runtime asks the ONNX checker about bodies, which refuses it"
+        text = "the body has no name; ONNX Runtime checks bodies with the ONNX checker, which refuses it"
         return NAMELESS_GRAPH.fault(text, help="give the body a name")
     text = "the graph has no name; the ONNX checker refuses it"
     return NAMELESS_GRAPH.fault(text, help="give the graph a name", severity=Severity.WARNING)
@@ -124,7 +124,7 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
     numbers = first_few(places, 8)
     text = f"{what} {numbers} has no name" if len(places) == 1 else f"{what}s {numbers} have no name"
     return NAMELESS_VALUE.fault(
-        f"{text}; the empty name stands for a value that is left out",
+        f"{text}; the empty name means that a value is absent",
         help="name it, or remove it" if len(places) == 1 else "name them, or remove them",
         severity=None if refused else Severity.WARNING,
     )
@@ -132,6 +132,6 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
 
 def _negative(parts: list[str]) -> Fault:
     return NEGATIVE_SIZE.fault(
-        f"{first_few(parts, 3)}: a size is a whole number of at least 0, or a name; runtimes treat it as dynamic",
-        help="leave the size open, or name it by dim_param",
+        f"{first_few(parts, 3)}: a size is an integer of at least 0, or a name; runtimes treat it as dynamic",
+        help="leave the size empty, or set dim_param to a name",
     )

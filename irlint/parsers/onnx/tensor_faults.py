@@ -140,8 +140,8 @@ def tensor_faults(
     """The faults of a TensorProto with the given fields; ``keys`` are those of the entries of external data."""
     number = protobuf.last_int32(found, 2 << 3)
     if dtype is None:
-        stated = f"states the type {number}, which is none" if number else "states no type"
-        return (TENSOR_TYPE.fault(f"the tensor {stated}", help="state the type of its elements in data_type"),)
+        stated = f"has the type {number}, which does not exist" if number else "has no type"
+        return (TENSOR_TYPE.fault(f"the tensor {stated}", help="set data_type to the type of its elements"),)
     filled = [
         name for field, name in VALUE_FIELDS.items() if any(_filled(found, field, wire) for wire in VALUE_WIRES[field])
     ]
@@ -149,11 +149,11 @@ def tensor_faults(
     if dtype in CODED and not external and "raw_data" not in filled:
         faults += _code_faults(data, found, dtype)
     if dtype == "string" and (text := _strings_text(found, dims, filled, external)):
-        faults.append(MISPLACED_STRINGS.fault(text, help="write one string for each element as string_data"))
+        faults.append(MISPLACED_STRINGS.fault(text, help="write one string for each element into string_data"))
     elif len(filled) + external > 1:
         places = [*(["a file"] if external else []), *filled]
-        text = f"the elements of the tensor are given {len(places)} times: in {' and in '.join(places)}"
-        faults.append(STORED_TWICE.fault(text, help="keep the one that holds the elements, and clear the others"))
+        text = f"the elements of the tensor are stored {len(places)} times: in {' and in '.join(places)}"
+        faults.append(STORED_TWICE.fault(text, help="keep the right one, and clear the others"))
     return tuple(faults)
 
 
@@ -166,7 +166,7 @@ def _code_faults(data: Buffer, found: Fields, dtype: str) -> Iterable[Fault]:
     codes = map(protobuf.int32, protobuf.integers(data, found, _CODES))
     wrong = next(((at, code) for at, code in enumerate(codes) if not 0 <= code < 1 << bits), None)
     if wrong is not None:
-        text = f"element {wrong[0]} of the tensor stands in int32_data as {wrong[1]}; {dtype} has {bits} bits"
+        text = f"element {wrong[0]} of the tensor is {wrong[1]} in int32_data; {dtype} has {bits} bits"
         yield CODE_OUT_OF_RANGE.fault(text, help=CODE_OUT_OF_RANGE.advice)
 
 
@@ -182,11 +182,11 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
     others = [name for name in filled if name != "string_data"]
     strings = len(found.get(_STRINGS, ()))
     if external:
-        return "the tensor holds strings, and its data is external"
+        return "the tensor contains strings, but its data is external"
     if "raw_data" in others:
-        return "the tensor holds strings, and its data stands in raw_data"
+        return "the tensor contains strings, but its data is in raw_data"
     if others and not strings:
-        return f"the tensor holds strings, and its data stands in {' and '.join(others)}"
+        return f"the tensor contains strings, but its data is in {' and '.join(others)}"
     count = elements(dims)
     if strings == count or any(dim < 0 for dim in dims):
         return ""
@@ -221,7 +221,7 @@ def sparse_faults(
     assert index is not None and index.tensor.shape is not None
     count = elements(index.tensor.shape)  # type: ignore[arg-type]
     if index.stored is not None and index.stored.file is not None:
-        text = "the indices of the sparse tensor lie in a file, where the ONNX checker does not read them"
+        text = "the indices of the sparse tensor are in an external file, which the ONNX checker does not read"
         return (*faults, _sparse_fault(text, Severity.WARNING))
     if index.tensor.dtype != "int64":
         text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
@@ -251,13 +251,13 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
         return f"the dims of the sparse tensor are {list(dims)}: a size is a whole number of at least 0"
     if (size := byte_size(values.tensor.dtype, elements(dims)) or 0) > _MOST_BYTES:
         return (
-            f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, and ONNX Runtime takes "
-            f"{_MOST_BYTES}"
+            f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, but ONNX Runtime "
+            f"supports {_MOST_BYTES}"
         )
     if len(shape) != 1:
         return f"the values of the sparse tensor have the shape {list(shape)}; the format requires one axis"
     if values.tensor.dtype == "string":
-        return "the values of the sparse tensor are strings, of which ONNX Runtime makes no dense tensor"
+        return "the values of the sparse tensor are strings, which ONNX Runtime cannot convert to a dense tensor"
     return "the sparse tensor has no indices" if index is None else _indices_text(values, index, len(dims))
 
 
@@ -313,8 +313,8 @@ def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Faul
     for position, (row, after) in enumerate(pairwise(rows), 1):
         if after <= row:
             text = (
-                f"index {position} of the sparse tensor is {_index_text(after)} behind {_index_text(row)}; the "
-                "format wants them in ascending order"
+                f"index {position} of the sparse tensor is {_index_text(after)} after {_index_text(row)}; the format "
+                "requires ascending order"
             )
             return _sparse_fault(text, Severity.WARNING)
     return None

@@ -197,7 +197,7 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
         read = [(-1, "")]
     shape = tuple(size for size, _ in read)
     if len(shape) < len(fields) or any(size < 0 for size in shape):
-        _complain(layer, reader, f'has shape="{text}", where whole numbers are expected', attribute.place)
+        _complain(layer, reader, f'has shape="{text}"; expected integers', attribute.place)
         return None
     if any(rest for _, rest in read):
         message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
@@ -229,7 +229,7 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
     try:
         return natural(attribute.value)
     except ValueError:
-        message = f'has {name}="{attribute.value}", where a whole number of at least 0 is expected'
+        message = f'has {name}="{attribute.value}"; expected an integer of at least 0'
         _complain(layer, reader, message, attribute.place)
         return None
 
@@ -237,9 +237,8 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
 def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
     """Complains of a Const that OpenVINO creates without its contents: it looks for them at that type alone."""
     fault: Fault = INVALID_CONST.fault(
-        f'{layer.text} is of type "{layer.type}": OpenVINO reads contents for type "Const" alone, and whatever takes '
-        "the value "
-        "of this one reads memory that is not there",
+        f'{layer.text} is of type "{layer.type}": OpenVINO reads data only for the type "Const", and any layer that '
+        "uses this value reads invalid memory",
         help='write type="Const"',
         severity=Severity.ERROR if layer.live else Severity.WARNING,
     )
@@ -283,7 +282,7 @@ def _complain(
         severity = Severity.WARNING
     fault: Fault = INVALID_CONST.fault(
         f"{layer.text} {what}",
-        help=help or "give the Const element_type, shape, offset and size",
+        help=help or "add element_type, shape, offset and size to the Const",
         attribute=place.attribute if place else None,
         severity=severity,
     )

@@ -228,7 +228,7 @@ class LayerReader:
             return self.numbers.setdefault(text, natural(text))
         except ValueError:
             expected = "a whole number" if signed else "a whole number of at least 0"
-            message = f'{_described(element, layer)} has {name}="{text}", where {expected} is expected'
+            message = f'{_described(element, layer)} has {name}="{text}"; expected {expected}'
             fault = MISSING_ATTRIBUTE.fault(message, help=f'write the number into "{name}"', attribute=name)
             self.complain(fault, Place(self.ordinals[element], name), layer)
             return None
@@ -328,14 +328,13 @@ class LayerReader:
             number, rest = -2, ""
         if number >= -1 and not rest:
             return None if number == -1 else number
-        outcome = "where a whole number or -1 is expected"
+        outcome = "but must be an integer or -1"
         severity = Severity.ERROR
         if number >= -1:
             outcome, severity = f"which OpenVINO reads as {number}", Severity.WARNING
         fault = INVALID_PORT.fault(
             f'dim {axis} of {shown} is "{text.strip()}", {outcome}',
-            help="write a whole number, or -1 for a size that is not known; only the shape of a Parameter "
-            "has intervals",
+            help="write an integer, or -1 for a dynamic size; only the shape of a Parameter can have intervals",
             severity=severity,
         )
         self.complain(fault, Place(self.ordinals[element]), layer)

@@ -81,7 +81,7 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
     The channels are on axis 1, and on axis 0 of an input of 3 axes.
     """
     if shape is None or not all(isinstance(size, int) for size in shape):
-        return "the sizes of the input are open, and OpenVINO subtracts nothing from such an input", element
+        return "the sizes of the input are dynamic, and OpenVINO subtracts nothing from such an input", element
     sizes = [size for size in shape if isinstance(size, int)]
     if len(sizes) < 2:
         return f"an input of {counted(len(sizes), 'axis', 'axes')} has no channels", element
@@ -92,7 +92,7 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
         try:
             last = whole(channel.get("id", str(last + 1)))
         except ValueError:
-            return f'channel id="{channel.get("id")}" is no whole number', channel
+            return f'channel id="{channel.get("id")}" is not an integer', channel
         mean = next(channel.iterchildren("mean"), None)
         if mean is None:
             continue
@@ -126,7 +126,7 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: Weights) -> st
     if "value" not in mean.attrib and "size" not in mean.attrib:
         return "a <mean> has neither a value nor a size"
     if not _is_number(mean.get("value", "0")):
-        return f'mean value="{mean.get("value")}" is no number'
+        return f'mean value="{mean.get("value")}" is not a number'
     if "size" not in mean.attrib or "offset" not in mean.attrib:
         return ""
     try:

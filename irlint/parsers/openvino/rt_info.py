@@ -87,7 +87,7 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
-            f'<meta_data> holds the text "{loose.strip(BLANKS)[:40]}", which is no entry with a value',
+            f'<meta_data> holds the text "{loose.strip(BLANKS)[:40]}", which is not an entry with a value',
             help="remove the text, or the whole section",
         )
         reader.complain(fault, Place(reader.ordinals[element]))
@@ -113,7 +113,7 @@ def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -
         place = Place(reader.ordinals[each])
         if name in seen:
             fault = RT_INFO_REPEATED.fault(
-                f"an <rt_info> of {layer.text} states {name} twice", help=f"keep one of the two {name}"
+                f"an <rt_info> of {layer.text} contains {name} twice", help=f"keep one of the two {name}"
             )
             reader.complain(fault, place, layer)
             continue
@@ -181,7 +181,7 @@ def _axes(text: str) -> list[str] | str:
     if odd is not None:
         return f'"{odd}" is no name of an axis' if odd else "an axis has no name"
     twice = next((name for at, name in enumerate(names) if name != "?" and name in names[:at]), None)
-    return names if twice is None else f'the axis "{twice}" is there twice'
+    return names if twice is None else f'the axis "{twice}" appears twice'
 
 
 def _listed_axes(text: str) -> list[str]:

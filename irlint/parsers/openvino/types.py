@@ -182,7 +182,7 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
         lower = max(0, _bound(low))
         upper = _bound(high) if high else None
     except ValueError:
-        raise ValueError(f'entry {axis} of the shape "{text}" is "{field}", which is no size') from None
+        raise ValueError(f'entry {axis} of the shape "{text}" is "{field}", which is not a size') from None
     if not interval:
         return lower if lower <= _LONGEST else 0
     if upper is not None and upper > _LONGEST:

@@ -176,11 +176,11 @@ def store(url: str) -> Store:
         import fsspec
     except ImportError:
         raise NotInstalled(
-            f"{shown(url)} is read with fsspec, which is missing: pip install 'irlint[remote]'"
+            f"{shown(url)} is read with fsspec, which is not installed: pip install 'irlint[remote]'"
         ) from None
     scheme = url.partition("://")[0].lower()
     if "::" in url and not is_web(url):
-        raise NotInstalled(f"{shown(url)} is a chain of filesystems, which is not read")
+        raise NotInstalled(f"{shown(url)} is a chain of filesystems, which irlint does not read")
     try:
         if is_web(url):
             from irlint.parsers.remote.web import Web
