@@ -96,7 +96,7 @@ class ModelItem(pytest.Item):
 
         report = irlint.check(self._shown(), config=_configuration(self.config))
         if not report.models:
-            pytest.skip(_inert(report.files[0].reason or "it is no model"))
+            pytest.skip(_inert(report.files[0].reason or "it is not a model"))
         report.raise_for_errors()
 
     def _shown(self) -> str:

@@ -250,8 +250,8 @@ def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
 
 def _early(version: int, begins: int, who: str) -> Fault:
     return OPSET_LACKS_OPERATOR.fault(
-        f"the operator begins with opset {begins} of {_name('')}; the {who} imports opset {version}, "
-        "where only ONNX Runtime has it",
+        f"the operator begins with opset {begins} of {_name('')}; the {who} imports opset {version}, in which only "
+        "ONNX Runtime has it",
         help=f"import opset {begins} or later",
         severity=Severity.WARNING,
     )
@@ -343,7 +343,6 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 def _custom(node: Node) -> Fault:
     return CUSTOM_OPERATOR.fault(
-        f"no rule for this operator of the domain {_domain(node.domain)}: its outputs are taken as the file declares "
-        "them",
+        f"no rule for this operator of the domain {_domain(node.domain)}: irlint uses the declared outputs",
         help="declare the shapes of its outputs in value_info, so that irlint can check the nodes after it",
     )

@@ -134,7 +134,12 @@ def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> 
     text = ", ".join(f"`{name}`" for name in names)
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute {text} at opset {_opset(node)}, only {'up to' if earlier else 'from'} opset {opset}"
-        + (f"; it takes {', '.join(passed)} as {'an input' if len(passed) == 1 else 'inputs'}" if passed else ""),
+        + (
+            f"; at opset {_opset(node)}, {', '.join(passed)} {'is' if len(passed) == 1 else 'are'} "
+            f"{'an input' if len(passed) == 1 else 'inputs'}"
+            if passed
+            else ""
+        ),
         help=f"{f'pass {passed[0]} as an input' if passed else f'remove {text}'}, or import opset {opset}",
         attribute=names[0],
     )
@@ -243,7 +248,7 @@ def _enum_faults(node: Node, name: str, value: object, known: Signature, operato
     spelled = name in operator.any_case and str(value).lower() in allowed
     fault = ATTRIBUTE_VALUE.fault(
         f'attribute `{name}` is "{value}"; allowed: {listed(allowed)}'
-        + (", which ONNX Runtime takes in capital letters too" if spelled else ""),
+        + (", which ONNX Runtime also accepts in upper case" if spelled else ""),
         help=did_you_mean(str(value), allowed, f"use one of {listed(allowed)}"),
         attribute=name,
     )

@@ -122,7 +122,7 @@ def _of_other_overload(node: Node, overloads: list[str]) -> Fault:
     named = f"the overload {node.overload!r}" if node.overload else "no overload"
     listed = ", ".join(repr(overload) if overload else "none" for overload in overloads)
     return UNKNOWN_OPERATOR.fault(
-        f"the node names {named} of the function {node.op}; the model has it with {listed}",
+        f"the node calls {named} of the function {node.op}; the model has {listed}",
         help=f"write the overload {overloads[0]!r}" if overloads[0] else "remove the overload",
     )
 

@@ -149,7 +149,7 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             if value not in unstored or constants.issuperset(node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
-                f"input {index} is a constant of no elements, and {unstored[value]} has no bytes: OpenVINO needs "
+                f"input {index} is a constant without elements, and {unstored[value]} has no bytes: OpenVINO needs "
                 "their position even if there are none, and refuses the layer",
                 help=f"write at least one byte into {unstored[value]}",
                 input=index,

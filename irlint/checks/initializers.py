@@ -88,7 +88,7 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
         first = (refused or hidden)[0]
         more = f", nor {'is 1 more' if len(hidden) == 2 else f'are {len(hidden) - 1} more'}" if len(hidden) > 1 else ""
         fault = INITIALIZER_NOT_INPUT.fault(
-            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, "
+            f"the initializer {first.name!r} is not an input of its graph{more}; the model has IR version {version}, "
             "which requires every initializer among the inputs",
             help=f"set ir_version to {LAST_WITH_INPUTS + 1} or later, or list {first.name!r} among the inputs",
             severity=None if refused else Severity.WARNING,

@@ -195,7 +195,7 @@ def _renamed(value: Value, other: Value, names: _Names) -> str:
     """What to do about two values of one name: remove one of two equal constants, else rename one and what uses it."""
     graph = names.graph
     if _alike(graph.constants.get(value), graph.constants.get(other)):
-        return "remove one of them: both hold the same"
+        return "remove one of them: both are equal"
     free = _free_name(value, other, names)
     lacking = "" if free else _lacking_name(value, other, names)
     if lacking:
@@ -229,8 +229,8 @@ def _lacking_name(value: Value, other: Value, names: _Names) -> str:
         return ""
     node, user = graph.nodes[names.makers[fitting[0]][0]], graph.nodes[lost]
     return (
-        f"name what node {node.index} ({node.op}) gives {missing.name!r}, which node {user.index} ({user.op}) uses "
-        "and nothing makes"
+        f"rename the output of node {node.index} ({node.op}) to {missing.name!r}, which node {user.index} "
+        f"({user.op}) uses but nothing computes"
     )
 
 

@@ -251,14 +251,14 @@ def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
         message = f"{_wanted(broken, swapped(axes))} no more"
         yield Change(
             "contract-widened",
-            message.replace("has to hold no more", "need not hold any more"),
+            message.replace("is no longer required", "is no longer required"),
             _condition_name(broken),
         )
 
 
 def _wanted(broken: Broken, axes: Sequence[Axis]) -> str:
     if broken.condition is not None:
-        return f"`{broken.condition.text}` has to hold ({_demanded(broken.condition)})"
+        return f"`{broken.condition.text}` is required ({_demanded(broken.condition)})"
     places = [each for each in axes if str(each.new) == broken.name]
     return f"`{broken.name}` is one size, that of {_where(places)},"
 
@@ -275,10 +275,10 @@ def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Ch
     after = {_branch(each, each.text): each.when for each in new.conditions}
     for (branch, text), when in sorted(after.items()):
         if branch and (branch, text) not in before and ("", text) not in before:
-            yield Change("contract-narrowed", f"where `{when}` runs, `{text}` has to hold now", text)
+            yield Change("contract-narrowed", f"where `{when}` runs, `{text}` is now required", text)
     for (branch, text), when in sorted(before.items()):
         if branch and (branch, text) not in after and ("", text) not in after:
-            yield Change("contract-widened", f"where `{when}` runs, `{text}` need not hold any more", text)
+            yield Change("contract-widened", f"where `{when}` runs, `{text}` is no longer required", text)
 
 
 def _branch(condition: Condition, text: str) -> tuple[str, str]:

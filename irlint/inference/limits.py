@@ -58,7 +58,7 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
                 size = str(dim) if dim.bit_length() < 256 else f"about 2**{dim.bit_length() - 1}"
                 return SIZE_TOO_LARGE.fault(
                     f"axis {axis} of output {index} is {size}; a size has to be at most {LARGEST}",
-                    help="look where the size comes from",
+                    help="find the origin of the size",
                 )
     return None
 
@@ -74,9 +74,9 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
                     return None
                 case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
                     return RANK_TOO_LARGE.fault(
-                        f"input {index} has {count} entries, one for each axis; irlint works out shapes of at most "
-                        f"{CONTENTS_LIMIT} axes, and takes output {port} as declared in the file",
-                        help="look where the list comes from",
+                        f"input {index} has {count} entries, one for each axis; irlint infers shapes of at most "
+                        f"{CONTENTS_LIMIT} axes, and uses the declaration of output {port}",
+                        help="find the origin of the list",
                         input=index,
                     )
     return None

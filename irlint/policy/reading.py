@@ -277,7 +277,7 @@ class Reader:
             try:
                 assumed(text, re.findall(r"[A-Za-z_]\w*", text))
             except ValueError as error:
-                self.fail(str(error).replace("is no assumption", "is no condition"), (*path, index))
+                self.fail(str(error).replace("is not an assumption", "is not a condition"), (*path, index))
         return tuple(texts)
 
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:

@@ -80,7 +80,7 @@ def worked_out(
     have do not count. Raises as ``listed`` does."""
     model = parsers.read(path, data)
     if model.graph is None:
-        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
     if not given_by:
         return inferred(model, shapes)
     inputs = input_names(model)

@@ -52,5 +52,5 @@ def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Open
 
 def _inferred(path: str, model: Model) -> Known:
     if model.graph is None:
-        raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+        raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
     return inferred(model)

@@ -204,8 +204,7 @@ def test_a_constant_that_was_taken_out_is_restored_from_its_bytes(tmp_path: Path
     assert found.rule.code == "IRL105"
     assert found.help == (
         'restore the layer as a Const with <data element_type="f32" shape="3,6" offset="0" size="72"/>: these 72 bytes '
-        "of "
-        "model.bin belong to no other, and are as many as the float32[3, 6] of input port 1"
+        "of model.bin belong to no other layer, and their number fits the float32[3, 6] of input port 1"
     )
 
 

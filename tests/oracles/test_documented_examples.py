@@ -42,8 +42,8 @@ GRUCell@3 f32[1,16] f32[1,128] f32[384,16] f32[384,128] f32[768] ; hidden_size=1
 LSTMSequence@1 f32[1,4,16] f32[1,1,128] f32[1,1,128] i32[1] f32[1,512,16] f32[1,512,128] f32[1,512] ; hidden_size=128 -> 3 | IRL509 write version="opset5"
 MatrixNonMaxSuppression@8 f32[3,100,4] f32[3,5,100] -> 3 | IRL501 write `MatrixNms`
 MulticlassNonMaxSuppression@9 f32[3,100,4] f32[3,5,100] -> 3 | IRL501 write `MulticlassNms`
-AUGRUCell@8 f32[1,16] f32[1,128] f32[384,16] f32[384,128] f32[384] f32[1,1] ; hidden_size=128 | IRL501 reads it from no file
-Bincount@17 i64[3] | IRL501 it came after OpenVINO 2026.4
+AUGRUCell@8 f32[1,16] f32[1,128] f32[384,16] f32[384,128] f32[384] f32[1,1] ; hidden_size=128 | IRL501 does not read it from a file
+Bincount@17 i64[3] | IRL501 it is newer than OpenVINO 2026.4
 MatrixNms@8 f32[3,100,4] f32[3,5,100] ; decay_function=guassian -> 3 | IRL506 did you mean `gaussian`?
 MulticlassNms@9 f32[3,100,4] f32[3,5,100] ; sort_result=score -> 3 | IRL503 did you mean `sort_result_type`?
 OneHot@16 i64[4] i64=3 f32=1.0 f32=2.0 ; axis=-1 negative_indices_mode=ignore-negative | IRL506 did you mean `ignore_negative`?
@@ -59,7 +59,7 @@ Acosh@3 f32[2] | IRL509 write version="opset4"
 Add@1 f32[8,1,6,1] f32[7,1,5] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=1 | IRL204 let its axis 0 be 1, or choose
 Transpose@1 f32[3] i64{0,1} | IRL333 2
 Concat@1 f32[3] f32[3] ; axis=1 | IRL300 axis is 1 and input 0 has 1 axis; allowed: -1 to 0
-Softmax@1 f32[2,3] | IRL504 the specification takes 1 then, and OpenVINO takes 0
+Softmax@1 f32[2,3] | IRL504 its default is 1 in the specification, but OpenVINO takes 0
 RegionYolo@1 f32[1,125,13,13] ; anchors=1,2 axis=1 classes=20 coords=4 end_axis=3 mask=0,1,2,3,4 num=5 | IRL504 the specification takes true then, and OpenVINO takes false
 CTCLoss@4 f32[8,20,128] i32[8] i32[8,20] i32[8] i32=120 | IRL504 the specification takes true then, and OpenVINO takes false
 Interpolate@11 f32[1,2,48,80] i64{24,160} f32{0.5,2.0} i64{2,3} ; shape_calculation_mode=scales mode=bicubic_pillow | IRL507 4

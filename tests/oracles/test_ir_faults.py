@@ -302,7 +302,7 @@ def test_the_examples_of_a_rule(code, tmp_path):
         (sound(version="7"), 'the IR is of version "7"; expected 10 or 11'),
         (
             sound("</layers>", ""),
-            "line 14, column 1: </net> stands where </layers> was expected, which was opened in line 3",
+            "line 14, column 1: </net> appears instead of </layers>, which was opened in line 3",
         ),
         (
             SOUND[: SOUND.index("<edges>")],

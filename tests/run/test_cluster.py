@@ -44,7 +44,7 @@ def test_what_a_worker_lacks() -> None:
     with pytest.raises(cluster.NoCluster, match="a worker lacks a package or file: No module named 'irlint'"):
         answered(ModuleNotFoundError("No module named 'irlint'"), batch)
     with pytest.raises(cluster.NoCluster, match=r"irlint 0\.1\.0 is installed there"):
-        answered(cluster.NoCluster("irlint 0.1.0 is installed there, and 9 here"), batch)
+        answered(cluster.NoCluster("irlint 0.1.0 is installed there, but 9 here"), batch)
     killed = type("KilledWorker", (Exception,), {})()
     alone = cluster.Batch(((0, "a"),), 2)
     assert answered(killed, batch) == ([], [alone, cluster.Batch(((1, "b"),), 2)])

@@ -193,7 +193,7 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
     if -rank <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {counted(rank, 'axis', 'axes')}: "
+        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {counted(rank, 'axis', 'axes')}; "
         f"allowed: {-rank} to {rank - 1}",
         help=f"use an axis in the range {-rank} to {rank - 1}",
         attribute="scan_output_axes",

@@ -267,7 +267,7 @@ def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
-    why = f"updates of {counted(updates.rank, 'axis', 'axes')} take index tuples of {length}"
+    why = f"updates of {counted(updates.rank, 'axis', 'axes')} need index tuples of {length}"
     if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
         raise _mismatch(
             f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "

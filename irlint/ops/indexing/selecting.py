@@ -185,7 +185,7 @@ def _compiled_count(layer: Layer) -> Fault | None:
     sizes, k = layer.sizes(0), layer.inputs[1]
     if not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0 or 0 not in layer.varying:
         return None
-    return not_compiled("k is 0, but the CPU plugin requires at least 1", help="take at least one element", input=1)
+    return not_compiled("k is 0, but the CPU plugin requires at least 1", help="use a k of at least 1", input=1)
 
 
 _COMPILED_TOP = first_of(without_strings, _compiled_count)

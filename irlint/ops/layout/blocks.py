@@ -49,7 +49,7 @@ def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
     """``dim // count``, after making sure that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
     if dim is None:
         return None
-    if not divides(count, dim, f"axis {axis} is taken apart into {what}"):
+    if not divides(count, dim, f"axis {axis} is split into {what}"):
         raise NOT_DIVISIBLE.fault(
             f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, {what}",
             help=f"make axis {axis} a multiple of {count}",
@@ -261,7 +261,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     if data.shape is None:
         return Tensor(data.dtype)
     block = stride[0]
-    if not reaches(data.shape[1], block * block, "there are at least stride * stride channels"):
+    if not reaches(data.shape[1], block * block, "stride * stride channels are needed"):
         raise NOT_DIVISIBLE.fault(
             f"axis 1 of input 0 is {data.shape[1]}, less than stride * stride = {block * block}",
             help="use a smaller stride",
@@ -356,8 +356,9 @@ def ov_col2im(
         raise NOT_DIVISIBLE.fault(
             f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} "
             f"has {blocks}",
-            help="let the last axis of input 0 have "
-            f"{counted(blocks, 'entry', 'entries')}, or correct the image's size",
+            help=(
+                f"give the last axis of input 0 {counted(blocks, 'entry', 'entries')}, or correct the size of the image"
+            ),
             input=0,
             marks=((0, len(data.shape) - 1),),
         )

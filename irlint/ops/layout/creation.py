@@ -155,7 +155,7 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
         return None
     if _is_empty(layer.attributes["shape"]):
         return not_compiled(
-            f'no size lies in an interval of "{layer.attributes["shape"]}": OpenVINO accepts no tensor for the input',
+            f'no size is within an interval of "{layer.attributes["shape"]}": OpenVINO accepts no tensor for the input',
             help="write the smaller bound first",
             attribute="shape",
             forbidden=True,

@@ -201,7 +201,7 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
         )
     for own, axis in enumerate(axes if data else ()):
         assert data is not None
-        if not _fits(data[own], target[axis], f"axis {own} of input 0 goes to axis {axis} of the target"):
+        if not _fits(data[own], target[axis], f"axis {own} of input 0 is mapped to axis {axis} of the target"):
             raise BROADCAST_TARGET.fault(
                 f"axis {own} of input 0 is {data[own]}, but entry {axis} of the target, to which it is mapped, is {target[axis]}",
                 help=f"make axis {own} of input 0 equal to 1 or {target[axis]}, or map it to another axis",
@@ -230,7 +230,7 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
         if agree(target[axes[0]], 1, "a scalar is mapped to an axis of size 1"):
             return
     raise AXES_MAPPING.fault(
-        f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 has {len(data.shape)}",
+        f"axes_mapping (input 2) lists {counted(count, 'axis', 'axes')} and input 0 has {len(data.shape)}",
         help="list one axis of the target for each axis of input 0",
         input=2,
     )

@@ -263,10 +263,9 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
     sure = all(entry is not None and _is_stated(entry) for entry in listed) or not _may_be_empty(data.shape)
     if sure and not special_zero and 0 in listed and -1 in listed and not any(dim == 0 for dim in data.shape or ()):
         raise RESHAPE_TARGET.fault(
-            f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero` a 0 "
-            "is a size, "
-            "and OpenVINO takes a -1 beside it only where input 0 has a size of 0",
-            help='write special_zero="true" where the 0 copies a size, or the size in the place of the -1',
+            f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero`, 0 "
+            "is a size, and OpenVINO allows -1 together with 0 only if input 0 has a size of 0",
+            help='write special_zero="true" if the 0 should copy a size, or replace the -1 by the size',
             input=1,
         )
     try:

@@ -95,7 +95,7 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
     if lost is not None:
         warn(
             LOST_IN_CAST.fault(
-                f"input 0 holds {lost:.10g}, and {dtype} holds {holds}: it becomes {becomes}",
+                f"input 0 holds {lost:.10g}, but the range of {dtype} is {holds}: it becomes {becomes}",
                 help="convert to a wider type, or correct the constant",
                 input=0,
             )
@@ -359,7 +359,7 @@ def convert_promote_types(
         dtype = promoted_by_scalar(wide, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
     if dtype is None and u64_integer_promotion_target is not None:
         raise NOT_CONVERTIBLE.fault(
-            f"input 0 is {a} and input 1 is {b}: no element type holds both without loss",
+            f"input 0 is {a} and input 1 is {b}: no element type represents both without loss",
             help='convert one of them, or write promote_unsafe="true"',
             input=1,
         )

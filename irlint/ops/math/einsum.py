@@ -150,7 +150,7 @@ def _covered(shapes: Sequence[Shape | None]) -> Shape | None:
         return broadcast(shapes)
     except Fault as fault:
         raise EINSUM_MISMATCH.fault(
-            f"of the axes that the ellipsis stands for, {fault.message}", help=fault.help, input=fault.input
+            f"in the axes of the ellipsis, {fault.message}", help=fault.help, input=fault.input
         ) from None
 
 
@@ -263,7 +263,7 @@ def _expect_squares(index: int, term: Term, shape: Shape) -> None:
             raise EINSUM_MISMATCH.fault(
                 f"the letter {label} stands for axis {other} of input {index}, which is {shape[other]}, and for its "
                 "axis "
-                f"{axis}, which is {shape[axis]}: they have to be equal",
+                f"{axis}, which is {shape[axis]}: the sizes must be equal",
                 help=f"use two letters instead of {label}",
                 input=index,
                 marks=((index, other), (index, axis)),

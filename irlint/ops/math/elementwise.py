@@ -248,7 +248,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
         single = b.value is not None and len(b.value) == 1
         warn(
             FLOAT_DIVISION_BY_ZERO.fault(
-                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'holds a'} 0: the quotient is "
+                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'contains a'} 0: the quotient is "
                 "infinite or NaN",
                 help="correct the divisor",
                 input=1,

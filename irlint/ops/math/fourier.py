@@ -147,7 +147,7 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
     if one is False and two is False:
         raise layout_fault(shape, "it must be 1 (real numbers) or 2 (complex numbers)")
     if last is not None and not one and not two:
-        require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} holds real or complex numbers")
+        require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} contains real or complex numbers")
 
 
 def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
@@ -265,7 +265,7 @@ def _ov_fourier(
     sizes = _stated_sizes(signal_size)
     if data.shape is None:
         return None, None, sizes
-    if complex_input and not agree(data.shape[-1], 2, "the last axis holds complex numbers"):
+    if complex_input and not agree(data.shape[-1], 2, "the last axis contains complex numbers"):
         raise layout_fault(data.shape, "a complex number has two parts")
     rank = len(data.shape) - complex_input
     listed = whole(axes)
@@ -309,8 +309,8 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
     if wrong:
         but = ", the last of which contains the parts of complex numbers" if complex_input else ""
         raise AXIS_OUT_OF_RANGE.fault(
-            f"input 1 (axes) names axis {wrong[0]} and input 0 has "
-            f"{counted(rank + complex_input, 'axis', 'axes')}{but}: "
+            f"input 1 (axes) contains axis {wrong[0]} and input 0 has "
+            f"{counted(rank + complex_input, 'axis', 'axes')}{but}; "
             f"allowed: {-rank} to {rank - 1}",
             help=f"use axes in the range {-rank} to {rank - 1}",
             input=1,

@@ -84,7 +84,7 @@ def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
     for entry in y.ints or ():
         if isinstance(entry, int) and isinstance(last, int) and not 0 <= entry < last:
             raise INDEX_OUT_OF_RANGE.fault(
-                f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}: "
+                f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}; "
                 f"allowed: 0 to {last - 1}",
                 help="use indices of at least 0; negative indices are not supported here",
                 input=1,

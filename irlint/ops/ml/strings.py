@@ -214,11 +214,11 @@ def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
 def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
     wrong = ""
     if min(places, default=0) < 0:
-        wrong = f"holds {min(places)}; expected at least 0"
+        wrong = f"contains {min(places)}; expected at least 0"
     elif any(a > b for a, b in pairwise(places)):
         wrong = "is not in ascending order"
     elif places and isinstance(size, int) and max(places) > size:
-        wrong = f"holds {max(places)}, and input 2 (symbols) has {counted(size, 'byte')}"
+        wrong = f"contains {max(places)}, but input 2 (symbols) has {counted(size, 'byte')}"
     if wrong:
         raise STRING_BOUNDS.fault(f"input {index} {wrong}", help="correct the positions", input=index)
 

@@ -75,12 +75,12 @@ def check_feature_range(x: Tensor, least: int, most: int) -> None:
     """Makes sure that the table has every feature, where branches ask for the features from ``least`` to ``most``."""
     if least < 0:
         raise TREE_MALFORMED.fault(
-            f"attribute `nodes_featureids` holds {least} for a branch; features are counted from 0",
+            f"attribute `nodes_featureids` contains {least} for a branch; features are counted from 0",
             help="write the compared feature for each branch",
             attribute="nodes_featureids",
         )
     found = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
-    if not reaches(found, most + 1, "there is every feature that a branch asks for"):
+    if not reaches(found, most + 1, "every feature that a branch uses exists"):
         raise FEATURES_MISMATCH.fault(
             f"axis 1 of input 0 is {found} features, but a branch uses feature {most}, the {most + 1}th",
             help=f"give the node at least {most + 1} features",
@@ -95,7 +95,7 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
     wrong = next((entry for entry in ids if not 0 <= entry < count), None)
     if wrong is not None:
         raise TREE_MALFORMED.fault(
-            f"attribute `{name}` holds {wrong}, and there are {count} {things}; allowed: 0 to {count - 1}",
+            f"attribute `{name}` contains {wrong}, but there are {count} {things}; allowed: 0 to {count - 1}",
             help=f"use one of the {count} {things} for every leaf",
             attribute=name,
         )
@@ -138,7 +138,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
     for mode in tree_arrays.texts_of(modes):
         if mode not in NODE_MODES:
             raise TREE_MALFORMED.fault(
-                f'attribute `nodes_modes` holds "{mode}"; allowed: {", ".join(sorted(NODE_MODES))}',
+                f'attribute `nodes_modes` contains "{mode}"; allowed: {", ".join(sorted(NODE_MODES))}',
                 help="use one of these modes",
                 attribute="nodes_modes",
             )

@@ -61,7 +61,7 @@ def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
             if dtype is not None and dtype not in types:
                 names = ", ".join(sorted(types))
                 return not_compiled(
-                    f"input {index} is {dtype}, and the CPU plugin takes {names}",
+                    f"input {index} is {dtype}, but the CPU plugin supports {names}",
                     help=f"convert input {index} to {one_of(types, dtype)}",
                     input=index,
                     forbidden=True,

@@ -257,7 +257,7 @@ def _compiled_matrix(layer: Layer) -> Fault | None:
         return None
     return not_compiled(
         f"input 0 is {shape_text(data.shape)}, but the CPU plugin supports a matrix only if all sizes are known; a "
-        f"size of input {index} is open",
+        f"size of input {index} is dynamic",
         help="write the sizes, or give the data an axis of size 1 after the channels",
         input=index,
     )

@@ -269,7 +269,7 @@ def _check_chosen(router_probs: Tensor, k: int) -> None:
     """Makes sure that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     expect_attribute(k, 1, "k")
     experts = size(router_probs, 1, 2)
-    if not reaches(experts, k, "there are as many experts as are chosen"):
+    if not reaches(experts, k, "k experts exist"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `k` is {k}, and there are {experts} experts: axis 1 of input 1 is {experts}",
             help=f"choose at most {experts} experts",

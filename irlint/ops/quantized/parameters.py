@@ -198,7 +198,7 @@ def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(
             SCALE_UNUSABLE.fault(
-                f"input {index} ({name}) {wrong if single else f'holds a scale that {wrong}'}; a scale is a finite "
+                f"input {index} ({name}) {wrong if single else f'contains a scale that {wrong}'}; a scale is a finite "
                 "number above 0",
                 help="measure the scale again",
                 input=index,

@@ -303,8 +303,8 @@ def _judge_idle_zero_point(zero: Tensor | None) -> None:
     if span.nans or span.least or span.most:
         warn(
             ZERO_POINT_IDLE.fault(
-                f"input 2 is {zero.dtype} and holds "
-                f"{span.most or span.least if not span.nans else 'NaN'}: a zero point of this type must be 0",
+                f"input 2 is {zero.dtype} and contains {span.most or span.least if not span.nans else 'NaN'}: a zero "
+                "point of this type must be 0",
                 help="write 0, or remove the input",
                 input=2,
             )

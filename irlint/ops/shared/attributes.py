@@ -255,6 +255,6 @@ def the_one_of(**lists: object) -> str | None:
     found = "none is present" if not given else f"{' and '.join(f'`{name}`' for name in given)} are present"
     raise LISTS_INCONSISTENT.fault(
         f"{found}; expected exactly one of {names}",
-        help=f"give one of {names}" if not given else "remove all but one",
+        help=f"add one of {names}" if not given else "remove all but one",
         attribute=given[-1] if given else None,
     )

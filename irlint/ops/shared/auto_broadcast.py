@@ -144,7 +144,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     result, clashes = list(a), []
     for position, dim in enumerate(small):
         wide = start + position
-        why = f"axis {wide} of input 0 takes axis {position} of input 1"
+        why = f"axis {wide} of input 0 is aligned with axis {position} of input 1"
         result[wide], fits = _under(a[wide], dim, not ignore_trailing, why=why)
         if not fits:
             clashes.append((wide, position))
@@ -155,7 +155,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         raise PDPD_MISMATCH.fault(
             clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
             + f"; input 1 is aligned with input 0 from axis {start} on",
-            help=f"only input 1 is broadcast, and only from 1: make its axis {own} 1"
+            help=f"only input 1 is broadcast, and only from 1: make the size of its axis {own} 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,
             marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),

@@ -41,7 +41,7 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
     if allowed == (0,) and least is None:
         wanted, help = "a scalar", f"make input {index} a scalar"
     else:
-        help = f"let input {index} have {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
+        help = f"give input {index} {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
     name = f"input {index} ({what})" if what else f"input {index}"
     raise INPUT_RANK_REFUSED.fault(
         f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",

@@ -109,7 +109,7 @@ def expect_channels(
     if x is None or w is None:
         return
     axis = channel_axis(len(x), first)
-    if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels that input {weights} takes"):
+    if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels of input {weights}"):
         return
     elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
     elsewhere = elsewhere if len(elsewhere) == 1 else []

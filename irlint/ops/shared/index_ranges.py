@@ -102,4 +102,4 @@ def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
 def _why(room: Room, entry: Dim) -> str:
     place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
     size = "" if isinstance(entry, int) else f", which has {counted(room.dim, 'element')}"
-    return f"index {entry} is taken of {place}{size}"
+    return f"index {entry} is read from {place}{size}"

@@ -136,7 +136,7 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
-            f"{_text(entry)} has {size} on axis {axis}, of which start={entry.start}, end={entry.end} and "
+            f"{_text(entry)} has {size} on axis {axis}, from which start={entry.start}, end={entry.end} and "
             f"stride={entry.stride} select no slice",
             help="write positions between 0 and the size of the axis, and a stride from start towards end",
         )

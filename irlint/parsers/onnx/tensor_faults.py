@@ -248,7 +248,7 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
     """What keeps ONNX Runtime from making a dense tensor of a sparse one, whatever its indices are."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
-        return f"the dims of the sparse tensor are {list(dims)}: a size is a whole number of at least 0"
+        return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
     if (size := byte_size(values.tensor.dtype, elements(dims)) or 0) > _MOST_BYTES:
         return (
             f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, but ONNX Runtime "

@@ -81,7 +81,7 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
         return Weights(name, size, reason, None if reason else opened(location))
     try:
         if not stat.S_ISREG(os.stat(location).st_mode):
-            return Weights(name, reason=f"{name} is no regular file")
+            return Weights(name, reason=f"{name} is not a regular file")
         file = opened(location)
     except FileNotFoundError:
         return Weights(name, reason=f"{name} does not exist")
@@ -267,7 +267,7 @@ def _check_strings(layer: Layer, shape: Shape | None, stored: Stored, weights: W
         elements(shape),  # type: ignore[arg-type]
     )
     if found:
-        _complain(layer, reader, f"holds strings, {found}", layer.data)
+        _complain(layer, reader, f"contains strings, {found}", layer.data)
 
 
 def _complain(

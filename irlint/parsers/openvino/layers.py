@@ -205,7 +205,7 @@ class LayerReader:
             self.has_long_name = True
             fault = LONG_NAME.fault(
                 f"a name has {len(text):,} characters or more",
-                help="convert the model again with shorter names, and check where the file is from",
+                help="convert the model again with shorter names, and find out where the file comes from",
             )
             self.complain(fault, Place(self.ordinals[element], "name" if element.tag == "layer" else "names"))
         from hashlib import sha256
@@ -227,7 +227,7 @@ class LayerReader:
                 return whole(text)
             return self.numbers.setdefault(text, natural(text))
         except ValueError:
-            expected = "a whole number" if signed else "a whole number of at least 0"
+            expected = "an integer" if signed else "an integer of at least 0"
             message = f'{_described(element, layer)} has {name}="{text}"; expected {expected}'
             fault = MISSING_ATTRIBUTE.fault(message, help=f'write the number into "{name}"', attribute=name)
             self.complain(fault, Place(self.ordinals[element], name), layer)

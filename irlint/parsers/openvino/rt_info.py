@@ -87,8 +87,8 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
-            f'<meta_data> holds the text "{loose.strip(BLANKS)[:40]}", which is not an entry with a value',
-            help="remove the text, or the whole section",
+            f'<meta_data> contains the text "{loose.strip(BLANKS)[:40]}", which is not an entry with a value',
+            help="remove the text, or the section",
         )
         reader.complain(fault, Place(reader.ordinals[element]))
         return
@@ -142,7 +142,7 @@ def _order(text: str, rank: int | None) -> str:
         except ValueError:
             axis = -1
         if axis < 0 or "+" in field:
-            return f'"{field}" is no axis'
+            return f'"{field}" is not an axis'
     return ""
 
 
@@ -150,7 +150,7 @@ def _type(text: str, rank: int | None) -> str:
     try:
         element_type(text)
     except ValueError:
-        return "this is no element type"
+        return "this is not an element type"
     return ""
 
 
@@ -179,7 +179,7 @@ def _axes(text: str) -> list[str] | str:
     names = [_AXES.get(name.upper(), name.upper()) for name in found]
     odd = next((name for name in names if name not in ("?", "...") and not _is_name(name)), None)
     if odd is not None:
-        return f'"{odd}" is no name of an axis' if odd else "an axis has no name"
+        return f'"{odd}" is not the name of an axis' if odd else "an axis has no name"
     twice = next((name for at, name in enumerate(names) if name != "?" and name in names[:at]), None)
     return names if twice is None else f'the axis "{twice}" appears twice'
 

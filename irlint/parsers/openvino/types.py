@@ -107,7 +107,7 @@ def whole(text: str) -> int:
     digits = text.lstrip(BLANKS)
     digits = digits[1:] if digits[:1] in ("+", "-") else digits
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f'"{text}" is not a whole number')
+        raise ValueError(f'"{text}" is not an integer')
     digits = digits.lstrip("0") or "0"
     number = 0 if len(digits) > _DIGITS else -int(digits) if "-" in text else int(digits)
     if len(digits) > _DIGITS or abs(number) > _LONGEST:

@@ -141,7 +141,7 @@ def judged(error: Exception, url: str) -> Passing | OSError:
     if isinstance(error, Refused):
         return denied(errno.EACCES, f"the server is not trusted: {error}", url)
     if name == "InvalidURL":
-        return denied(errno.EINVAL, "this is no URL", url)
+        return denied(errno.EINVAL, "this is not a URL", url)
     if isinstance(error, FileNotFoundError):
         return denied(errno.ENOENT, "the store has no such file", url)
     if isinstance(error, PermissionError):
