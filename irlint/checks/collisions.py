@@ -38,10 +38,12 @@ TENSOR_NAME_COLLISION = Rule(
     "tensor-name-collision",
     Severity.ERROR,
     "In an IR of version 10, an input or an output has the name of another tensor.",
-    why="OpenVINO adds the names of the Parameters, and of the layers before Results, to the tensor names of an IR "
-    "of version 10. It refuses the model if another input or output has such a name, or if one tensor that "
-    "already has a name is two outputs.",
-    fix="Give the layer or the port another name, or write the IR again: version 11 has no such limit.",
+    why=(
+        "For an IR of version 10, OpenVINO adds the names of the Parameters, and of the layers before Results, to "
+        "the tensor names. It refuses the model if one of these names already belongs to another input or output, or "
+        "if one tensor that already has a name is the source of two outputs."
+    ),
+    fix="Give the layer or the port another name, or write the IR as version 11, which has no such limit.",
     bad=_GOOD.replace('names="x"', 'names="a"').replace('names="y"', 'names="x"'),
     good=_GOOD,
 )
@@ -99,8 +101,8 @@ def _names(makers: Made, value: Value) -> tuple[str, ...]:
 
 def _left_twice(graph: Graph, node: Node, name: str) -> Problem:
     fault = TENSOR_NAME_COLLISION.fault(
-        f'the tensor "{name}" leaves the model here and is an input or another output already',
-        help=f'remove "{name}" from the `names` of the port, or put a layer in between',
+        f'the tensor "{name}" is an output here, and is already an input or another output of the model',
+        help=f'remove "{name}" from the `names` of the port, or insert a layer before the Result',
     )
     return Problem(fault, graph.path, node, place=node.place)
 
@@ -119,8 +121,8 @@ def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -
             continue
         other = makers[owner][0]
         fault = TENSOR_NAME_COLLISION.fault(
-            f'the layer {node.id} is named "{name}", and so is another input or output, which layer {other.id} makes',
-            help="give one of the two another name, or write the IR again as version 11",
+            f'the layer {node.id} is named "{name}", like another input or output, which comes from layer {other.id}',
+            help="rename one of the two, or write the IR again as version 11",
         )
         yield Problem(fault, graph.path, node, place=node.place)
         return

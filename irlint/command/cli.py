@@ -41,7 +41,8 @@ def commands() -> None:
     `irlint PATH...` is short for `irlint check PATH...`, such as `irlint models/`. `irlint help COMMAND` shows the
     options of a command.
 
-    Completion in the shell: eval "$(_IRLINT_COMPLETE=bash_source irlint)", likewise zsh_source and fish_source.
+    To enable completion in bash: eval "$(_IRLINT_COMPLETE=bash_source irlint)"; use zsh_source or fish_source in other
+    shells.
     """
 
 
@@ -54,8 +55,8 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename.
 
     The configuration is irlint.toml, .irlint.toml or [tool.irlint] of pyproject.toml, in the nearest folder up to the
-    repository's root. An option replaces the key of the same name, with these exceptions: --ignore and --extend-select
-    change the selection, --severity adds to the table `severity`, and --shape adds to `models`.
+    repository's root. An option replaces the key of the same name, except that --ignore, --extend-select, --severity
+    and --shape add to the configuration.
     """
     session.check(paths, options)
 
@@ -87,7 +88,7 @@ def shapes(model: str, **options: Any) -> None:
     from irlint.run.selection import Selection
 
     if options["depth"] is not None and options["around"] is None:
-        fail("--depth counts from what --around names, which is not given")
+        fail("--depth is only for --around, which is not given")
     selection = Selection(
         options["node"], options["around"] or "", options["depth"] or 1, ends=options["inputs_outputs"]
     )
@@ -108,15 +109,15 @@ def _page() -> int | None:
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path())
 @with_options(CONTRACT)
 def contract(models: tuple[str, ...], **options: Any) -> None:
-    """Prints which input sizes a MODEL accepts, and the output shapes that follow from them.
+    """Prints the inputs that a MODEL accepts, with the conditions on their sizes, and its outputs.
 
-    With --as config it takes several models.
+    With --as config, you can name several models.
     """
     tool, assumptions = options["as"], options["assume"]
     if len(models) > 1 and tool != "config":
-        fail("contract takes one model", "help: several with --as config")
+        fail("contract takes one model", "help: with --as config, you can name several")
     if tool is None and assumptions:
-        fail("--assume bounds what --as prints, which is not given")
+        fail("--assume is only for --as, which is not given")
     if tool is not None:
         for model in models:
             _print_profile(model, tool, assumptions, options)
@@ -130,7 +131,7 @@ def contract(models: tuple[str, ...], **options: Any) -> None:
 
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
     if options["format"] != "text":
-        fail(f"--as prints text of its own: it does not go with --format {options['format']}")
+        fail(f"--as has its own output format and excludes --format {options['format']}")
     if tool in ("triton", "config") and assumptions:
         fail(f"--assume does not go with --as {tool}, which states what the model takes")
     if tool == "triton":
@@ -158,10 +159,10 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 @click.argument("model", type=click.Path())
 @with_options(INFO)
 def info(model: str, **options: Any) -> None:
-    """Prints what a MODEL is and what it costs.
+    """Prints the size and cost of a MODEL.
 
-    Versions, inputs and outputs, operators, parameters, bytes, multiplications with an addition (MACs) and the peak
-    memory of activations, as expressions of the dynamic sizes. For a folder it prints a table.
+    Prints versions, inputs, outputs, operators, parameters, bytes, MACs (one multiplication and one addition) and the
+    peak memory of activations. Costs are expressions of the dynamic sizes. For a folder, prints a table of its models.
     """
     from irlint.command import questions
 
@@ -175,9 +176,9 @@ def info(model: str, **options: Any) -> None:
 def why(model: str, value: str, **options: Any) -> None:
     """Prints where each size of a VALUE of a MODEL comes from.
 
-    Shows the node that computed the size, the arithmetic, and the nodes that passed it on. VALUE is the name of a
-    value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. A unique suffix of a
-    name is enough.
+    Shows the node that computed the size, the arithmetic, and the nodes that passed the size on unchanged. VALUE is the
+    name of a value, or of a node or layer for its first output. In an IR, it can also be the id of a layer, or id:port.
+    A unique suffix of a name is enough.
     """
     from functools import partial
 
@@ -195,9 +196,9 @@ def why(model: str, value: str, **options: Any) -> None:
 @click.argument("model", type=click.Path())
 @with_options(TARGETS)
 def targets(model: str, **options: Any) -> None:
-    """Prints which runtime releases load a MODEL, and why the others do not.
+    """Prints the runtime releases that load a MODEL, and why the others do not.
 
-    With --target, exits with status 1 where a named release refuses the MODEL.
+    With --target, exits with status 1 if a named release refuses the MODEL.
     """
     from irlint.command import questions
     from irlint.command.settings import named_targets
@@ -222,7 +223,7 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
     OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 if NEW can
     replace OLD, else 1.
 
-    With --textconv it prints one model: git config diff.irlint.textconv "irlint diff --textconv"
+    With --textconv, prints one model as text. For git: git config diff.irlint.textconv "irlint diff --textconv"
     """
     from irlint.command import comparison
 
@@ -238,12 +239,13 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 def fix(paths: tuple[str, ...], **options: Any) -> None:
     """Fixes models in place. Without --unsafe-fixes the fixed model computes the same outputs, bit for bit.
 
-    ONNX: nodes are sorted, duplicate node names are made unique, and unused initializers, nodes, imports and entries of
-    value_info are removed. IR: shapes and types of ports inside the graph are replaced by the inferred ones, and
-    attributes that only other versions have are removed. Weights are copied, not read. The exit status is that of a
-    check of the fixed model.
+    In ONNX, sorts nodes, makes node names unique, and removes unused initializers, nodes, imports and entries of
+    value_info. In an IR, corrects the declared shapes and types of ports inside the graph, and removes attributes that
+    the operator does not have at its version. Weights are copied unchanged. The exit status is that of a check of the
+    fixed model.
 
-    --unsafe-fixes also fixes an error if exactly one edit fixes it without a new finding. Review the edits with --diff.
+    --unsafe-fixes also applies an edit if it is the only one that fixes an error without a new finding. Review such
+    edits with --diff.
 
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, which writes the model to
     standard output.
@@ -261,8 +263,8 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
 def ignore(model: str, node: str, rule: str, **options: Any) -> None:
     """Suppresses the findings of a RULE at a NODE of a MODEL.
 
-    Adds a [[suppress]] entry to irlint.toml, or to the configuration in use, and keeps the rest of the file. NODE is
-    the name of a node, or of a value where no node is at fault.
+    Adds a [[suppress]] entry to the configuration in use, or to irlint.toml, and keeps the rest of the file. NODE is
+    the name of a node, or of a value if the finding has no node.
     """
     from irlint.command import ignoring
 
@@ -288,8 +290,7 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 def summary(journal: str, **options: Any) -> None:
     """Counts the findings of a run by rule, by operator and by exporter.
 
-    FILE was written by `irlint check --format jsonl` or `--resume FILE`. An interrupted run is summarized as far as it
-    got.
+    FILE was written by `irlint check --format jsonl` or `--resume FILE`. For an interrupted run, counts what FILE has.
     """
     from irlint.command.questions import summary
 
@@ -299,9 +300,9 @@ def summary(journal: str, **options: Any) -> None:
 @commands.command()
 @click.argument("rule", required=False, metavar="[RULE|TOPIC]", shell_complete=topics_and_rules_like)
 def explain(rule: str | None) -> None:
-    """Prints the page of a rule or of a topic of the guide; without an argument lists both.
+    """Prints the page of a rule or topic. Without an argument, lists the topics and the families of rules.
 
-    A RULE is a code or a name; the first letters of codes (IRL2) list the rules of that family.
+    A RULE is a code or a name. A prefix of codes, such as IRL2, lists the rules that begin with it.
     """
     from irlint.command.questions import explanation
     from irlint.reporters.ansi import colored
@@ -339,6 +340,6 @@ def init() -> None:
     from irlint.policy.template import FILE, text
 
     if os.path.lexists(FILE):
-        fail(f"{FILE} is there already", "help: edit it, or remove it first; nothing was written")
+        fail(f"{FILE} already exists", "help: edit the file, or remove it first; nothing was written")
     write_blocks(FILE, [text().encode()], "init")
-    emit(f"Wrote {FILE}: every key is there as a comment, and nothing is set. Try: irlint .\n")
+    emit(f"Wrote {FILE}: it explains every key in comments and sets none. Try: irlint .\n")

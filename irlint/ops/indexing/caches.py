@@ -32,7 +32,7 @@ def tensor_scatter(
     place = axis_of(axis, len(known))
     if place == 0:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to "
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}; allowed: 1 to "
             f"{len(known) - 1}",
             help="use the axis of the sequence",
             input=0,
@@ -86,7 +86,7 @@ def _judge_write_indices(
         if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
             continue
         raise INDEX_OUT_OF_RANGE.fault(
-            f"input 2 holds the index {index}, and an update of {length} does not fit behind it on axis {axis} of "
+            f"input 2 holds the index {index}, and an update of {length} does not fit after it on axis {axis} of "
             f"{room}",
             help='write earlier, or use mode="circular"',
             input=2,

@@ -26,12 +26,15 @@ UPDATES_MISMATCH = Rule(
     "IRL348",
     "scatter-updates-mismatch",
     Severity.ERROR,
-    "The updates or the indices of a scatter do not have the shape that the data asks for.",
-    why="""ScatterElements takes indices of the data's rank and updates of the indices' shape. ScatterND takes updates
-        of the shape indices[:-1] + data[indices[-1]:], ScatterUpdate of data[:axis] + indices + data[axis+1:].
-        TensorScatter writes an
-update that is no longer than its cache and equal to it on the other axes. Runtimes refuse anything else.""",
-    fix="Give the updates the shape that the message names.",
+    "The shape of a scatter's updates or indices does not fit the data.",
+    why=(
+        "The indices of ScatterElements must have the rank of the data, and its updates the shape of the indices. "
+        "The updates of ScatterND must have the shape indices.shape[:-1] + data.shape[indices.shape[-1]:], those of "
+        "ScatterUpdate the shape data.shape[:axis] + indices.shape + data.shape[axis+1:]. The update of "
+        "TensorScatter must not be longer than its cache, and must equal it on the other axes. Runtimes refuse any "
+        "other shape."
+    ),
+    fix="Give the updates the shape in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,1] i, float[2,4] u) => (float[4,3] y) { y = ScatterND (x, i, u) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -123,9 +126,8 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
             raise mismatch(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
-                "not be "
-                "larger than the data",
+                f"axis {other} is {whole} in input 0 and {part} in input 1; on all axes except {place}, the indices "
+                "must not be larger than the data",
                 f"make axis {other} of the indices at most {whole}",
                 1,
                 (0, other),
@@ -198,12 +200,10 @@ def scatter_elements_update_12(
     expect_rank(axis, 3, 0, 1, what="axis")
     if axis.value == ():
         raise INPUT_RANK_REFUSED.fault(
-            "input 3 (axis) is empty; the operation takes one axis", help="name the axis", input=3
+            "input 3 (axis) is empty; the operation needs one axis", help="name the axis", input=3
         )
     if reduction == "mean" and data.dtype == "bool":
-        raise UPDATES_MISMATCH.fault(
-            "there is no mean of booleans", help="use another reduction", attribute="reduction"
-        )
+        raise UPDATES_MISMATCH.fault("booleans have no mean", help="use another reduction", attribute="reduction")
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
     _expect_updates(updates.shape, indices.shape, "the shape of the indices")
@@ -268,12 +268,12 @@ def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
-    why = f"updates of {counted(updates.rank, 'axis', 'axes')} take index tuples of {length}"
+    why = f"updates of {counted(updates.rank, 'axis', 'axes')} need index tuples of {length}"
     if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
         raise mismatch(
             f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "
             f"data[indices[-1]:], where input 0 has {data.rank} and input 1 has {len(indices.shape)}",
-            "give the indices a last axis, with one entry for each axis of input 0 that they index",
+            "give the indices a last axis with one entry for each indexed axis of input 0",
             2,
         )
 
