@@ -86,8 +86,14 @@ def _returned(end: End, declared: Type | None) -> Stated:
     sizes = found.sizes
     if sizes is None or own is None or tensor_shape(declared) is None or len(own) != len(sizes):
         return Stated(found.names, found.dtype, None, is_tensor=found.is_tensor)
-    merged = tuple(size if size == dim or _is_certain(dim) else None for size, dim in zip(sizes, own))
+    merged = tuple(size if _holds(size, dim) else None for size, dim in zip(sizes, own))
     return Stated(found.names, found.dtype, merged, is_tensor=found.is_tensor)
+
+
+def _holds(size: Size, dim: MaybeDim) -> bool:
+    """Whether a declared size is what a runtime states beside the one that was inferred: a number stays unless another
+    number is inferred, and a dynamic axis one unless it may be a number."""
+    return size == dim or _is_certain(dim) or (size not in (-1, None) and not isinstance(dim, int))
 
 
 def _is_certain(dim: MaybeDim) -> bool:
