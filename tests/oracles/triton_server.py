@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,9 +39,6 @@ REASONS = (
 
 #: How many models one server loads: each has processes of its own.
 AT_ONCE = 40
-
-#: The ports of a server, below the first.
-PORTS = 18600
 
 
 def refusals(root: Path, work: Path, *, completes: bool = False) -> dict[str, str]:
@@ -83,7 +81,7 @@ def _asked(repository: Path, backends: Path, *, completes: bool) -> dict[str, st
     binary = HOME / "pytriton" / "tritonserver" / "bin" / "tritonserver"
     binary.chmod(0o755)
     command = [binary, f"--model-repository={repository}", f"--backend-directory={backends}", "--exit-on-error=false"]
-    command += [f"--http-port={PORTS}", f"--grpc-port={PORTS + 1}", f"--metrics-port={PORTS + 2}"]
+    command += [f"--{name}-port={port}" for name, port in zip(("http", "grpc", "metrics"), _free_ports(3))]
     command += [] if completes else ["--disable-auto-complete-config"]
     environment = {**os.environ, "LD_LIBRARY_PATH": str(HOME / "nvidia_pytriton.libs")}
     found: dict[str, str] = {}
@@ -94,6 +92,15 @@ def _asked(repository: Path, backends: Path, *, completes: bool) -> dict[str, st
                 found.setdefault(match["name"], match["reason"])
                 break
     return found
+
+
+def _free_ports(count: int) -> list[int]:
+    """So many ports that nothing listens on."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
 
 
 def _log(command: list[str | Path], environment: dict[str, str]) -> Iterator[str]:
