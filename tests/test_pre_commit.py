@@ -24,6 +24,13 @@ UNSORTED = (FIXTURES / "onnx/bad/IRL104-nodes-not-sorted.onnx").read_bytes()
 IR = (FIXTURES / "openvino/good/IRL205-pdpd-axis-ambiguous.xml").read_bytes()
 POM = b'<?xml version="1.0"?>\n<project xmlns="http://maven.apache.org/POM/4.0.0"/>\n'
 
+#: A model repository of Triton, and a configuration that does not fit its model.
+REPOSITORY = {
+    f"model/{name}": (FIXTURES / "folders/good/IRL626-config-shape-mismatch/model" / name).read_bytes()
+    for name in ("config.pbtxt", "1/model.onnx")
+}
+FAULTY = (FIXTURES / "folders/bad/IRL626-config-shape-mismatch/model/config.pbtxt").read_bytes()
+
 #: An IR with a constant of 16 bytes.
 WEIGHED = b"""<net version="11">
   <layers>
@@ -144,8 +151,11 @@ def hooks(tmp_path_factory: pytest.TempPathFactory) -> Hooks:
         ({"README": b"no model"}, "Skipped"),
         ({"a b/bad.onnx": BAD, "good.onnx": GOOD, "pom.xml": POM}, "error[IRL201]"),
         ({"big/decoder.onnx": POINTER}, 'git lfs pull --include "big/decoder.onnx"'),
+        (REPOSITORY, "Passed"),
+        ({**REPOSITORY, "model/config.pbtxt": FAULTY}, "error[IRL626]"),
+        ({"config.json": b"{}"}, "Passed"),
     ],
-    ids=["sound", "no model", "neither", "broken", "lfs"],
+    ids=["sound", "no model", "neither", "broken", "lfs", "repository", "broken repository", "other configuration"],
 )
 def test_commit(hooks: Hooks, hook: str, files: Files, text: str, tmp_path: Path) -> None:
     result = hooks.committed(tmp_path / "repository", hook, {}, files)
