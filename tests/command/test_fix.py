@@ -166,10 +166,10 @@ def test_a_check_counts_what_can_be_fixed(model: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["https://example.org/m.onnx"], "https://example.org/m.onnx is no file on this machine"),
+        (["https://example.org/m.onnx"], "https://example.org/m.onnx is not a file on this machine"),
         ([".", "--output", "x.onnx"], "--output is for one file"),
         (["m.onnx", "m.onnx", "--output", "x.onnx"], "--output is for one file"),
-        (["m.onnx", "--output", "x.onnx", "--diff"], "--diff writes nothing"),
+        (["m.onnx", "--output", "x.onnx", "--diff"], "--diff writes no file"),
         (["m.onnx", "--freeze"], "--freeze writes the shapes of --shape, which is not given"),
         (["missing.onnx"], "no such file or folder: missing.onnx"),
         ([], "no PATH was given"),

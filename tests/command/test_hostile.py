@@ -116,7 +116,7 @@ def test_baselines_that_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "known.json").write_text(text)
     result = run(BAD, "--baseline", "known.json", cwd=tmp_path)
     assert result.returncode == 2
-    assert "is no baseline" in result.stderr
+    assert "is not a baseline" in result.stderr
 
 
 @pytest.mark.parametrize(

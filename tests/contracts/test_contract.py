@@ -120,7 +120,7 @@ def test_positions_past_a_table_are_reported_in_words(tmp_path: Path) -> None:
     assert (found["condition"], found["op"], found["why"]) == (
         "S <= 7",
         "Gather",
-        "index S - 1 is taken of axis 0, which has 7 elements",
+        "index S - 1 is read from axis 0, which has 7 elements",
     )
     assert errors(tmp_path, 300) == ["input 1 holds the index 299, and axis 0 has 7 elements; allowed: -7 to 6"]
     assert not errors(tmp_path, 7)

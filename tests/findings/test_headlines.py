@@ -21,7 +21,7 @@ HEADLINES = """
 (float[2,3] x, float[3,2] w) { y = Add (x, w) }                           | axis 0 is 2 against 3; axis 1 is 3 against 2: input 0 is [2, 3] and input 1 is [3, 2]
 (float[2,3] x, float[3] w, float[4] b) { y = Concat <axis = 0> (x, w) }   | input 0 has 2 axes and input 1 has 1
 (float[2,8] x, float[3] w) { y = LayerNormalization (x, w) }              | axis 0 of input 1 (Scale) is 3; to be broadcast to axis 1, it must be 1 or 8
-(float[2,8] x) <int64[2] t = {3, -1}> { y = Reshape (x, t) }              | 16 elements come in, which are not a multiple of 3: input 0 is [2, 8], the target [3, -1]
+(float[2,8] x) <int64[2] t = {3, -1}> { y = Reshape (x, t) }              | 16 elements come in, which are no multiple of 3: input 0 is [2, 8], the target [3, -1]
 (float[1,8] x) <int64[2] t = {2, 8}> { y = Reshape (x, t) }               | 8 elements come in, the target [2, 8] has 16; input 0 is [1, 8]
 """.strip().splitlines()
 

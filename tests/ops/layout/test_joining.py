@@ -91,7 +91,7 @@ def test_requirements(call: Any, condition: str) -> None:
         (((1, 64, 40, 40), (1, 32, 20, 20)), 1, "axis 2 is 40 in input 0 and 20 in input 1; axis 3"),
         (((2, 3), (2, 3, 4)), 0, "input 0 has 2 axes and input 1 has 3"),
         (((H, 2), (H + 1, 2)), 1, "axis 0 is H in input 0 and H \\+ 1 in input 1"),
-        (((2, 3), (2, 3)), 2, "allowed is -2 to 1"),
+        (((2, 3), (2, 3)), 2, "allowed: -2 to 1"),
     ],
 )
 def test_mismatches(shapes: tuple[Any, ...], axis: int, message: str) -> None:
