@@ -111,7 +111,7 @@ def whole(text: str) -> int:
     digits = digits.lstrip("0") or "0"
     number = 0 if len(digits) > _DIGITS else -int(digits) if "-" in text else int(digits)
     if len(digits) > _DIGITS or abs(number) > _LONGEST:
-        raise ValueError(f'"{text}" is not a number of 64 bits')
+        raise ValueError(f'"{text}" is not an integer of 64 bits')
     return number
 
 
