@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from irlint import parsers
 from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Expr, MaybeDim, symbols
@@ -42,6 +44,11 @@ class Interface:
     known: Known
     inputs: tuple[Stated, ...]
     outputs: tuple[Stated, ...]
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return os.path.basename(self.known.model.path)
 
 
 class Unreadable(ValueError):

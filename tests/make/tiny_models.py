@@ -53,14 +53,15 @@ def tokenizer() -> Any:
 
 
 def checkpoint(folder: Path) -> None:
-    """A Llama of random weights with a tokenizer, as transformers saves it."""
+    """A Llama of random weights with a tokenizer, as transformers saves it; ONNX Runtime wants heads of 16 elements."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM
 
     torch.manual_seed(0)
     found = tokenizer()
     size = len(found) + -len(found) % 8
-    LlamaForCausalLM(LlamaConfig(**SIZES, **ENDS, vocab_size=size, num_key_value_heads=2)).save_pretrained(folder)
+    sizes = {**SIZES, **ENDS, "num_attention_heads": 2, "num_key_value_heads": 1, "vocab_size": size}
+    LlamaForCausalLM(LlamaConfig(**sizes)).save_pretrained(folder)
     found.save_pretrained(folder)
 
 
