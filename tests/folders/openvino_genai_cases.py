@@ -106,9 +106,7 @@ CASES: Mapping[str, Case] = {
     "decoder as the tokenizer": Case("IRL625", ALWAYS, copied(MODEL, TOKENIZER)),
     "tokens of the tokenizer of another name": Case("IRL623", ALWAYS, named(TOKENIZER, "input_ids", "ids")),
     "mask of the tokenizer of another name": Case("IRL623", ALWAYS, named(TOKENIZER, "attention_mask", "mask")),
-    "texts of the detokenizer of another name": Case(
-        "", NEVER, named(DETOKENIZER, "Result_16538,string_output", "texts")
-    ),
+    "texts of the detokenizer of another name": Case("", NEVER, replaced(DETOKENIZER, "string_output", "texts")),
     "a state that is never written": Case("IRL125", WITHOUT, never_written),
     "configuration that is no JSON": Case("IRL620", ALWAYS, lambda folder: (folder / "config.json").write_text("{")),
     "end of another kind": Case("IRL621", ALWAYS, replaced("config.json", '"eos_token_id": 2', '"eos_token_id": "2"')),
