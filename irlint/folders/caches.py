@@ -64,8 +64,12 @@ def disagreements(document: Document, name: str, model: Interface) -> Iterator[D
     caches = [each for each in model.inputs if CACHE.fullmatch(each.name)]
     if keys is None or not caches:
         return
-    for axis, (key, stated) in ((1, _heads(document, path, keys)), (3, _size(document, path, keys))):
-        wrong = [each for each in caches if _fixed(each, axis) not in (None, stated)]
+    share = _share(document, path, keys)
+    for axis, (key, stated), other in (
+        (1, _heads(document, path, keys), None),
+        (3, _size(document, path, keys), share),
+    ):
+        wrong = [each for each in caches if _fixed(each, axis) not in (None, stated, other)]
         if stated is None or not wrong:
             continue
         what = "heads" if axis == 1 else "elements in a head"
@@ -95,9 +99,14 @@ def _size(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
     stated = document.whole_number(*path, keys.size) if keys.size else None
     if stated is not None:
         return keys.size, stated
-    width = document.whole_number(*path, keys.width) if keys.width else None
+    return keys.width, _share(document, path, keys) if keys.width else None
+
+
+def _share(document: Document, path: Path, keys: Keys) -> int | None:
+    """The width of the model for each head, which optimum takes for the size of a head, whatever that is."""
+    width = document.whole_number(*path, keys.width or "hidden_size")
     heads = document.whole_number(*path, keys.heads)
-    return keys.width, width // heads if width and heads and not width % heads else None
+    return width // heads if width and heads and not width % heads else None
 
 
 def _fixed(end: Stated, axis: int) -> int | None:
