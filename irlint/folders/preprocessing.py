@@ -1,10 +1,11 @@
 """The inputs of images and sounds of Hugging Face's exported models against ``preprocessor_config.json``.
 
-Source: the image processors and feature extractors of transformers, which crop last, except where LAST_RESIZED.
+Source: the image processors and feature extractors of transformers. One whose code lies beside the model is unknown.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from irlint.dims import Dim
@@ -19,8 +20,15 @@ from irlint.records import record
 #: The input of a model of images, [batch, channels, height, width].
 PIXELS = "pixel_values"
 
-#: The processors that crop before they resize.
-LAST_RESIZED = ("PerceiverImageProcessor", "PerceiverFeatureExtractor")
+#: The processors, without the ends of their names, that make images of `size`, or of `crop_size`, and how a file states
+#: that: with some of them a key that is absent means yes. Others resize after they crop, pad, or keep the ratio.
+PROCESSORS: Mapping[str, str] = {
+    **dict.fromkeys(("", "ViT", "Siglip", "Segformer", "LayoutLMv2", "LayoutLMv3", "DPT", "Image", "RTDetr"), ""),
+    **dict.fromkeys(("CLIP", "ChineseCLIP", "DeiT", "Beit", "Bit", "ConvNext", "EfficientNet"), "do_center_crop"),
+    **dict.fromkeys(("MobileViT", "MobileNetV1", "MobileNetV2", "OwlViT", "PoolFormer"), "do_center_crop"),
+    **dict.fromkeys(("Detr", "ConditionalDetr", "DeformableDetr", "Yolos"), "do_pad"),
+}
+END = re.compile(r"(ImageProcessor(Fast|Pil)?|FeatureExtractor)$")
 
 #: Keys with which `size` is a limit, or not the last step.
 LIMITS = ("do_pad", "keep_aspect_ratio", "do_grayscale", "do_thumbnail", "do_image_splitting")
@@ -47,6 +55,8 @@ def disagreements(document: Document, name: str, model: Interface) -> Iterator[D
     if kind in SOUNDS:
         yield from _sounds(document, name, model, kind)
     pixels = by_name(PIXELS, model.inputs)
+    if document.of("auto_map", "AutoImageProcessor") is not None:
+        return
     if pixels is not None and pixels.sizes is not None and len(pixels.sizes) == 4:
         yield from _pixels(name, model, pixels, _axes(document))
 
@@ -76,8 +86,11 @@ def _axes(document: Document) -> tuple[Axis, ...]:
 
 def _size(document: Document) -> tuple[tuple[int, Span], ...]:
     """Height and width of the images, and where they stand; () where that is not certain."""
-    kind = document.text("image_processor_type") or document.text("feature_extractor_type") or ""
-    if kind in LAST_RESIZED or any(document.of(key) not in (None, False) for key in LIMITS):
+    kind = END.sub("", document.text("image_processor_type") or document.text("feature_extractor_type") or "")
+    stated = PROCESSORS.get(kind)
+    if stated is None or (stated and document.of(stated) is None):
+        return ()
+    if any(document.of(key) not in (None, False) for key in LIMITS):
         return ()
     crops = document.of("do_center_crop")
     if crops is True:

@@ -202,6 +202,30 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         {"model.onnx": "image"},
         "",
     ),
+    "padded by default": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": "SamImageProcessor", "size": {"height": 384, "width": 384}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "cropped by default": (
+        "preprocessor_config.json",
+        {**IMAGE, "feature_extractor_type": "CLIPFeatureExtractor", "size": {"height": 256, "width": 256}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "a processor beside the model": (
+        "preprocessor_config.json",
+        {**IMAGE, "auto_map": {"AutoImageProcessor": "own.Processor"}, "size": {"height": 384, "width": 384}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "fast processor": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": "ViTImageProcessorFast", "size": {"height": 256, "width": 256}},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 256 rows",
+    ),
     "a size that keeps the ratio": (
         "preprocessor_config.json",
         {**IMAGE, "size": {"height": 384, "width": 384}, "keep_aspect_ratio": True},
@@ -292,7 +316,8 @@ def test_onnx_runtime_runs_the_images_without_a_finding(name: str, tmp_path: Pat
     _, values, models, expected = CASES[name]
     size = values.get("crop_size" if values.get("do_center_crop") else "size")
     edge = size if isinstance(size, int) else size.get("height") if isinstance(size, dict) else None
-    if edge is None or "image_processor_type" in values or "keep_aspect_ratio" in values or values.get("do_pad"):
+    own = {"image_processor_type", "feature_extractor_type", "auto_map", "keep_aspect_ratio", "do_pad"}
+    if edge is None or own & values.keys():
         pytest.skip("the size of the images depends on them")
     written(tmp_path, CASES[name])
     mean = values["image_mean"]
