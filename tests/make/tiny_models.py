@@ -91,7 +91,15 @@ def transformers(folder: Path) -> None:
 
     torch.manual_seed(0)
     image = {key: value for key, value in SIZES.items() if key != "max_position_embeddings"}
-    pair = {"vocab_size": 40, "d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    pair = {
+        "vocab_size": 40,
+        "d_model": 16,
+        "d_kv": 8,
+        "d_ff": 16,
+        "num_layers": 1,
+        "num_heads": 2,
+        "decoder_start_token_id": 0,
+    }
     models = {
         "decoder": library.LlamaForCausalLM(
             library.LlamaConfig(**SIZES, **ENDS, vocab_size=64, num_key_value_heads=2, head_dim=8)
