@@ -18,7 +18,7 @@ _SINK = "/sink_port_"
 class End:
     """An input or an output: the name that the file gives it, every name that it can be asked for by, and its type.
 
-    An input that is ``optional`` need not be fed.
+    An input that is ``optional`` need not be fed. ``tensors`` are its names without those of layers.
     """
 
     name: str
@@ -26,6 +26,7 @@ class End:
     value: Value
     type: Type | None
     optional: bool = False
+    tensors: tuple[str, ...] = ()
 
 
 def inputs(known: Known) -> tuple[End, ...]:
@@ -35,14 +36,15 @@ def inputs(known: Known) -> tuple[End, ...]:
     types = known.format.lax_inputs
     if known.format.input_node is None:
         return tuple(
-            End(value.name, (value.name,), value, _fed(value, known, types), value in graph.constants)
+            End(value.name, (value.name,), value, _fed(value, known, types), value in graph.constants, (value.name,))
             for value in graph.inputs
         )
     found = []
     for node in graph.nodes:
         if node.op == known.format.input_node and node.outputs and node.outputs[0] is not None:
-            names = (*_port_names(node, node.outputs[0]), node.name)
-            found.append(End(node.name, names, node.outputs[0], _fed(node.outputs[0], known, types)))
+            tensors = _port_names(node, node.outputs[0])
+            fed = _fed(node.outputs[0], known, types)
+            found.append(End(node.name, (*tensors, node.name), node.outputs[0], fed, tensors=tensors))
     return tuple(found)
 
 
@@ -52,7 +54,10 @@ def outputs(known: Known) -> tuple[End, ...]:
     assert graph is not None
     types = known.format.lax_outputs
     if known.format.output_node is None:
-        return tuple(End(value.name, (value.name,), value, _fed(value, known, types)) for value in graph.outputs)
+        return tuple(
+            End(value.name, (value.name,), value, _fed(value, known, types), tensors=(value.name,))
+            for value in graph.outputs
+        )
     makers = producers(graph)
     found = []
     for node in graph.nodes:
@@ -60,7 +65,7 @@ def outputs(known: Known) -> tuple[End, ...]:
             value = node.inputs[0]
             tensors = _port_names(makers[value], value) if value in makers else ()
             names = (*tensors, node.name, node.name.partition(_SINK)[0])
-            found.append(End(node.name, names, value, _fed(value, known, types)))
+            found.append(End(node.name, names, value, _fed(value, known, types), tensors=tensors))
     return tuple(found)
 
 

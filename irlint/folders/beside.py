@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from irlint import parsers
 from irlint.contracts.interface import End, inputs, outputs
 from irlint.dims import Expr, MaybeDim, symbols
+from irlint.findings.report import Related
 from irlint.findings.wording import closest
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
@@ -19,13 +22,15 @@ Size = int | None
 @record
 class Stated:
     """An input or output as the runtime states it: every name that it can be asked for by, its element type (None for
-    what is no tensor) and its sizes (None where the rank is not certain)."""
+    what is no tensor) and its sizes (None where the rank is not certain). ``tensors`` are its names without that of its
+    layer."""
 
     names: tuple[str, ...]
     dtype: str | None
     sizes: tuple[Size, ...] | None
     optional: bool = False
     is_tensor: bool = True
+    tensors: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -39,6 +44,11 @@ class Interface:
     known: Known
     inputs: tuple[Stated, ...]
     outputs: tuple[Stated, ...]
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return os.path.basename(self.known.model.path)
 
 
 class Unreadable(ValueError):
@@ -75,7 +85,8 @@ def _stated(end: End, found: Type | None) -> Stated:
     shape = tensor_shape(found)
     sizes = None if shape is None else tuple(dim if isinstance(dim, int) else -1 for dim in shape)
     dtype = found.dtype if isinstance(found, Tensor) else None
-    return Stated(end.names, dtype, sizes, end.optional, isinstance(found, Tensor) or found is None)
+    is_tensor = isinstance(found, Tensor) or found is None
+    return Stated(end.names, dtype, sizes, end.optional, is_tensor, end.tensors)
 
 
 def _returned(end: End, declared: Type | None) -> Stated:
@@ -85,9 +96,9 @@ def _returned(end: End, declared: Type | None) -> Stated:
     own = tensor_shape(end.type)
     sizes = found.sizes
     if sizes is None or own is None or tensor_shape(declared) is None or len(own) != len(sizes):
-        return Stated(found.names, found.dtype, None, is_tensor=found.is_tensor)
+        return replaced(found, sizes=None)
     merged = tuple(size if _holds(size, dim) else None for size, dim in zip(sizes, own))
-    return Stated(found.names, found.dtype, merged, is_tensor=found.is_tensor)
+    return replaced(found, sizes=merged)
 
 
 def _holds(size: Size, dim: MaybeDim) -> bool:
@@ -104,6 +115,16 @@ def _is_certain(dim: MaybeDim) -> bool:
 def by_name(name: str, ends: tuple[Stated, ...]) -> Stated | None:
     """The input or output that has a name."""
     return next((each for each in ends if name in each.names), None)
+
+
+def shown(file: str, end: Stated) -> tuple[Related, ...]:
+    """The other place of a finding: an input or output of the model."""
+    sizes = "" if end.sizes is None else f"[{', '.join(text_of(size) for size in end.sizes)}]"
+    return (Related(end.tensors[0] if end.tensors else end.name, f"{end.dtype or 'an unknown type'}{sizes} in {file}"),)
+
+
+def text_of(size: Size) -> str:
+    return "?" if size is None or size < 0 else str(size)
 
 
 def suggestion(name: str, names: list[str]) -> str:

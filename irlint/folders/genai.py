@@ -13,13 +13,14 @@ from irlint.dims import Dim
 from irlint.findings.faults import Severity
 from irlint.findings.report import Related
 from irlint.findings.wording import closest, first_few
-from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, new_errors, suggestion
+from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, new_errors, shown, suggestion
 from irlint.folders.json_text import Document, parsed
 from irlint.folders.rules import (
     FIELD_REFUSED,
     FILE_MISSING,
     INPUTS_MISSING,
     SHAPE_MISMATCH,
+    TYPE_MISMATCH,
     UNKNOWN_TENSOR,
 )
 from irlint.folders.statements import Checked, Disagreement
@@ -57,6 +58,16 @@ OUTPUTS = {
     "present_value_names": "present.%d.value",
 }
 
+#: Inputs that the library feeds itself, by their names or how these begin.
+PRESET = ("num_logits_to_keep", "onnx::Neg_")
+
+#: The types of models that have several files, or caches of another kind.
+OTHERS = (
+    *("gpt2", "granitemoehybrid", "lfm2", "qwen3_5_moe_text", "qwen3_5_text", "fara", "gemma3", "mistral3", "phi3v"),
+    *("qwen2_5_vl", "qwen3_vl", "qwen3_5", "qwen3_5_moe", "videochat_flash_qwen", "whisper", "nemotron_speech"),
+    *("parakeet_tdt", "gemma4", "phi4mm", "decoder-pipeline", "marian-ssru"),
+)
+
 #: Keys that a configuration has more often than others, to recognize one that is misspelt.
 KEYS = {
     ("model",): "type decoder encoder vocab_size context_length bos_token_id eos_token_id pad_token_id",
@@ -71,6 +82,9 @@ KEYS = {
 
 #: The parts of a model that are files of their own.
 PARTS = ("decoder", "encoder", "embedding", "vision", "speech", "joiner", "vad", "mtp", "draft")
+
+#: The element types of masks and positions.
+WHOLE = ("int32", "int64")
 
 #: A size that a misspelt key has to be so close to.
 CLOSE = 0.8
@@ -98,6 +112,7 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _found(path: str, document: Document) -> Iterator[Disagreement]:
+    yield from _type(document)
     yield from _keys(document)
     yield from _numbers(document)
     for part in PARTS:
@@ -123,6 +138,16 @@ def _found(path: str, document: Document) -> Iterator[Disagreement]:
 
 def refused(document: Document, path: tuple[str | int, ...], message: str, help: str) -> Disagreement:
     return Disagreement(FIELD_REFUSED.fault(message, help=help), document.at(*path))
+
+
+def _type(document: Document) -> Iterator[Disagreement]:
+    """A type that the library does not know; each release knows more."""
+    stated = document.text("model", "type") or ""
+    if stated not in (*DECODERS, *OTHERS):
+        close = closest(stated, [*DECODERS, *OTHERS])
+        help = f"write `{close}`" if close is not None else "use a release of onnxruntime-genai that has it"
+        found = refused(document, ("model", "type"), f"onnxruntime-genai 0.18 has no type of models `{stated}`", help)
+        yield Disagreement(found.fault.lowered(Severity.WARNING), found.span)
 
 
 def _keys(document: Document) -> Iterator[Disagreement]:
@@ -184,6 +209,7 @@ def _decoder(document: Document, model: Interface) -> Iterator[Disagreement]:
         name = names.inputs[key] if kind == "inputs" else names.outputs[key]
         if by_name(name, ends) is None:
             yield _unknown(document, kind, key, name, ends)
+    yield from _positions(document, model, names)
     yield from _unfed(document, model, names)
     yield from _logits(document, model, names)
     yield from _tables(document, model)
@@ -229,12 +255,16 @@ def _caches(document: Document, model: Interface, names: Names) -> Iterator[Disa
     if stated is not None and stated != len(layers):
         numbers = first_few(layers, 4)
         message = f"num_hidden_layers is {stated}, and the model has caches of {len(layers)} layers ({numbers})"
-        yield _warning(document, path, message, f"write `{len(layers)}`")
+        first = by_name(names.inputs["past_key_names"].replace("%d", str(layers[0])), model.inputs)
+        yield _warning(document, path, message, f"write `{len(layers)}`", shown(model.file, first) if first else ())
     yield from _sizes(document, model, names, layers)
 
 
-def _warning(document: Document, path: tuple[str | int, ...], message: str, help: str) -> Disagreement:
-    return Disagreement(SHAPE_MISMATCH.fault(message, help=help).lowered(Severity.WARNING), document.at(*path))
+def _warning(
+    document: Document, path: tuple[str | int, ...], message: str, help: str, related: tuple[Related, ...] = ()
+) -> Disagreement:
+    fault = SHAPE_MISMATCH.fault(message, help=help).lowered(Severity.WARNING)
+    return Disagreement(fault, document.at(*path), related=related)
 
 
 def _sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[Disagreement]:
@@ -257,9 +287,9 @@ def _sizes(document: Document, model: Interface, names: Names, layers: list[int]
                     shapes[end.name] = tuple(stated if at == axis else dim for at, dim in enumerate(before))
         if stated is not None and found and stated not in found:
             text = " and ".join(map(str, sorted(found)))
-            yield _warning(
-                document, path, f"{key} is {stated}, and the caches of the model have {text}", f"write `{text}`"
-            )
+            message = f"{key} is {stated}, and the caches of the model have {text}"
+            first = by_name(names.inputs["past_key_names"].replace("%d", str(layers[0])), model.inputs)
+            yield _warning(document, path, message, f"write `{text}`", shown(model.file, first) if first else ())
     errors = new_errors(model, inferred(model.known.model, shapes)) if shapes else []
     if errors:
         sizes = {key: document.whole_number("model", "decoder", key) for key in ("num_key_value_heads", "head_size")}
@@ -269,6 +299,27 @@ def _sizes(document: Document, model: Interface, names: Names, layers: list[int]
         related = () if node is None else (Related(node.label, errors[0].fault.message),)
         fault = SHAPE_MISMATCH.fault(message, help="state the sizes of the model's caches")
         yield Disagreement(fault, document.at("model", "decoder", "num_key_value_heads"), related=related)
+
+
+def _positions(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
+    """The mask and the positions, which the library makes in one element type."""
+    found = [
+        (key, end)
+        for key in ("attention_mask", "position_ids")
+        if (end := by_name(names.inputs[key], model.inputs)) is not None and end.dtype is not None
+    ]
+    for key, end in found:
+        if end.dtype not in WHOLE:
+            message = f"the input `{end.name}` is {end.dtype}, and the library makes int32 or int64"
+            fault = TYPE_MISMATCH.fault(message, help="export the model with int64")
+            span = document.at("model", "decoder", "inputs", key)
+            yield Disagreement(fault, span, end.name, shown(model.file, end))
+            return
+    if len({end.dtype for _, end in found}) > 1:
+        text = " and ".join(f"`{end.name}` is {end.dtype}" for _, end in found)
+        fault = TYPE_MISMATCH.fault(f"{text}; the library makes both of one type", help="export both with int64")
+        span = document.at("model", "decoder", "inputs", "position_ids")
+        yield Disagreement(fault, span, found[1][1].name, shown(model.file, found[1][1]))
 
 
 def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
@@ -282,7 +333,9 @@ def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disag
     by_value = {value.name: value for value in graph.inputs} if graph is not None else {}
     for end in model.inputs:
         value = by_value.get(end.name)
-        if end.optional or value not in used or any(_is_named(end.name, each) for each in fed):
+        if end.optional or value not in used or end.name.startswith(PRESET):
+            continue
+        if any(_is_named(end.name, each) for each in fed):
             continue
         usual = next((key for key, name in INPUTS.items() if _is_named(end.name, name)), "")
         if usual in reported:
@@ -296,7 +349,8 @@ def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disag
         else:
             help = "name it in model.decoder.inputs, or feed it with set_model_input"
             fault = INPUTS_MISSING.fault(message, help=help).lowered(Severity.WARNING)
-        yield Disagreement(fault, document.at("model", "decoder", "inputs", usual), end.name)
+        span = document.at("model", "decoder", "inputs", usual)
+        yield Disagreement(fault, span, end.name, shown(model.file, end))
 
 
 def _is_named(name: str, template: str) -> bool:
@@ -315,7 +369,7 @@ def _logits(document: Document, model: Interface, names: Names) -> Iterator[Disa
     if size is not None and size > 0 and size != stated:
         message = f"vocab_size is {stated}, and the last axis of `{end.name}` is {size}"
         fault = SHAPE_MISMATCH.fault(message, help=f"write `vocab_size: {size}`")
-        yield Disagreement(fault, document.at("model", "vocab_size"), end.name)
+        yield Disagreement(fault, document.at("model", "vocab_size"), end.name, shown(model.file, end))
 
 
 def _tables(document: Document, model: Interface) -> Iterator[Disagreement]:

@@ -1,14 +1,28 @@
-"""OpenVINO GenAI: the folder of a language model, as ``LLMPipeline`` of openvino_genai 2026.4 uses it."""
+"""OpenVINO GenAI: the folder of a language model, as ``LLMPipeline`` of openvino_genai 2026.4 uses it.
+
+Sources: ``llm/pipeline.cpp``, ``lm_encoding.cpp`` and ``tokenizer/tokenizer_impl.cpp`` of that release. On CPU the
+pipeline uses paged attention where it can, and then neither needs the mask nor the indices of beams; what only the
+other backend needs is a warning.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from irlint.findings.faults import Severity
-from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, suggestion
-from irlint.folders.rules import FILE_MISSING, INPUTS_MISSING, SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
+from irlint.findings.faults import Fault, Severity
+from irlint.folders.beside import Interface, Stated, Unreadable, interface, shown, suggestion
+from irlint.folders.json_text import Document, parsed
+from irlint.folders.rules import (
+    FIELD_REFUSED,
+    FILE_MISSING,
+    INPUTS_MISSING,
+    SHAPE_MISMATCH,
+    TYPE_MISMATCH,
+    UNKNOWN_TENSOR,
+)
 from irlint.folders.statements import Checked, Disagreement
+from irlint.records import record
 
 KIND = "openvino-genai"
 
@@ -20,14 +34,31 @@ FED = {"input_ids": "int64", "attention_mask": "int64", "beam_idx": "int32"}
 #: What it feeds where the model has it.
 ALSO_FED = {"position_ids": "int64", "token_type_ids": "int64"}
 
+#: What paged attention removes from the model.
+REMOVED = ("attention_mask", "beam_idx")
+
 #: The output that it reads.
 LOGITS = "logits"
 
-#: The models that turn texts into tokens and back, with what they take and give.
-TOKENIZERS = {"openvino_tokenizer.xml": "input", "openvino_detokenizer.xml": "output"}
-
 #: The operation that reads a state.
 STATE = "ReadValue"
+
+
+@record
+class Converter:
+    """A model that turns texts into tokens or back: what it takes, what of it is read by these names (by its place
+    where there are none), and the option of the converter that writes it."""
+
+    file: str
+    takes: str
+    returns: Mapping[str, str]
+    option: str = ""
+
+
+CONVERTERS = (
+    Converter("openvino_tokenizer.xml", "string", {"input_ids": "int64", "attention_mask": "int64"}),
+    Converter("openvino_detokenizer.xml", "int64", {"": "string"}, " with --with-detokenizer"),
+)
 
 
 def checked(path: str, text: str) -> Checked:
@@ -37,9 +68,23 @@ def checked(path: str, text: str) -> Checked:
         model = interface(os.path.join(folder, MODEL))
     except Unreadable:
         return Checked(KIND, reason=f"{MODEL} cannot be read, as its own check says")
-    if not _has_state(model) and by_name("beam_idx", model.inputs) is None:
+    if not _has_state(model) and "beam_idx" not in _tensors(model.inputs):
         return Checked(KIND, reason=f"{MODEL} has neither a state nor beam_idx: no model of a text generation pipeline")
-    return Checked(KIND, (*_found(model), *_tokenizers(folder)))
+    document = parsed(text)
+    if isinstance(document, Disagreement):
+        return Checked(KIND, (document,))
+    return Checked(KIND, (*_ends(document), *_found(model), *_converters(folder)))
+
+
+def _ends(document: Document) -> Iterator[Disagreement]:
+    """Ids of tokens that are texts."""
+    for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
+        stated = document.text(key)
+        if stated is not None:
+            fault = FIELD_REFUSED.fault(
+                f"{key} is a text, and has to be a number", help="write the number of the token"
+            )
+            yield Disagreement(fault, document.at(key))
 
 
 def _has_state(model: Interface) -> bool:
@@ -47,46 +92,101 @@ def _has_state(model: Interface) -> bool:
     return graph is not None and any(node.op == STATE for node in graph.nodes)
 
 
+def _tensors(ends: tuple[Stated, ...]) -> dict[str, Stated]:
+    """The inputs or outputs by the names of their tensors; the pipeline knows no names of layers."""
+    return {name: each for each in ends for name in each.tensors}
+
+
 def _found(model: Interface) -> Iterator[Disagreement]:
-    for name, dtype in {**FED, **ALSO_FED}.items():
-        end = by_name(name, model.inputs)
-        if end is None and name in FED:
-            help = suggestion(name, _names(model.inputs))
-            fault = UNKNOWN_TENSOR.fault(f"{MODEL} has no input `{name}`, which LLMPipeline feeds", help=help)
-            yield Disagreement(fault, value=name)
-        elif end is not None and end.dtype not in (dtype, None):
-            message = f"the input `{name}` of {MODEL} is {end.dtype}, and LLMPipeline feeds {dtype}"
-            yield Disagreement(TYPE_MISMATCH.fault(message, help=f"convert the model with {dtype}"), value=name)
-    if by_name(LOGITS, model.outputs) is None:
-        help = suggestion(LOGITS, _names(model.outputs))
-        fault = UNKNOWN_TENSOR.fault(f"{MODEL} has no output `{LOGITS}`, which LLMPipeline reads", help=help)
-        yield Disagreement(fault, value=LOGITS)
+    yield from _fed(model)
+    yield from _unfed(model)
     if not _has_state(model):
         message = (
             f"{MODEL} has beam_idx and no state: LLMPipeline feeds one token at a time, and the model forgets the rest"
         )
         help = "convert the model again, with a state for its cache"
         yield Disagreement(INPUTS_MISSING.fault(message, help=help).lowered(Severity.WARNING))
-    if by_name(LOGITS, model.outputs) is not None:
-        yield from _rank(model)
+    yield from _read(model)
 
 
-def _rank(model: Interface) -> Iterator[Disagreement]:
-    logits = by_name(LOGITS, model.outputs)
-    if logits is not None and logits.sizes is not None and len(logits.sizes) != 3:
-        message = (
-            f"`{LOGITS}` of {MODEL} has rank {len(logits.sizes)}, and LLMPipeline reads [batch, sequence, vocabulary]"
+def _fed(model: Interface) -> Iterator[Disagreement]:
+    known = _tensors(model.inputs)
+    for name, dtype in {**FED, **ALSO_FED}.items():
+        end = known.get(name)
+        if end is None and name in FED:
+            help = suggestion(name, list(known))
+            fault = UNKNOWN_TENSOR.fault(f"{MODEL} has no input `{name}`, which LLMPipeline feeds", help=help)
+            yield Disagreement(_weighed(fault, name), value=name)
+        elif end is not None and end.dtype not in (dtype, None):
+            message = f"the input `{name}` of {MODEL} is {end.dtype}, and LLMPipeline feeds {dtype}"
+            fault = TYPE_MISMATCH.fault(message, help=f"convert the model with {dtype}")
+            yield Disagreement(_weighed(fault, name), value=name, related=shown(MODEL, end))
+
+
+def _weighed(fault: Fault, name: str) -> Fault:
+    return fault.lowered(Severity.WARNING) if name in REMOVED else fault
+
+
+def _unfed(model: Interface) -> Iterator[Disagreement]:
+    """Inputs that the pipeline does not feed; where one that it feeds is missing, this one may be meant."""
+    known = _tensors(model.inputs)
+    if any(name not in known for name in FED):
+        return
+    for end in model.inputs:
+        if not any(name in (*FED, *ALSO_FED) for name in end.tensors):
+            name = (*end.tensors, end.name)[0]
+            help = suggestion(name, [each for each in ALSO_FED if each not in known])
+            fault = INPUTS_MISSING.fault(f"the input `{name}` of {MODEL} is fed by nothing", help=help)
+            yield Disagreement(fault.lowered(Severity.WARNING), value=name, related=shown(MODEL, end))
+
+
+def _read(model: Interface) -> Iterator[Disagreement]:
+    known = _tensors(model.outputs)
+    logits = known.get(LOGITS)
+    if logits is None:
+        fault = UNKNOWN_TENSOR.fault(
+            f"{MODEL} has no output `{LOGITS}`, which LLMPipeline reads", help=suggestion(LOGITS, list(known))
         )
-        yield Disagreement(SHAPE_MISMATCH.fault(message, help="convert the model again"), value=LOGITS)
+        yield Disagreement(fault, value=LOGITS)
+    elif logits.sizes is not None and len(logits.sizes) != 3:
+        rank = len(logits.sizes)
+        message = f"`{LOGITS}` of {MODEL} has rank {rank}, and LLMPipeline reads [batch, sequence, vocabulary]"
+        fault = SHAPE_MISMATCH.fault(message, help="convert the model again")
+        yield Disagreement(fault, value=LOGITS, related=shown(MODEL, logits))
 
 
-def _names(ends: tuple[Stated, ...]) -> list[str]:
-    return [each.name for each in ends]
-
-
-def _tokenizers(folder: str) -> Iterator[Disagreement]:
-    for name in TOKENIZERS:
-        if not os.path.isfile(os.path.join(folder, name)):
-            message = f"there is no {name}: LLMPipeline takes and gives tokens only, no texts"
-            help = "run convert_tokenizer of openvino_tokenizers, with --with-detokenizer"
+def _converters(folder: str) -> Iterator[Disagreement]:
+    for each in CONVERTERS:
+        help = f"run convert_tokenizer of openvino_tokenizers{each.option}"
+        path = os.path.join(folder, each.file)
+        if not os.path.isfile(path):
+            message = f"there is no {each.file}: LLMPipeline takes and gives tokens only, no texts"
             yield Disagreement(FILE_MISSING.fault(message, help=help).lowered(Severity.WARNING))
+            continue
+        try:
+            model = interface(path)
+        except Unreadable:
+            continue
+        yield from _converted(each, model, help)
+
+
+def _converted(converter: Converter, model: Interface, help: str) -> Iterator[Disagreement]:
+    """What a tokenizer or a detokenizer takes and gives, against what the pipeline feeds and reads."""
+    first = model.inputs[0] if model.inputs else None
+    if first is not None and first.dtype not in (converter.takes, None):
+        message = f"the input of {converter.file} is {first.dtype}, and LLMPipeline feeds {converter.takes}"
+        fault = TYPE_MISMATCH.fault(message, help=help)
+        yield Disagreement(fault, value=first.name, related=shown(converter.file, first))
+        return
+    known = _tensors(model.outputs)
+    for name, dtype in converter.returns.items():
+        end = known.get(name) if name else model.outputs[0] if len(model.outputs) == 1 else None
+        if end is None and name:
+            message = f"{converter.file} has no output `{name}`, which LLMPipeline reads"
+            yield Disagreement(UNKNOWN_TENSOR.fault(message, help=help), value=name)
+        elif end is not None and end.dtype not in (dtype, None):
+            message = (
+                f"the output `{name or end.name}` of {converter.file} is {end.dtype}, and LLMPipeline reads {dtype}"
+            )
+            fault = TYPE_MISMATCH.fault(message, help=help)
+            yield Disagreement(fault, value=name or end.name, related=shown(converter.file, end))

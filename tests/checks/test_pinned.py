@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -90,14 +91,21 @@ def test_wrong_promise(name: str, tmp_path: Path) -> None:
     assert "^" in result.stderr
 
 
-@pytest.mark.parametrize("model", sorted((ROOT / "onnx" / "good").glob("*.onnx"))[::5], ids=lambda path: path.stem)
+SOUND = [
+    *sorted((ROOT / "onnx" / "good").glob("*.onnx"))[::5],
+    *sorted((ROOT / "openvino" / "good").glob("*.xml"))[::5],
+]
+
+
+@pytest.mark.parametrize("model", SOUND, ids=lambda path: path.stem)
 def test_a_model_keeps_the_promise_that_is_written_of_it(model: Path, tmp_path: Path) -> None:
     written = run("contract", model, "--as", "config", cwd=tmp_path)
     if written.returncode:
         pytest.skip(written.stderr)
-    (tmp_path / "irlint.toml").write_text(written.stdout.replace(str(model), "**/*.onnx"))
-    (tmp_path / "model.onnx").write_bytes(model.read_bytes())
-    report = irlint.check(tmp_path / "model.onnx", config=tmp_path / "irlint.toml")
+    (tmp_path / "irlint.toml").write_text(written.stdout.replace(str(model), f"**/*{model.suffix}"))
+    for path in model.parent.glob(f"{model.stem}.*"):
+        shutil.copy(path, tmp_path)
+    report = irlint.check(tmp_path / model.name, config=tmp_path / "irlint.toml")
     assert [each.message for each in report.findings if each.rule.code == "IRL611"] == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,14 @@ SIZE = 4
 Json = dict[str, Any]
 
 
-def decoder(layers: int = 2, heads: int = 2, *, named_sizes: bool = False, extra: str = "") -> onnx.ModelProto:
+def decoder(
+    layers: int = 2,
+    heads: int = 2,
+    *,
+    named_sizes: bool = False,
+    extra: str = "",
+    extra_type: int = TensorProto.FLOAT,
+) -> onnx.ModelProto:
     """A decoder of random weights with caches; with ``named_sizes`` these do not state the sizes of heads, and an
     ``extra`` input is added to the logits."""
     width, rng = heads * SIZE, np.random.default_rng(0)
@@ -49,13 +57,34 @@ def decoder(layers: int = 2, heads: int = 2, *, named_sizes: bool = False, extra
         nodes += _layer(at)
     last = f"x{layers}"
     if extra:
-        inputs.append(helper.make_tensor_value_info(extra, TensorProto.FLOAT, [1]))
-        nodes.append(helper.make_node("Add", [last, extra], ["shifted"]))
+        inputs.append(helper.make_tensor_value_info(extra, extra_type, [1]))
+        nodes.append(helper.make_node("Cast", [extra], ["shift"], to=TensorProto.FLOAT))
+        nodes.append(helper.make_node("Add", [last, "shift"], ["shifted"]))
         last = "shifted"
     nodes.append(helper.make_node("MatMul", [last, "head"], ["logits"]))
     weights = [numpy_helper.from_array(array, name) for name, array in arrays.items()]
     graph = helper.make_graph(nodes, "decoder", inputs, outputs, weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def masked(dtype: int) -> onnx.ModelProto:
+    """The decoder with a mask of another element type."""
+    model = decoder()
+    model.graph.input[1].type.tensor_type.elem_type = dtype
+    return model
+
+
+def with_positions(dtype: int) -> onnx.ModelProto:
+    """The decoder with positions, which are cast and added to the mask of the last layer."""
+    model = decoder()
+    model.graph.input.append(helper.make_tensor_value_info("position_ids", dtype, ["batch", "seq"]))
+    cast = helper.make_node("Cast", ["position_ids"], ["places"], to=TensorProto.FLOAT)
+    mean = helper.make_node("ReduceMean", ["places"], ["place"], keepdims=0)
+    shifted = helper.make_node("Add", ["x2", "place"], ["placed"])
+    model.graph.node[-1].input[0] = "placed"
+    for node in (cast, mean, shifted):
+        model.graph.node.insert(len(model.graph.node) - 1, node)
+    return model
 
 
 def _layer(at: int) -> list[onnx.NodeProto]:
@@ -168,6 +197,22 @@ CASES: Mapping[str, Case] = {
     "name of the values": Case("IRL623", True, lambda c: INPUTS(c).update(past_value_names="past.%d.value")),
     "name of the new keys": Case("IRL623", True, lambda c: OUTPUTS(c).update(present_key_names="new.%d.key")),
     "name of the logits": Case("IRL623", True, lambda c: OUTPUTS(c).update(logits="scores")),
+    "type misspelt": Case("IRL621", True, lambda c: MODEL(c).update(type="lama")),
+    "type of other files": Case("IRL622", True, lambda c: MODEL(c).update(type="whisper"), lambda: None),
+    "filename misspelt": Case("IRL622", True, lambda c: DECODER(c).update(filename="modle.onnx")),
+    "name of the new values": Case("IRL623", True, lambda c: OUTPUTS(c).update(present_value_names="new.%d.value")),
+    "one end outside of the vocabulary": Case("IRL621", True, lambda c: MODEL(c).update(eos_token_id=[2, 16])),
+    "mask of floats": Case("IRL625", True, model=lambda: masked(TensorProto.FLOAT)),
+    "mask of int32": Case(model=lambda: masked(TensorProto.INT32)),
+    "logits to keep": Case(model=lambda: decoder(extra="num_logits_to_keep", extra_type=TensorProto.INT64)),
+    "positions of another type": Case("IRL625", True, model=lambda: with_positions(TensorProto.INT32)),
+    "positions": Case(model=lambda: with_positions(TensorProto.INT64)),
+    "positions of another name": Case(
+        "IRL624",
+        True,
+        lambda c: INPUTS(c).update(position_ids="positions"),
+        lambda: with_positions(TensorProto.INT64),
+    ),
     "input that nothing feeds": Case("IRL624", True, model=lambda: decoder(extra="bias")),
 }
 
@@ -180,5 +225,35 @@ def written(folder: Path, case: Case) -> Path:
     if model is not None:
         onnx.save(model, folder / "model.onnx")
     path = folder / "genai_config.json"
+    path.write_text(json.dumps(config, indent=2))
+    return path
+
+
+TINY = Path(__file__).parent / "tiny" / "genai"
+
+#: What is changed in the folder that the model builder wrote, what irlint finds in it, and whether the library fails.
+EXPORTED: Mapping[str, tuple[str, bool, Callable[[Json], object]]] = {
+    "sound": ("", False, lambda _: None),
+    "vocabulary": ("IRL626", True, lambda c: MODEL(c).update(vocab_size=280)),
+    "head size": ("IRL626", True, lambda c: DECODER(c).update(head_size=32)),
+    "heads that the caches state": ("IRL626", False, lambda c: DECODER(c).update(num_key_value_heads=4)),
+    "layers": ("IRL626", False, lambda c: DECODER(c).update(num_hidden_layers=4)),
+    "context beyond the rotary tables": ("IRL626", False, lambda c: MODEL(c).update(context_length=4096)),
+    "length beyond the context": ("IRL621", True, lambda c: SEARCH(c).update(max_length=65)),
+    "tokens": ("IRL623", True, lambda c: INPUTS(c).update(input_ids="tokens")),
+    "mask": ("IRL624", True, lambda c: INPUTS(c).update(attention_mask="mask")),
+    "keys": ("IRL624", True, lambda c: INPUTS(c).update(past_key_names="past_key_values.%d.keys")),
+    "logits": ("IRL623", True, lambda c: OUTPUTS(c).update(logits="scores")),
+    "file": ("IRL622", True, lambda c: DECODER(c).update(filename="decoder.onnx")),
+    "decoder misspelt": ("IRL621 IRL621", True, lambda c: MODEL(c).update(decodr=MODEL(c).pop("decoder"))),
+}
+
+
+def exported(folder: Path, name: str) -> Path:
+    """Writes the changed folder of the model builder, and returns the path of its configuration."""
+    shutil.copytree(TINY, folder, dirs_exist_ok=True)
+    path = folder / "genai_config.json"
+    config = json.loads(path.read_text())
+    EXPORTED[name][2](config)
     path.write_text(json.dumps(config, indent=2))
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from folders.genai_cases import CASES, written
+from folders.genai_cases import CASES, EXPORTED, exported, written
 
 import irlint
 from irlint.folders.json_text import Document, parsed
@@ -16,6 +16,18 @@ def test_case(name: str, tmp_path: Path) -> None:
     found = irlint.check(written(tmp_path, CASES[name])).findings
     assert [each.rule.code for each in found] == CASES[name].codes.split(), [each.message for each in found]
     assert all(each.line for each in found)
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_exported(name: str, tmp_path: Path) -> None:
+    found = irlint.check(exported(tmp_path, name)).findings
+    assert [each.rule.code for each in found] == EXPORTED[name][0].split(), [each.message for each in found]
+
+
+def test_a_finding_shows_both_places(tmp_path: Path) -> None:
+    (found,) = irlint.check(exported(tmp_path, "vocabulary")).findings
+    assert (found.line, found.value) == (31, "logits")
+    assert [(each.node, each.message) for each in found.related] == [("logits", "float32[?, ?, 288] in model.onnx")]
 
 
 @pytest.mark.parametrize("text", ['{"model": {"type": "llama",}}', "[]", "[" * 100_000, "", '{"a": '])

@@ -20,6 +20,11 @@ MODELS = {
     "{ rows = Gather (table, input_ids) logits = ReduceMean <axes = [1], keepdims = 0> (rows) }",
     "renamed": "g (int64[batch,seq] ids) => (float[batch,3] logits) <float[9,3] table = {ONES27}> "
     "{ rows = Gather (table, ids) logits = ReduceMean <axes = [1], keepdims = 0> (rows) }",
+    "single": "g (int64[1,seq] input_ids) => (float[1,3] logits) <float[9,3] table = {ONES27}> "
+    "{ rows = Gather (table, input_ids) logits = ReduceMean <axes = [1], keepdims = 0> (rows) }",
+    "segments": "g (float[n,7,h,w] pixel_values) => (float[n,7,h,w] logits) { logits = Relu (pixel_values) }",
+    "sound": "g (float[n,80,3000] input_features) => (float[n,80,3000] y) { y = Relu (input_features) }",
+    "last": "g (float[n,224,224,3] pixel_values) => (float[n,224,224,3] y) { y = Relu (pixel_values) }",
     "half": "g (int64[batch,seq] input_ids) => (float16[batch,3] logits) <float[9,3] table = {ONES27}> "
     "{ rows = Gather (table, input_ids) m = ReduceMean <axes = [1], keepdims = 0> (rows) "
     "logits = Cast <to = 10> (m) }",
@@ -79,13 +84,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         "config.json",
         TEXT,
         {"model.onnx": "classifier", "model_quantized.onnx": "renamed"},
-        "warning IRL623 model_quantized.onnx has the input `ids`, and its variant model.onnx has not",
+        "warning IRL623 model_quantized.onnx against model.onnx: input `input_ids` (int64[batch, seq]) is gone",
     ),
     "variant of another type": (
         "config.json",
         TEXT,
         {"model.onnx": "classifier", "model_fp16.onnx": "half"},
-        "warning IRL625 the output `logits` is float32 in model.onnx and float16 in model_fp16.onnx",
+        "warning IRL625 model_fp16.onnx against model.onnx: output `logits` is float16, where it was float32",
     ),
     "caches": ("config.json", CACHE, {"model.onnx": "cache"}, ""),
     "heads": (
@@ -112,6 +117,126 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
         {**CACHE, "model_type": "bloom", "hidden_size": 32},
         {"model.onnx": "cache"},
         "",
+    ),
+    "heads that the file omits": (
+        "config.json",
+        {"model_type": "mistral", "num_attention_heads": 4, "hidden_size": 16},
+        {"model.onnx": "cache"},
+        "",
+    ),
+    "size of heads that the file omits": (
+        "config.json",
+        {"model_type": "gemma", "num_key_value_heads": 2, "num_attention_heads": 4, "hidden_size": 32},
+        {"model.onnx": "cache"},
+        "",
+    ),
+    "heads of a nested configuration": (
+        "config.json",
+        {"model_type": "llava", "text_config": {**CACHE, "num_key_value_heads": 4}},
+        {"model.onnx": "cache"},
+        "error IRL626 the configuration makes 4 heads",
+    ),
+    "heads of GPT-2": (
+        "config.json",
+        {"model_type": "gpt2", "n_head": 4, "n_embd": 16, "n_layer": 1},
+        {"model.onnx": "cache"},
+        "error IRL626 the configuration makes 4 heads",
+    ),
+    "variant with a fixed batch": (
+        "config.json",
+        TEXT,
+        {"model.onnx": "classifier", "model_quantized.onnx": "single"},
+        "warning IRL626 model_quantized.onnx against model.onnx: axis 0 of `input_ids`: only 1",
+    ),
+    "an encoder alone": (
+        "config.json",
+        {**TEXT, "is_encoder_decoder": True},
+        {"encoder_model.onnx": "classifier"},
+        "warning IRL622 encoder_model.onnx is there, and no decoder_model_merged.onnx",
+    ),
+    "a decoder alone": (
+        "config.json",
+        {**TEXT, "is_encoder_decoder": True},
+        {"onnx/decoder_model_merged_q4.onnx": "classifier"},
+        "warning IRL622 decoder_model_merged.onnx is there, and no encoder_model.onnx",
+    ),
+    "encoder and decoder": (
+        "config.json",
+        {**TEXT, "is_encoder_decoder": True},
+        {"onnx/encoder_model_q4.onnx": "classifier", "onnx/decoder_model_merged_q4.onnx": "classifier"},
+        "",
+    ),
+    "data of a model": (
+        "config.json",
+        {**TEXT, "transformers.js_config": {"use_external_data_format": {"model.onnx": 1}}},
+        {"onnx/model.onnx": "classifier"},
+        "warning IRL622 transformers.js reads onnx/model.onnx_data with model.onnx, and it does not exist",
+    ),
+    "data of another model": (
+        "config.json",
+        {**TEXT, "transformers.js_config": {"use_external_data_format": {"model.onnx": 1}}},
+        {"onnx/model_q4.onnx": "classifier"},
+        "",
+    ),
+    "classes of a segmentation": (
+        "config.json",
+        {**TEXT, "architectures": ["SegformerForSemanticSegmentation"]},
+        {"model.onnx": "segments"},
+        "error IRL626 id2label has 3 classes, and axis 1 of `logits` in model.onnx is 7",
+    ),
+    "sounds": (
+        "preprocessor_config.json",
+        {"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 80, "nb_max_frames": 3000},
+        {"encoder_model.onnx": "sound"},
+        "",
+    ),
+    "sounds of other bands": (
+        "preprocessor_config.json",
+        {"feature_extractor_type": "WhisperFeatureExtractor", "feature_size": 128, "nb_max_frames": 3000},
+        {"encoder_model.onnx": "sound"},
+        "error IRL626 feature_size is 128, and axis 1 of `input_features` of encoder_model.onnx is 80",
+    ),
+    "resized after the crop": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": "PerceiverImageProcessor", "do_center_crop": True, "crop_size": 256},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "padded by default": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": "SamImageProcessor", "size": {"height": 384, "width": 384}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "cropped by default": (
+        "preprocessor_config.json",
+        {**IMAGE, "feature_extractor_type": "CLIPFeatureExtractor", "size": {"height": 256, "width": 256}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "a processor beside the model": (
+        "preprocessor_config.json",
+        {**IMAGE, "auto_map": {"AutoImageProcessor": "own.Processor"}, "size": {"height": 384, "width": 384}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "fast processor": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": "ViTImageProcessorFast", "size": {"height": 256, "width": 256}},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 256 rows",
+    ),
+    "a size that keeps the ratio": (
+        "preprocessor_config.json",
+        {**IMAGE, "size": {"height": 384, "width": 384}, "keep_aspect_ratio": True},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "channels last": (
+        "preprocessor_config.json",
+        IMAGE,
+        {"model.onnx": "last"},
+        "error IRL626 the processor makes [batch, channels, height, width], and `pixel_values` of model.onnx has its",
     ),
     "image": ("preprocessor_config.json", IMAGE, {"model.onnx": "image"}, ""),
     "image of another size": (
@@ -191,7 +316,8 @@ def test_onnx_runtime_runs_the_images_without_a_finding(name: str, tmp_path: Pat
     _, values, models, expected = CASES[name]
     size = values.get("crop_size" if values.get("do_center_crop") else "size")
     edge = size if isinstance(size, int) else size.get("height") if isinstance(size, dict) else None
-    if edge is None or values.get("do_pad"):
+    own = {"image_processor_type", "feature_extractor_type", "auto_map", "keep_aspect_ratio", "do_pad"}
+    if edge is None or own & values.keys():
         pytest.skip("the size of the images depends on them")
     written(tmp_path, CASES[name])
     mean = values["image_mean"]

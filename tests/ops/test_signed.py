@@ -95,6 +95,31 @@ REAL: Mapping[str, tuple[str, str, str]] = {
         "(float[n,8] d, int64[n] s) => (float[m,8] y) { y = x.OP (d, s) }",
         "[m, 8]",
     ),
+    "MMCVDeformConv2d": (
+        "T[N, C, H, W], T[N, offsets, oh, ow], T[K, ?, kh, kw] -> T[N, K, "
+        "(H + 2*padding[0] - dilation[0]*(kh - 1) - 1)//stride[0] + 1, "
+        "(W + 2*padding[1] - dilation[1]*(kw - 1) - 1)//stride[1] + 1]",
+        "(float[1,64,h,w] a, float[1,18,p,q] o, float[128,64,3,3] k) => (float[1,128,p,q] y) "
+        "{ y = x.OP <padding = [0,0], dilation = [1,1], stride = [1,1]> (a, o, k) }",
+        "[1, 128, h - 2, w - 2]",
+    ),
+    "MMCVRoIAlignRotated": (
+        "T[N, C, H, W], T[rois, 6] -> T[rois, C, output_height, output_width]",
+        "(float[1,256,h,w] f, float[r,6] b) => (float[r,256,7,9] y) "
+        "{ y = x.OP <output_height = 7, output_width = 9> (f, b) }",
+        "[r, 256, 7, 9]",
+    ),
+    "NMSRotated": (
+        "T[N, 5], T[N] -> int64[?]",
+        "(float[n,5] b, float[n] s) => (int64[k] y) { y = x.OP (b, s) }",
+        "[k]",
+    ),
+    "StringLength": ("string[...] -> int64[...]", "(string[n,4] t) => (int64[n,4] y) { y = x.OP (t) }", "[n, 4]"),
+    "BertTokenizer": (
+        "string[?] -> int64[K], int64[K], int64[K]",
+        "(string[1] t) => (int64[k] y, int64[k] p, int64[k] m) { y, p, m = x.OP (t) }",
+        "[k]",
+    ),
     "Inverse": ("T[..., N, N] -> T[..., N, N]", "(float[b,4,4] a) => (float[b,4,4] y) { y = x.OP (a) }", "[b, 4, 4]"),
 }
 

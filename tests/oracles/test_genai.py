@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from folders.genai_cases import CASES, written
+from folders.genai_cases import CASES, EXPORTED, exported, written
 
 pytestmark = [
     pytest.mark.oracle,
@@ -33,3 +33,10 @@ def test_the_library_agrees(name: str, tmp_path: Path) -> None:
     written(tmp_path, CASES[name])
     run = subprocess.run([sys.executable, "-c", CODE, str(tmp_path)], capture_output=True, text=True, check=False)
     assert (run.returncode != 0) == CASES[name].fails, run.stderr[-500:]
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_the_library_agrees_of_an_exported_model(name: str, tmp_path: Path) -> None:
+    exported(tmp_path, name)
+    run = subprocess.run([sys.executable, "-c", CODE, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert (run.returncode != 0) == EXPORTED[name][1], run.stderr[-500:]

@@ -1,0 +1,117 @@
+"""The caches of Hugging Face's exported decoders against ``config.json``.
+
+Sources: optimum's ``ORTModelForCausalLM``, which makes empty caches by the configuration, and
+the classes of configurations of transformers, which have the values that a file omits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from irlint.findings.faults import Severity
+from irlint.findings.wording import counted
+from irlint.folders.beside import Interface, Stated, shown
+from irlint.folders.json_text import Document
+from irlint.folders.rules import SHAPE_MISMATCH
+from irlint.folders.statements import Disagreement
+from irlint.records import record
+
+Path = tuple[str | int, ...]
+
+
+@record
+class Keys:
+    """The keys of a type of models: its heads, those of the caches (its heads where the file omits them, with
+    ``own``), the size of a head, its width (for a file without the size of a head) and its layers."""
+
+    heads: str = "num_attention_heads"
+    cached: str = ""
+    own: bool = True
+    size: str = ""
+    width: str = "hidden_size"
+    layers: str = "num_hidden_layers"
+
+
+_GROUPED = Keys(cached="num_key_value_heads", size="head_dim")
+_FIXED = Keys(cached="num_key_value_heads", size="head_dim", own=False)
+_SIZED = Keys(cached="num_key_value_heads", size="head_dim", own=False, width="")
+_GPT2 = Keys("n_head", width="n_embd", layers="n_layer")
+_PAIR = Keys("decoder_attention_heads", width="d_model", layers="decoder_layers")
+
+#: The types whose caches are [batch, heads, past, size of a head].
+TYPES: Mapping[str, Keys] = {
+    **dict.fromkeys(("llama", "phi", "phi3", "olmo", "olmo2", "granite", "cohere"), _GROUPED),
+    **dict.fromkeys(("mistral", "mixtral", "qwen2", "stablelm", "starcoder2", "smollm3"), _FIXED),
+    **dict.fromkeys(("qwen3", "gemma", "gemma2", "gemma3_text", "helium"), _SIZED),
+    **dict.fromkeys(("gpt_neox", "opt"), Keys()),
+    **dict.fromkeys(("gpt2", "gptj", "codegen"), _GPT2),
+    "gpt_neo": Keys("num_heads", layers="num_layers"),
+    **dict.fromkeys(("bart", "mbart", "marian", "pegasus", "blenderbot", "whisper", "m2m_100"), _PAIR),
+    "t5": Keys("num_heads", size="d_kv", width="", layers="num_decoder_layers"),
+}
+
+#: The names of caches; encoders and decoders have their own ones of a layer.
+CACHE = re.compile(r"past_key_values\.(\d+)\.(?:decoder\.)?(?:key|value)")
+
+
+def disagreements(document: Document, name: str, model: Interface) -> Iterator[Disagreement]:
+    """The caches of a model that the configuration contradicts."""
+    path: Path = ()
+    if document.text("model_type") not in TYPES:
+        path = ("text_config",)
+    keys = TYPES.get(document.text(*path, "model_type") or "")
+    caches = [each for each in model.inputs if CACHE.fullmatch(each.name)]
+    if keys is None or not caches:
+        return
+    share = _share(document, path, keys)
+    for axis, (key, stated), other in (
+        (1, _heads(document, path, keys), None),
+        (3, _size(document, path, keys), share),
+    ):
+        wrong = [each for each in caches if _fixed(each, axis) not in (None, stated, other)]
+        if stated is None or not wrong:
+            continue
+        what = "heads" if axis == 1 else "elements in a head"
+        size = _fixed(wrong[0], axis)
+        message = f"the configuration makes {stated} {what}, and `{wrong[0].name}` of {name} has {size}"
+        fault = SHAPE_MISMATCH.fault(message, help=f"correct {key}, or export the model that belongs to it")
+        yield Disagreement(fault, document.at(*path, key), wrong[0].name, shown(name, wrong[0]))
+    stated = document.whole_number(*path, keys.layers)
+    found = len({match[1] for each in caches if (match := CACHE.fullmatch(each.name)) is not None})
+    if stated is not None and stated != found:
+        message = f"{keys.layers} is {stated}, and {name} has caches of {counted(found, 'layer')}"
+        fault = SHAPE_MISMATCH.fault(message, help=f"write `{found}`, or export the model that belongs to it")
+        span = document.at(*path, keys.layers)
+        yield Disagreement(fault.lowered(Severity.WARNING), span, related=shown(name, caches[-1]))
+
+
+def _heads(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
+    """The heads of the caches, and the key that states them."""
+    stated = document.whole_number(*path, keys.cached) if keys.cached else None
+    if stated is not None:
+        return keys.cached, stated
+    return keys.heads, document.whole_number(*path, keys.heads) if keys.own else None
+
+
+def _size(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
+    """The size of a head, and the key that states it."""
+    stated = document.whole_number(*path, keys.size) if keys.size else None
+    if stated is not None:
+        return keys.size, stated
+    return keys.width, _share(document, path, keys) if keys.width else None
+
+
+def _share(document: Document, path: Path, keys: Keys) -> int | None:
+    """The width of the model for each head, which optimum takes for the size of a head, whatever that is."""
+    width = document.whole_number(*path, keys.width or "hidden_size")
+    heads = document.whole_number(*path, keys.heads)
+    return width // heads if width and heads and not width % heads else None
+
+
+def _fixed(end: Stated, axis: int) -> int | None:
+    """The size of an axis of a cache, None where it is dynamic or the cache has another rank."""
+    if end.sizes is None or len(end.sizes) != 4:
+        return None
+    size = end.sizes[axis]
+    return size if size is not None and size > 0 else None

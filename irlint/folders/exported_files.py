@@ -1,0 +1,74 @@
+"""The files of Hugging Face's exported models: pairs of encoder and decoder, and the data beside models.
+
+Sources: optimum's ``ORTModelForSeq2SeqLM``; ``constructSessions`` of transformers.js 3, which reads the data of a model
+from ``NAME_data``, ``NAME_data_1`` and so on, as many as the configuration states.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from irlint.findings.faults import Severity
+from irlint.folders.json_text import Document
+from irlint.folders.rules import FILE_MISSING
+from irlint.folders.statements import Disagreement
+
+#: What variants of one model have behind its name.
+VARIANT = re.compile(r"_(fp16|quantized|int8|uint8|q4|q4f16|q8|bnb4|O[1-4]|optimized)(?=\.onnx$)")
+
+#: The key of what transformers.js reads.
+BROWSER = "transformers.js_config"
+
+
+def missing(document: Document, folder: str, files: list[str]) -> Iterator[Disagreement]:
+    """Files that belong to the models beside a configuration, and do not exist."""
+    yield from _parts(document, files)
+    for file in files:
+        yield from _data(document, folder, file)
+
+
+def _parts(document: Document, files: list[str]) -> Iterator[Disagreement]:
+    """An encoder without a decoder, a decoder without an encoder, and a decoder that has no form for later tokens."""
+    if document.of("is_encoder_decoder") is not True:
+        return
+    names = {os.path.basename(VARIANT.sub("", each)).removesuffix(".onnx") for each in files}
+    encoder = "encoder_model" in names
+    decoders = [each for each in names if each.startswith("decoder")]
+    if encoder and not decoders:
+        yield _absent(document, "encoder_model.onnx is there, and no decoder_model_merged.onnx nor decoder_model.onnx")
+    elif decoders and not encoder:
+        yield _absent(document, f"{min(decoders)}.onnx is there, and no encoder_model.onnx")
+    elif decoders == ["decoder_with_past_model"]:
+        yield _absent(document, "decoder_with_past_model.onnx is there, and no decoder_model.onnx for the first token")
+    elif decoders == ["decoder_model"] and document.of("use_cache") is True:
+        yield _absent(document, "decoder_model.onnx is there, and no decoder_with_past_model.onnx for later tokens")
+
+
+def _absent(document: Document, message: str) -> Disagreement:
+    fault = FILE_MISSING.fault(message, help="export the model again, with all its parts")
+    return Disagreement(fault.lowered(Severity.WARNING), document.at("architectures"))
+
+
+def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
+    """Data beside a model that the configuration states for transformers.js."""
+    stated = document.of(BROWSER, "use_external_data_format")
+    name = os.path.basename(file)
+    path: tuple[str | int, ...] = (BROWSER, "use_external_data_format")
+    if isinstance(stated, dict):
+        key = next((each for each in (name, VARIANT.sub("", name).removesuffix(".onnx")) if each in stated), None)
+        if key is None:
+            return
+        stated, path = stated[key], (*path, key)
+    if not isinstance(stated, int):
+        return
+    for at in range(int(stated)):
+        data = f"{file}_data{f'_{at}' if at else ''}"
+        if not os.path.isfile(os.path.join(folder, data)):
+            fault = FILE_MISSING.fault(
+                f"transformers.js reads {data} with {name}, and it does not exist",
+                help="add the file, or correct the number of files of this model",
+            )
+            yield Disagreement(fault.lowered(Severity.WARNING), document.at(*path))
+            return
