@@ -41,18 +41,6 @@ EXCEPTIONS = (
         "they are the boundary of an IR's graphs, which the parser makes",
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
-    (
-        "Abs Add BatchNormInference BatchNormalization Broadcast Concat Conv ConvTranspose Convolution "
-        "ConvolutionBackpropData Cos DeformConv DepthToSpace Dropout Erf Exp Expand Flatten GRU Gather Gemm "
-        "GlobalAveragePool GlobalMaxPool GroupConvolution GroupConvolutionBackpropData GroupNormalization HSigmoid "
-        "HardSigmoid Identity InstanceNormalization LSTM LayerNormalization Log MatMul Max MaxPool Maximum Min "
-        "Minimum Mul Multiply Neg Negative OneHot RMSNormalization RNN ReduceL1 ReduceL2 ReduceMax ReduceMean "
-        "ReduceMin ReduceSumSquare Relu Reshape Shape ShapeOf Sigmoid SimplifiedLayerNormalization Sin Size "
-        "SkipLayerNormalization Slice SoftPlus Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze StridedSlice "
-        "Sub Subtract Sum Tanh Tile Transpose Unsqueeze VariadicSplit",
-        "checks/values.py",
-        "intervals cross operators: what one gives, another one asks for",
-    ),
     ("ReadValue", "folders/openvino_genai.py", "it reads the state that the pipeline needs"),
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),
     ("Shape", "folders/triton/schema.py", "it is a message of Triton's configuration"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.ops import Context
 from irlint.ops.math.linear import OPERAND_SHAPE
 from irlint.ops.shared.broadcast import stretches
@@ -20,9 +20,10 @@ SCALE_UNUSABLE = Rule(
     "IRL730",
     "quantization-scale-unusable",
     Severity.WARNING,
-    "A quantization scale is 0, negative, infinite or NaN.",
+    "A quantization scale is 0, negative, infinite or NaN, or leaves nothing of a number.",
     why="Values are divided by their scale when they are quantized, and multiplied by it when they are read back. A "
-    "scale of 0 erases them, a negative one flips the signs, infinity and NaN spread to every result. Runtimes "
+    "scale of 0 erases them, a negative one flips the signs, infinity and NaN spread to every result. Divided by a "
+    "scale below the normal numbers of float32 they are infinite, as are products with one above 2.67e36. Runtimes "
     "compute it without a message.",
     fix="Export the model again from data that the scale was measured on. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -187,8 +188,21 @@ def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
     return len(shape) == len(wanted) and all(agree(a, b, why) for a, b in zip(shape, wanted))
 
 
-def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
-    """Warns of a scale that is not above 0."""
+#: The least normal number of float32, and its largest divided by the largest of int8.
+_LEAST, _MOST = 2.0**-126, 2.67e36
+
+
+def _out_of_range(span: Extent, *, divides: bool) -> str:
+    """What is wrong with scales of float32 that leave nothing of a number, "" for nothing."""
+    if divides and span.least is not None and span.least < _LEAST:
+        return f"is {span.least:g}, and numbers divided by it are infinite"
+    if span.most is not None and span.most > _MOST:
+        return f"is {span.most:g}, and {'numbers divided by it are 0' if divides else 'products with it are infinite'}"
+    return ""
+
+
+def judge_scale_values(tensor: Tensor | None, index: int, name: str, *, divides: bool = False) -> None:
+    """Warns of a scale that is not above 0, or leaves nothing of the numbers that it multiplies or ``divides``."""
     span = extent(tensor)
     if span is None:
         return
@@ -199,6 +213,8 @@ def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
         wrong = "is infinite"
     elif span.least is not None and span.least <= 0:
         wrong = "is 0" if span.least == 0 else f"is {span.least:g}"
+    elif tensor is not None and tensor.dtype == "float32":
+        wrong = _out_of_range(span, divides=divides)
     if wrong:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(
