@@ -3,10 +3,10 @@ everything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import inf
 
-from irlint.checks.transfers import CONVERTING, LARGEST, Interval, of_type
+from irlint.checks.transfers import CONVERTING, FOLLOWED, LARGEST, Interval, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
@@ -61,12 +61,12 @@ HELPS: Mapping[str, str] = {
 STEPS = 4
 
 
-def faults(values: Values, node: Node) -> Iterator[Fault]:
+def faults(values: Values, node: Node) -> Iterable[Fault]:
     """What is wrong with a node, whatever the inputs of the model are."""
     return CHECKS.get(node.op, _never_finite)(values, node)
 
 
-def _never_finite(values: Values, node: Node) -> Iterator[Fault]:
+def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """A node of which an element is never finite, whatever the inputs of the model are."""
     parts = values.intervals.results(node)
     at = next((at for at, part in enumerate(parts) if part.why), None)
@@ -75,20 +75,20 @@ def _never_finite(values: Values, node: Node) -> Iterator[Fault]:
         yield ALWAYS_NAN.fault(f"{place}{parts[at].why}", help=HELPS.get(node.op, "correct the sign of input 0"))
 
 
-def _quotient(values: Values, node: Node) -> Iterator[Fault]:
+def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     # A constant divisor that holds 0 is a finding of the operator.
     divisor = values.tensor(node, 1)
     if divisor is not None and divisor.dtype in FLOATS and divisor.contents is None and type(divisor) is not Weights:
         yield from _never_finite(values, node)
 
 
-def _power(values: Values, node: Node) -> Iterator[Fault]:
+def _power(values: Values, node: Node) -> Iterable[Fault]:
     exponent = values.number(node, 1)
     if exponent is not None and (exponent < 0 or exponent != int(exponent)):
         yield from _never_finite(values, node)
 
 
-def _softmax(values: Values, node: Node) -> Iterator[Fault]:
+def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     axis = node.attributes.get("axis")
     tensor = values.tensor(node, 0)
     rank = len(tensor.shape) if tensor is not None and tensor.shape is not None else None
@@ -110,19 +110,21 @@ def _softmax(values: Values, node: Node) -> Iterator[Fault]:
 def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int, str] | None:
     """The first row of a value, or of a term of it, that is minus infinity everywhere, and its name."""
     tensor = values.known.types.get(value)
+    node = values.makers.get(value)
     if not isinstance(tensor, Tensor) or not steps:
+        return None
+    if node is not None and node.op not in FOLLOWED and tensor.value is None and tensor.extent is None:
         return None
     row = _row_of(values.intervals.parts(value), tensor)
     if row is not None:
         return row, values.name(value)
-    node = values.makers.get(value)
     if node is None or node.op not in ("Add", "Cast", "Convert"):
         return None
     terms = [_infinite_row(values, each, steps - 1) for each in node.inputs if each is not None]
     return next((term for term in terms if term is not None), None)
 
 
-def _cast(values: Values, node: Node) -> Iterator[Fault]:
+def _cast(values: Values, node: Node) -> Iterable[Fault]:
     given, made = values.tensor(node, 0), values.known.types.get(node.outputs[0]) if node.outputs[0] else None
     if given is None or not isinstance(made, Tensor) or made.dtype is None or made.dtype == given.dtype:
         return
@@ -169,7 +171,7 @@ def _lost(span: Interval, dtype: str) -> str:
 
 
 #: What is asked of a node, by its operator; of others whether their result is ever finite.
-CHECKS: Mapping[str, Callable[[Values, Node], Iterator[Fault]]] = {
+CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),

@@ -380,3 +380,6 @@ ARITY: Mapping[Transfer, int] = {
 
 #: Operators of which every output has what is known of the first.
 SPLITTING = frozenset(("Split", "VariadicSplit"))
+
+#: Operators of whose results something is known.
+FOLLOWED = frozenset((*ELEMENTWISE, *KEEPING, *GATHERED))

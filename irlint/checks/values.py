@@ -7,7 +7,7 @@ Only what is certain for every input is reported. ``ranges`` asks what constants
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from math import isfinite, prod
 
@@ -17,7 +17,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, producers
-from irlint.model.tensor import FLOATS, Extent, Tensor
+from irlint.model.tensor import FLOATS, Extent, Tensor, Type
 from irlint.ops.shared.contents import extent, rounded
 from irlint.parsers.weights import Weights
 
@@ -143,6 +143,8 @@ class Values:
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known
         self.graph = graph
+        self.dequantizes = False
+        self._plain: set[int] = set()
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -157,28 +159,29 @@ class Values:
         return producers(self.graph)
 
     def problems(self) -> Iterator[Problem]:
+        finite: set[int] = set()
         for node in self.graph.nodes:
-            for fault in () if node in self.known.faulted else self._faults(node):
-                yield Problem(fault, self.graph.path, node, place=node.place)
-        if any(node.op == "DequantizeLinear" for node in self.graph.nodes):
+            # Nodes with the same attributes share them.
+            if node.attributes and id(node.attributes) not in finite:
+                faults: Iterable[Fault] = list(_not_finite(node))
+                if faults:
+                    yield from self._problems(node, faults)
+                else:
+                    finite.add(id(node.attributes))
+            for check in CHECKS.get(node.op, ()):
+                faults = check(self, node)
+                if faults:
+                    yield from self._problems(node, faults)
+        if self.dequantizes:
             from irlint.checks import quantized
 
             for node, fault in quantized.of_graph(self):
-                yield Problem(fault, self.graph.path, node, place=node.place)
+                yield from self._problems(node, (fault,))
 
-    def _faults(self, node: Node) -> Iterator[Fault]:
-        op = node.op
-        if op in SPREADING:
-            if any(map(self._is_strange, node.inputs)):
-                yield from self._ranged(node)
-            return
-        if op in WEIGHTS:
-            yield from self._infinite(node)
-        if node.attributes and node.domain != "ai.onnx.ml":
-            yield from _not_finite(node)
-        check = CHECKS.get(op)
-        if check is not None:
-            yield from check(self, node)
+    def _problems(self, node: Node, faults: Iterable[Fault]) -> Iterator[Problem]:
+        for fault in faults:
+            if node not in self.known.faulted:
+                yield Problem(fault, self.graph.path, node, place=node.place)
 
     def tensor(self, node: Node, index: int) -> Tensor | None:
         """What is known of an input."""
@@ -192,6 +195,13 @@ class Values:
         found = tensor.scalar if tensor is not None else None
         return found if isinstance(found, (int, float)) else None
 
+    @cached_property
+    def ranged(self) -> Callable[[Values, Node], Iterable[Fault]]:
+        """What asks for the ranges of values."""
+        from irlint.checks import ranges
+
+        return ranges.faults
+
     def name(self, value: Value) -> str:
         """What a message calls a value: its name in an ONNX model, that of its layer in an IR."""
         maker = self.makers.get(value)
@@ -199,32 +209,40 @@ class Values:
 
     # --- constants ----------------------------------------------------------------------------------------------------
 
-    def _is_strange(self, value: Value | None) -> bool:
-        """Whether a small constant may hold what is not finite."""
-        tensor = self.known.types.get(value) if value is not None else None
-        if type(tensor) is Weights:
-            return not tensor.is_finite
-        if not isinstance(tensor, Tensor) or tensor.contents is None or tensor.dtype not in FLOATS:
-            return False
-        return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.contents)
+    def _spread(self, node: Node) -> Iterable[Fault]:
+        types, plain = self.known.types, self._plain
+        for value in node.inputs:
+            tensor = types.get(value) if value is not None else None
+            if id(tensor) in plain:
+                continue
+            if _is_strange(tensor):
+                return self._ranged(node)
+            plain.add(id(tensor))
+        return ()
 
-    def _infinite(self, node: Node) -> Iterator[Fault]:
+    def _infinite(self, node: Node) -> Iterable[Fault]:
+        inputs, types = node.inputs, self.known.types
+        found: list[Fault] = []
         for index in WEIGHTS[node.op]:
-            value = node.inputs[index] if index < len(node.inputs) else None
-            span = self._source(value) if value is not None else None
-            if value is not None and span is not None and span.infinities:
+            value = inputs[index] if index < len(inputs) else None
+            tensor = types.get(value) if value is not None else None
+            if value is None or (type(tensor) is Weights and tensor.is_finite):
+                continue
+            span = self._source(value)
+            if span is not None and span.infinities:
                 number = counted(span.infinities, "element")
-                yield OPERAND_INFINITE.fault(
-                    f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
-                    help="export the weights again, with a type that is wide enough",
-                    input=index,
+                found.append(
+                    OPERAND_INFINITE.fault(
+                        f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
+                        help="export the weights again, with a type that is wide enough",
+                        input=index,
+                    )
                 )
+        return found
 
     def _source(self, value: Value, steps: int = STEPS) -> Extent | None:
-        """What the numbers span of the constant that a weight comes from, None where they are known to be finite."""
+        """What the numbers span of the constant that a weight comes from, None where it comes from none."""
         tensor = self.known.types.get(value)
-        if type(tensor) is Weights and tensor.is_finite:
-            return None
         if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
             return extent(tensor)
         node = self.makers.get(value) if steps else None
@@ -313,15 +331,26 @@ class Values:
                 input=1,
             )
 
-    def _ranged(self, node: Node) -> Iterator[Fault]:
-        from irlint.checks import ranges
+    def _ranged(self, node: Node) -> Iterable[Fault]:
+        return self.ranged(self, node)
 
-        return ranges.faults(self, node)
+    def _dequantizer(self, node: Node) -> Iterable[Fault]:
+        self.dequantizes = True
+        return ()
 
     def _quantizer(self, node: Node) -> Iterator[Fault]:
         from irlint.checks import quantized
 
         return quantized.faults(self, node)
+
+
+def _is_strange(tensor: Type | None) -> bool:
+    """Whether a small constant may hold what is not finite."""
+    if type(tensor) is Weights:
+        return not tensor.is_finite
+    if not isinstance(tensor, Tensor) or tensor.contents is None or tensor.dtype not in FLOATS:
+        return False
+    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.contents)
 
 
 def _are(count: int) -> str:
@@ -339,6 +368,8 @@ def _real(attribute: Attribute | None) -> float | None:
 
 
 def _not_finite(node: Node) -> Iterator[Fault]:
+    if node.domain == "ai.onnx.ml":
+        return
     for name, attribute in node.attributes.items():
         if attribute.kind not in ("FLOAT", "TEXT") or attribute.reference is not None:
             continue
@@ -362,11 +393,16 @@ RANGED = (
 )
 
 #: What is asked of a node, by its operator.
-CHECKS: Mapping[str, Callable[[Values, Node], Iterator[Fault]]] = {
-    **dict.fromkeys(RANGED, Values._ranged),
-    **dict.fromkeys(NORMALIZATIONS, Values._epsilon),
-    "Dropout": Values._dropout,
-    "OneHot": Values._one_hot,
-    "Clip": Values._clip,
-    **dict.fromkeys(("QuantizeLinear", "FakeQuantize"), Values._quantizer),
+CHECKS: dict[str, tuple[Callable[[Values, Node], Iterable[Fault]], ...]] = {
+    **dict.fromkeys(SPREADING, (Values._spread,)),
+    **dict.fromkeys(WEIGHTS, (Values._infinite,)),
+    **dict.fromkeys(RANGED, (Values._ranged,)),
+    **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
+    **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
+    "Dropout": (Values._dropout,),
+    "OneHot": (Values._one_hot,),
+    "Clip": (Values._clip,),
+    "QuantizeLinear": (Values._quantizer,),
+    "DequantizeLinear": (Values._dequantizer,),
+    "FakeQuantize": (Values._infinite, Values._quantizer),
 }
