@@ -135,12 +135,17 @@ def _difference(given: Sequence[Interval], site: Site) -> Interval:
 
 def _product(given: Sequence[Interval], site: Site) -> Interval:
     a, b = given
+    if site.is_of_one and not a.is_infinite:
+        least = min(abs(a.low), abs(a.high)) if a.low > 0 or a.high < 0 else 0.0
+        return held(least * least, max(abs(a.low), abs(a.high)) ** 2, site.dtype)
+    return _multiplied(a, b, site)
+
+
+def _multiplied(a: Interval, b: Interval, site: Site) -> Interval:
+    """The products of numbers that do not depend on each other."""
     for one, other in ((a, b), (b, a)):
         if one.is_infinite and other.low <= 0 <= other.high:
             return Interval(why=f"a factor is {one.text}: each product is infinite, or NaN where the other is 0")
-    if site.is_of_one:
-        least = min(abs(a.low), abs(a.high)) if a.low > 0 or a.high < 0 else 0.0
-        return held(least * least, max(abs(a.low), abs(a.high)) ** 2, site.dtype)
     corners = [_times(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
     return held(min(corners), max(corners), site.dtype)
 
@@ -155,7 +160,9 @@ def _quotient(given: Sequence[Interval], site: Site) -> Interval:
         return of_type(site.dtype)
     if b.is_zero:
         return Interval(why="input 1 is 0: the quotient is infinite, or NaN for 0 / 0")
-    return _product((a, _inverse(b)), site) if b.low > 0 or b.high < 0 else ANY
+    if site.is_of_one:
+        return Interval(1, 1)
+    return _multiplied(a, _inverse(b), site) if b.low > 0 or b.high < 0 else ANY
 
 
 def _inverse(given: Interval) -> Interval:
@@ -174,7 +181,7 @@ def _power(given: Sequence[Interval], site: Site) -> Interval:
     power = exponent.low
     if exponent.low != exponent.high or not isfinite(power):
         return NOT_NEGATIVE if x.low >= 0 else ANY
-    if x.high < 0 and power != int(power):
+    if x.high < 0 and power != int(power) and (power > 0 or x.low > -inf) and not x.is_infinite:
         return Interval(why=f"input 0 is {x.text} and the exponent is {power:g}: such a power does not exist")
     if x.is_zero and power < 0:
         return Interval(why=f"input 0 is 0 and the exponent is {power:g}: the power is infinite")
@@ -264,7 +271,7 @@ def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         (x,) = given
-        if x.high < least or x.low > most or (x.low < x.high == least):
+        if x.high < least or x.low > most or (most == inf and x.low < x.high == least):
             return Interval(why=f"input 0 is {x.text}: {what}")
         return gives
 
@@ -301,7 +308,7 @@ def _total(given: Sequence[Interval], site: Site) -> Interval:
 
 def _dequantized(given: Sequence[Interval], site: Site) -> Interval:
     zero = given[2] if len(given) > 2 else Interval(0, 0)
-    return _product((_sum((given[0], Interval(-zero.high, -zero.low)), site), given[1]), site)
+    return _multiplied(_sum((given[0], Interval(-zero.high, -zero.low)), site), given[1], site)
 
 
 def _levels(given: Sequence[Interval], site: Site) -> Interval:
