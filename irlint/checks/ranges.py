@@ -18,9 +18,11 @@ ALWAYS_NAN = Rule(
     "result-never-finite",
     Severity.WARNING,
     "A node gives NaN or infinity for every input.",
-    why="The root and the logarithm of a negative number do not exist, and a row of a mask that is infinite everywhere "
-    "leaves no element for a Softmax. Runtimes compute NaN without a message.",
-    fix="Correct the sign or the mask.",
+    why="Constants and activations bound the numbers that a node gets: a Sigmoid gives 0 to 1, an Exp nothing below 0. "
+    "The root and the logarithm of a negative number do not exist, a divisor of 0 gives infinity, a product with "
+    "infinity is infinite or NaN, and a row of a mask that is minus infinity everywhere leaves no element for a "
+    "Softmax. Runtimes compute that without a message.",
+    fix="Correct the sign, the divisor or the mask.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = Log (m) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

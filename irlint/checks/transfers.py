@@ -40,12 +40,12 @@ class Interval:
 
     @property
     def text(self) -> str:
-        """``at most -1``, ``from 2 to 3``."""
+        """``at most -1``, ``between 2 and 3``."""
         if self.low == self.high:
             return f"{self.low:g}"
         if self.low == -inf:
             return f"at most {self.high:g}"
-        return f"at least {self.low:g}" if self.high == inf else f"from {self.low:g} to {self.high:g}"
+        return f"at least {self.low:g}" if self.high == inf else f"between {self.low:g} and {self.high:g}"
 
 
 ANY = Interval()

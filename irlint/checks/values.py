@@ -31,7 +31,8 @@ OPERAND_INFINITE = Rule(
     "A weight or bias contains infinity.",
     why="A conversion to float16 that overflowed ends here, or a training that diverged. Every result that it takes "
     "part in is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, and feed no product, "
-    "convolution or normalization. Large weights are looked through only with `--weights`.",
+    "convolution or normalization. A weight that a Cast, Transpose or Gather of a constant gives counts as well. Large "
+    "weights are read only with `--weights`.",
     fix="Export the weights again, with a type that is wide enough.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
@@ -43,10 +44,11 @@ EPSILON_UNUSABLE = Rule(
     "epsilon-unusable",
     Severity.WARNING,
     "A normalization divides by 0, or by the root of a negative number.",
-    why="A normalization divides by the square root of variance plus epsilon. Epsilon is there to keep that sum above "
+    why="A normalization divides by the square root of variance plus epsilon. Epsilon keeps that sum above 0: a "
+    "channel may have a variance of 0, and the variance of a single element is 0. In float16, numbers below 3e-8 are "
     "0. ONNX Runtime computes NaN or infinity without a message; OpenVINO refuses a negative epsilon in a "
     "BatchNormalization.",
-    fix="Write an epsilon above 0, such as 1e-5.",
+    fix="Set epsilon to 1e-5, or to at least 6e-8 in float16.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
 { y = InstanceNormalization <epsilon = -1.0> (x, s, b) }""",
@@ -85,7 +87,7 @@ BOUNDS_CROSSED = Rule(
     "clip-bounds-crossed",
     Severity.WARNING,
     "The least number of a Clip is above the largest.",
-    why="The result is the same for every input: ONNX Runtime gives the largest number.",
+    why="The result is the same for every input: ONNX Runtime and OpenVINO give the largest number.",
     fix="Exchange the two.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
@@ -268,7 +270,7 @@ class Values:
         if found:
             yield EPSILON_UNUSABLE.fault(
                 found,
-                help=f"set `{name}` to 1e-5, or to at least 6e-8 in float16",
+                help=f"set `{name}` to 1e-5, in float16 to at least 6e-8",
                 attribute=name,
                 input=4 if "(var)" in found else None,
             )
