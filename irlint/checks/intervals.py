@@ -80,6 +80,23 @@ class Intervals:
         given = [self.parts(value, each=False, depth=depth - 1)[0] for value in node.inputs]
         return (gathered(given, Site(node, dtype)) if given else ANY,)
 
+    def by_constant(self, node: Node) -> tuple[int, Parts]:
+        """The only input of a node that is a constant of several elements, and the results for each of these.
+
+        This is asked where the shape of the result is dynamic; (-1, ()) where there is no such input.
+        """
+        tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
+        if tensor is None or transfer is None or fits(tensor.shape) or len(node.inputs) < ARITY.get(transfer, 1):
+            return -1, ()
+        known = [self.tensor(value) for value in node.inputs]
+        columns = [_constant(each, True) if each is not None else () for each in known]
+        several = [index for index, column in enumerate(columns) if len(column) > 1]
+        if len(several) != 1:
+            return -1, ()
+        site, at = Site(node, tensor.dtype), several[0]
+        others = [self.whole(value) for value in node.inputs]
+        return at, tuple([transfer([*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
+
     def _elementwise(self, transfer: Transfer, node: Node, tensor: Tensor, *, each: bool, depth: int) -> Parts:
         site = Site(node, tensor.dtype)
         inputs = node.inputs[:1] if node.op in CONVERTING else node.inputs

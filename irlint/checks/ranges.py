@@ -70,10 +70,13 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """A node of which an element is never finite, whatever the inputs of the model are."""
-    parts = values.intervals.results(node)
+    parts, where = values.intervals.results(node), "the result"
+    if len(parts) == 1 and not parts[0].why:
+        index, parts = values.intervals.by_constant(node)
+        where = f"input {index}"
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
-        place = "" if len(parts) == 1 else f"element {at} of the result: "
+        place = "" if len(parts) == 1 else f"element {at} of {where}: "
         yield ALWAYS_NAN.fault(f"{place}{parts[at].why}", help=HELPS.get(node.op, "correct the sign of input 0"))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from math import isfinite, prod
+from math import inf, isfinite, prod
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
@@ -112,6 +112,9 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("GRUCell", "RNNCell"), (2, 3, 4)),
     "FakeQuantize": (1, 2, 3, 4),
 }
+
+#: Operators behind which biases are added.
+PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
 
 #: Operators between a constant and the node whose weight it is.
 PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
@@ -218,9 +221,29 @@ class Values:
             if id(tensor) in plain:
                 continue
             if _is_strange(tensor):
-                return self._ranged(node)
+                return [*self._ranged(node), *self._infinite_bias(node)]
             plain.add(id(tensor))
         return ()
+
+    def _infinite_bias(self, node: Node) -> Iterable[Fault]:
+        """An infinite constant that is added to the product of a weight; minus infinity alone may mask results."""
+        makers = [self.makers.get(value) if value is not None else None for value in node.inputs]
+        if node.op != "Add" or not any(maker is not None and self._has_weight(maker) for maker in makers):
+            return []
+        terms = [self.tensor(node, index) for index in range(len(node.inputs))]
+        masks = [tensor is None or inf not in (tensor.value or ()) for tensor in terms]
+        found = [self._infinite_input(node, index) for index, is_mask in enumerate(masks) if not is_mask]
+        return [fault for fault in found if fault is not None]
+
+    def _has_weight(self, node: Node) -> bool:
+        """Whether a node is a product or a convolution with a constant."""
+        value = node.inputs[1] if node.op in PRODUCTS and len(node.inputs) > 1 else None
+        for _ in range(STEPS):
+            maker = self.makers.get(value) if value is not None else None
+            if value is None or value in self.graph.constants or maker is None:
+                break
+            value = maker.inputs[0] if maker.op in PASSING and maker.inputs else None
+        return value is not None and value in self.graph.constants
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
         inputs, types = node.inputs, self.known.types
@@ -228,19 +251,22 @@ class Values:
         for index in WEIGHTS[node.op]:
             value = inputs[index] if index < len(inputs) else None
             tensor = types.get(value) if value is not None else None
-            if value is None or (type(tensor) is Weights and tensor.is_finite):
-                continue
-            span = self._source(value)
-            if span is not None and span.infinities:
-                number = counted(span.infinities, "element")
-                found.append(
-                    OPERAND_INFINITE.fault(
-                        f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
-                        help="export the weights again, with a type that is wide enough",
-                        input=index,
-                    )
-                )
+            if value is not None and not (type(tensor) is Weights and tensor.is_finite):
+                fault = self._infinite_input(node, index)
+                found += [fault] if fault is not None else []
         return found
+
+    def _infinite_input(self, node: Node, index: int) -> Fault | None:
+        value = node.inputs[index]
+        span = self._source(value) if value is not None else None
+        if value is None or span is None or not span.infinities:
+            return None
+        number = counted(span.infinities, "element")
+        return OPERAND_INFINITE.fault(
+            f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
+            help="export the weights again, with a type that is wide enough",
+            input=index,
+        )
 
     def _source(self, value: Value, steps: int = STEPS) -> Extent | None:
         """What the numbers span of the constant that a weight comes from, None where it comes from none."""

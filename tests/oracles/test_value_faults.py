@@ -41,7 +41,7 @@ def by_onnx_runtime(model: onnx.ModelProto, *, optimized: bool = True) -> Output
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     shapes = [(given.name, given.type.tensor_type) for given in model.graph.input]
     inputs = [
-        (name, onnx.helper.tensor_dtype_to_np_dtype(known.elem_type), [dim.dim_value for dim in known.shape.dim])
+        (name, onnx.helper.tensor_dtype_to_np_dtype(known.elem_type), [dim.dim_value or 2 for dim in known.shape.dim])
         for name, known in shapes
     ]
     try:
