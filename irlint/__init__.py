@@ -1,12 +1,13 @@
-"""irlint says, before any runtime is installed, whether an ONNX model or an OpenVINO IR is sound.
+"""irlint checks ONNX models and OpenVINO IR without a runtime.
 
-Reading order, in which each folder imports only from those before it: ``dims`` (sizes), ``findings`` (rules, faults,
-reports), ``model`` (what a file says), ``parsers`` (from bytes to that), ``schemas`` (what ONNX says of its operators),
-``ops`` (one function for each operator), ``binding`` (from a node to its operator), ``inference`` (types and shapes of
-every value), ``contracts`` (what a model demands of its inputs), ``targets`` (which releases of runtimes take it),
-``costs`` (parameters, bytes, MACs and memory), ``checks`` (rules about whole graphs), ``fixes`` (edits, and how they
-are written), ``snippets`` (a fault drawn), ``reporters`` (the forms of the report), ``policy`` (what is reported),
-``run`` (one file, and many), ``command`` (the ``irlint`` command).
+The folders in reading order; each one imports only from those before it: ``dims`` (sizes), ``findings`` (rules,
+faults, reports), ``model`` (the content of a file), ``parsers`` (from bytes to a model), ``schemas`` (ONNX's tables
+of operators), ``ops`` (one function for each operator), ``binding`` (from a node to its operator), ``inference``
+(types and shapes of every value), ``contracts`` (the inputs that a model accepts), ``targets`` (the runtime releases
+that load it), ``costs`` (parameters, bytes, MACs and memory), ``checks`` (rules about complete graphs), ``folders``
+(configurations beside models), ``fixes`` (edits, and how they are written), ``snippets`` (the excerpt of a finding),
+``reporters`` (output formats), ``policy`` (which findings are reported), ``run`` (one file, and many), ``command``
+(the ``irlint`` command).
 """
 
 from __future__ import annotations
@@ -93,15 +94,15 @@ def check(
     """Checks models: a file, a folder that is searched for models, a model in memory (its bytes, a binary file object,
     an ``onnx.ModelProto``), or several of them.
 
-    ``shapes`` replaces the shapes of inputs: a whole number, a name (one symbol wherever it is used) or None for each
-    dim. Of the rules those of ``select`` (all without it) are reported, less those of ``ignore``: codes, prefixes of
-    codes, or names. ``targets`` are releases of runtimes that have to load the models, such as ``onnxruntime@1.17``.
-    With ``weights`` large constants are looked through as well. ``name`` is what a model in memory is called; beside
-    that its external data are looked for, which without a name are not missed. No configuration is read but the file
-    that ``config`` names.
+    ``shapes`` replaces the shapes of inputs: an integer, a name (the same symbol wherever it is used) or None for each
+    dim. ``select`` and ``ignore`` choose the reported rules by codes, prefixes of codes, or names; without ``select``,
+    all rules are selected. ``targets`` are runtime releases that must load the models, such as ``onnxruntime@1.17``.
+    ``weights`` also searches large constants. ``name`` is a path for a model in memory: its external data are searched
+    in the folder of that path, and without ``name`` they are not checked. ``config`` is the only configuration file
+    that is read.
 
-    Raises FileNotFoundError that names every path that does not exist, TypeError for what is no model, and ValueError
-    for an input that no model has, a rule or a target that there is not, and a configuration that cannot be used.
+    Raises FileNotFoundError with every path that does not exist, TypeError for an argument that is not a model, and
+    ValueError for an input that no model has, an unknown rule or target, or an invalid configuration.
     """
     from irlint.run.requests import answered
     from irlint.run.sources import sources
@@ -128,7 +129,7 @@ def assert_valid(
     name: str | os.PathLike[str] | None = None,
     config: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Raises AssertionError with the text report where ``check`` of the same finds an error, or no model at all."""
+    """Raises AssertionError with the text report if ``check`` of the same arguments finds an error or no model."""
     __tracebackhide__ = True
     report = check(
         models,
@@ -147,9 +148,10 @@ def assert_valid(
 def contract(
     model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None
 ) -> dict[str, Any]:
-    """What a model demands of its inputs and what it then returns, as ``irlint contract --format json`` prints it.
+    """The inputs that a model accepts and the outputs that it returns, as ``irlint contract --format json`` prints
+    them.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.contract import demanded
@@ -162,11 +164,11 @@ def contract(
 def diff(
     old: Model, new: Model, *, names: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None)
 ) -> dict[str, Any]:
-    """What two models differ in, and whether who uses the old one can use the new one, as ``irlint diff --format json``
-    prints it.
+    """The differences of two models, and whether users of the old one can use the new one, as ``irlint diff --format
+    json`` prints them.
 
-    ``names`` are what those in memory are called. Raises OSError where a file cannot be opened, and ValueError where
-    one is no model that can be read.
+    ``names`` are the names of models in memory. Raises OSError if a file cannot be opened, and ValueError if one is
+    not a readable model.
     """
     from irlint.run.comparison import compared
     from irlint.run.sources import source
@@ -176,15 +178,15 @@ def diff(
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
-    """Fixes a model as far as it computes the same afterwards, bit for bit: nodes are sorted, node names that occur
-    twice become different ones, and what nothing uses is removed. A file stays as it is.
+    """Applies the safe fixes to a model, after which it computes the same outputs, bit for bit: sorts nodes, makes node
+    names unique, and removes unused parts. The file is not changed.
 
-    With ``unsafe`` it also makes the one edit with which an error disappears, where no other edit does the same: the
-    model then computes what its author most likely intended.
+    ``unsafe`` also applies an edit if it is the only one that fixes an error; the model may then compute other outputs.
+    The result has the ``data`` of the fixed model, the applied ``edits``, and the ``report`` on the remaining findings.
+    ``name`` is the name of a model in memory.
 
-    What comes back has the ``data`` of the fixed model, the ``edits`` that were made, and the ``report`` on what is
-    left. ``name`` is what a model in memory is called. Raises FileNotFoundError, OSError where the model cannot be
-    opened, and TypeError for what is no model.
+    Raises FileNotFoundError, OSError if the model cannot be opened, and TypeError for an argument that is not a
+    model.
     """
     from irlint.run.requests import fixed
     from irlint.run.sources import source
@@ -193,9 +195,9 @@ def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | No
 
 
 def info(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-    """What a model is and what it costs, as ``irlint info --format json`` prints it.
+    """The size and cost of a model, as ``irlint info --format json`` prints them.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.info import described
@@ -208,7 +210,7 @@ def info(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[
 def shapes(model: Model, *, shapes: Shapes | None = None, name: str | os.PathLike[str] | None = None) -> dict[str, Any]:
     """Every value of a model with its element type and inferred shape, as ``irlint shapes --format json`` prints it.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read.
+    Raises OSError if the file cannot be opened, and ValueError if it is not a readable model.
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.listing import listed
@@ -226,10 +228,10 @@ def why(
     shapes: Shapes | None = None,
     name: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
-    """Where each size of a value comes from, or that of one axis, as ``irlint why --format json`` prints it.
+    """The origin of each size of a value, or of the size of one axis, as ``irlint why --format json`` prints it.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, where
-    ``value`` names no value or several, and where it has no such axis.
+    Raises OSError if the file cannot be opened, and ValueError if it is not a readable model, if ``value`` matches
+    no value or several, or if the value has no such axis.
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
@@ -240,10 +242,10 @@ def why(
 
 
 def targets(model: Model, *, name: str | os.PathLike[str] | None = None, targets: Sequence[str] = ()) -> dict[str, Any]:
-    """Which releases of which runtimes take a model, as ``irlint targets --format json`` prints it.
+    """The runtime releases that load a model, as ``irlint targets --format json`` prints them.
 
-    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without them all are reported. Raises OSError
-    where the file cannot be opened, and ValueError where it is no model that can be read, or a target is not known.
+    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without it, all are reported. Raises
+    OSError if the file cannot be opened, and ValueError if it is not a readable model or a target is unknown.
     """
     from irlint.run.sources import source
     from irlint.run.targets import taken

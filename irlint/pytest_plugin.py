@@ -18,10 +18,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="Make each model in a file or folder a test, which fails with what irlint finds; may be repeated.",
+        help="Run each model in a file or folder as a test, which fails if the model has an error; may be repeated.",
     )
     group.addoption(
-        "--irlint-config", metavar="FILE", help="The configuration of irlint for these; without it none is read."
+        "--irlint-config", metavar="FILE", help="The configuration of irlint for these tests; without it, none is read."
     )
 
 
@@ -96,7 +96,7 @@ class ModelItem(pytest.Item):
 
         report = irlint.check(self._shown(), config=_configuration(self.config))
         if not report.models:
-            pytest.skip(_inert(report.files[0].reason or "it is no model"))
+            pytest.skip(_inert(report.files[0].reason or "it is not a model"))
         report.raise_for_errors()
 
     def _shown(self) -> str:

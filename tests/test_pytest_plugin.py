@@ -80,6 +80,6 @@ def test_hostile_names_and_files(tmp_path: Path) -> None:
     (tmp_path / "loop.onnx").symlink_to("loop.onnx")
     status, text = ran(tmp_path, "--irlint", ".", "-v", "--junitxml=report.xml")
     assert (status, "8 failed" in text, "Traceback" in text, ".py:" in text) == (1, True, False, False)
-    assert "pipe.onnx cannot be opened: it is no regular file" in text and (tmp_path / "report.xml").stat().st_size
+    assert "pipe.onnx cannot be opened: it is not a regular file" in text and (tmp_path / "report.xml").stat().st_size
     for line in text.split("\n"):
         assert line.isprintable() and not line.startswith("::") and "##[" not in line

@@ -21,7 +21,10 @@ UNKNOWN_OPERATOR = Rule(
     "unknown-operator",
     Severity.ERROR,
     "The operator does not exist in its domain or opset.",
-    why="No runtime has a kernel for a name that no operator set defines; the model is refused when it is loaded.",
+    why=(
+        "No operator set defines this name, so no runtime can run the node. Runtimes refuse the model when they load "
+        "it."
+    ),
     fix="Correct the name, import the domain that has the operator, or add it as a model-local function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relux (x) }""",
@@ -34,14 +37,19 @@ CUSTOM_OPERATOR = Rule(
     "IRL502",
     "custom-operator",
     Severity.NOTE,
-    "irlint has no rule for this operator; it uses the declared types and shapes of the outputs.",
-    why="The outputs of a custom operator, or of one that irlint does not know yet, cannot be inferred. irlint uses "
-    "what the file declares for them; without a declaration, what follows cannot be checked. ONNX Runtime and "
-    "OpenVINO run such a model with the library that has the operator "
-    "(`SessionOptions.register_custom_ops_library`, `Core.add_extension`), and refuse it without. The file does "
-    "not say which libraries you load, so this is a note and does not fail a check. If you load none, "
-    "`--severity custom-operator=error` makes it an error, as does `[severity]` in `irlint.toml`.",
-    fix="Declare the shapes of its outputs (ONNX `value_info`) so that what follows is checked.",
+    "irlint has no rule for this operator, so it uses the declared types and shapes of the outputs.",
+    why=(
+        "irlint cannot infer the outputs of a custom operator, or of an operator that it does not know yet. It uses "
+        "the declared outputs; without a declaration, it cannot check the nodes that use them. ONNX Runtime and "
+        "OpenVINO run such a model only with the library that has the operator "
+        "(`SessionOptions.register_custom_ops_library`, `Core.add_extension`). The file does not say which libraries "
+        "you load, so this is a note and does not fail a check. If you load none, make it an error with `--severity "
+        "custom-operator=error`, or with `[severity]` in `irlint.toml`."
+    ),
+    fix=(
+        "Declare the shapes of its outputs (ONNX `value_info`), or describe the operator by a signature under "
+        "`[[operators]]` in `irlint.toml`."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
 g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -53,8 +61,10 @@ UNKNOWN_ATTRIBUTE = Rule(
     "unknown-attribute",
     Severity.ERROR,
     "The operator has no attribute of this name at this version.",
-    why="ONNX Runtime and the ONNX checker refuse an attribute that the operator does not have. OpenVINO ignores it "
-    "without a message and uses the default of the intended attribute; there irlint warns.",
+    why=(
+        "ONNX Runtime and the ONNX checker refuse an attribute that the operator does not have. OpenVINO ignores it "
+        "without a message, so the attribute that was intended keeps its default; in an IR, irlint warns."
+    ),
     fix="Correct the name, or use the opset version that has the attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
@@ -69,8 +79,10 @@ MISSING_ATTRIBUTE = Rule(
     "missing-attribute",
     Severity.ERROR,
     "A required attribute is missing.",
-    why="ONNX runtimes refuse the node. OpenVINO uses a value of its own if it can, which is seldom the intended "
-    "one; there irlint warns and names the value.",
+    why=(
+        "ONNX runtimes refuse the node. OpenVINO uses a value of its own if it can, which is rarely the intended "
+        "one; in an IR, irlint warns and names that value."
+    ),
     fix="Write the attribute.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
@@ -84,8 +96,8 @@ ATTRIBUTE_KIND = Rule(
     "IRL505",
     "attribute-of-wrong-type",
     Severity.ERROR,
-    "An attribute is of another type than the operator's schema says.",
-    why="Runtimes read the attribute as the type that the schema states and refuse any other.",
+    "The type of an attribute is not the one in the operator's schema.",
+    why="Runtimes read the attribute as the type in the schema, and refuse any other type.",
     fix="Write the attribute as the type that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0.0> (x, z) }""",
@@ -99,8 +111,10 @@ ATTRIBUTE_VALUE = Rule(
     "attribute-value-not-allowed",
     Severity.ERROR,
     "An attribute has a value that the operator does not allow.",
-    why="The operator defines what each value means; a runtime refuses any other, or takes a default without a "
-    "message.",
+    why=(
+        "The operator defines what each value means. A runtime refuses any other value, or uses a default without a "
+        "message."
+    ),
     fix="Use one of the values that the message names.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME"> (x, w) }""",
@@ -144,8 +158,10 @@ OPSET_LACKS_OPERATOR = Rule(
     "operator-not-in-opset",
     Severity.ERROR,
     "The operator exists, but not in the opset that the file uses.",
-    why="The opset version fixes what each operator means; an operator that came later, or was removed, has no meaning "
-    "in it.",
+    why=(
+        "An opset version defines a set of operators. Operators that were added later or removed earlier are not in "
+        "it, so runtimes refuse the node."
+    ),
     fix="Use an opset that has the operator (ONNX: `opset_import`; IR: the layer's `version`), or another operator.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Gelu (x) }""",
@@ -159,9 +175,11 @@ MISSING_OPSET_IMPORT = Rule(
     "missing-opset-import",
     Severity.ERROR,
     "A node's domain is not among the opsets that the model imports.",
-    why="Without the version of its domain the meaning of an operator is undefined. The ONNX checker refuses the "
-    "model. ONNX Runtime uses the newest version of the domain that it knows, which differs between its "
-    "releases, and irlint warns.",
+    why=(
+        "Without the version of its domain, the meaning of an operator is undefined. The ONNX checker refuses the "
+        "model. ONNX Runtime uses the newest version of the domain that it knows; irlint warns, because that version "
+        "differs between releases."
+    ),
     fix="Add the domain and its version to `opset_import`.",
     bad="""<ir_version: 8, opset_import: ["ai.onnx.ml" : 3]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",

@@ -242,7 +242,7 @@ def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
     known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     who = "function" if within_function else "model"
     return MISSING_OPSET_IMPORT.fault(
-        f"the {who} imports no version of the domain {_domain(node.domain)}, which the operator belongs to",
+        f"the {who} imports no version of the domain {_domain(node.domain)}, to which the operator belongs",
         help=f"add {_domain(node.domain)} with its version to the opset_import of the {who}",
         severity=Severity.WARNING if known and model.opsets and not within_function else None,
     )
@@ -250,8 +250,8 @@ def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
 
 def _early(version: int, begins: int, who: str) -> Fault:
     return OPSET_LACKS_OPERATOR.fault(
-        f"the operator begins with opset {begins} of {_name('')}; the {who} imports opset {version}, "
-        "where only ONNX Runtime has it",
+        f"the operator begins with opset {begins} of {_name('')}; the {who} imports opset {version}, in which only "
+        "ONNX Runtime has it",
         help=f"import opset {begins} or later",
         severity=Severity.WARNING,
     )
@@ -270,7 +270,7 @@ def _missing_operator(
 ) -> Fault | None:
     """Why there is no such operator at this version; None where irlint has a rule of its own for it."""
     if not node.op:
-        return UNKNOWN_OPERATOR.fault("the node has no op_type", help="write its op_type, or remove the node")
+        return UNKNOWN_OPERATOR.fault("the node has no op_type", help="set its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
         known = bool(onnx_versions(node.domain, node.op))
         if node.domain in (MICROSOFT, NCHWC) and of_runtime(node.op, node.domain) is None:
@@ -281,7 +281,7 @@ def _missing_operator(
     if schema is not None and schema.deprecated:
         return OPSET_LACKS_OPERATOR.fault(
             f"the operator was removed with opset {schema.since}; the {who} imports opset {version}",
-            help=f"import an opset below {schema.since}, or use the operator that took its place",
+            help=f"import an opset below {schema.since}, or use the operator that replaced it",
         )
     versions = official_versions(node.op, node.domain)
     if versions:
@@ -312,7 +312,7 @@ def _of_no_opset(node: Node, version: int) -> Fault:
         return _custom(node)
     advice = instead_of(node.op, node.domain)
     if advice:
-        text = "it was an experimental operator of early ONNX; no opset has it, and ONNX Runtime does not run it"
+        text = "it was an experimental operator of early ONNX; no opset contains it, and ONNX Runtime does not run it"
         return UNKNOWN_OPERATOR.fault(text, help=advice)
     return UNKNOWN_OPERATOR.fault(
         f"{_name(node.domain)} has no operator of this name in any opset up to {newest}",
@@ -325,10 +325,8 @@ def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
     have it."""
     text = f"{node.domain} has no operator of this name in ONNX Runtime {runtime_version()}"
     if trains:
-        advice = "use a build of ONNX Runtime for training, or export the model for inference"
-        return UNKNOWN_OPERATOR.fault(
-            f"{text}, only in builds of it for training", help=advice, severity=Severity.WARNING
-        )
+        advice = "use a training build of ONNX Runtime, or export the model for inference"
+        return UNKNOWN_OPERATOR.fault(f"{text}, only in its training builds", help=advice, severity=Severity.WARNING)
     if node.op in official_names(""):
         return UNKNOWN_OPERATOR.fault(f"{text}; it is one of {_name('')}", help="remove the domain of the node")
     advice = "correct the name, or use a release of ONNX Runtime that has the operator"
@@ -345,7 +343,6 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 def _custom(node: Node) -> Fault:
     return CUSTOM_OPERATOR.fault(
-        f"no rule for this operator of the domain {_domain(node.domain)}: its outputs are taken as the file declares "
-        "them",
-        help="declare the shapes of its outputs as value_info, so that what follows is checked",
+        f"no rule for this operator of the domain {_domain(node.domain)}: irlint uses the declared outputs",
+        help="declare the shapes of its outputs in value_info, so that irlint can check the nodes after it",
     )

@@ -68,7 +68,7 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
     if count > highest:
         move = ""
         if arity.former and count == highest + 1:
-            move = f"write what input {highest} holds as the attribute `{arity.former}` and remove the input; or "
+            move = f"write the value of input {highest} as the attribute `{arity.former}` and remove the input; or "
         return [
             INPUT_COUNT.fault(
                 f"{counted(count, 'input')}; the operator takes "
@@ -128,9 +128,8 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
         return []
     return [
         INPUT_COUNT.fault(
-            f"input {gaps[0]} has the empty name; it is one of any number of inputs ({schema.inputs[-1].name}), none "
-            "of "
-            "which may be left out",
+            f"input {gaps[0]} has the empty name; it is one of a variable number of inputs "
+            f"({schema.inputs[-1].name}), none of which can be omitted",
             help="remove the empty name, or connect a value",
             input=gaps[0],
         )
@@ -159,7 +158,7 @@ def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
         if value is None and formal.option == "single":
             return [
                 OUTPUT_COUNT.fault(
-                    f"output {index} ({formal.name}) has the empty name; only an optional output can be left out",
+                    f"output {index} ({formal.name}) has the empty name; only an optional output can be omitted",
                     help=f"name output {index} ({formal.name})",
                     loses=1,
                 )

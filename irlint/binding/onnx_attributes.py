@@ -15,7 +15,6 @@ from irlint.binding.calls import (
     listed,
 )
 from irlint.findings.faults import Fault, Severity
-from irlint.findings.wording import are
 from irlint.lazy_typing import Any
 from irlint.model import Attribute, Constant, Node
 from irlint.ops import Operator
@@ -100,7 +99,7 @@ def _missing(schema: OfficialSchema | None, known: Signature | None, present: se
     ]
 
 
-_OPTIONAL = ": the schema calls it optional and states no default, and ONNX Runtime refuses the node without it"
+_OPTIONAL = ": it is optional in the schema and has no default, but ONNX Runtime refuses the node without it"
 
 
 def _is_optional(schema: OfficialSchema | None, name: str) -> bool:
@@ -135,7 +134,12 @@ def _moved_fault(node: Node, names: tuple[str, ...], schema: OfficialSchema) -> 
     text = ", ".join(f"`{name}`" for name in names)
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute {text} at opset {_opset(node)}, only {'up to' if earlier else 'from'} opset {opset}"
-        + (f"; it takes {', '.join(passed)} as {'an input' if len(passed) == 1 else 'inputs'}" if passed else ""),
+        + (
+            f"; at opset {_opset(node)}, {', '.join(passed)} {'is' if len(passed) == 1 else 'are'} "
+            f"{'an input' if len(passed) == 1 else 'inputs'}"
+            if passed
+            else ""
+        ),
         help=f"{f'pass {passed[0]} as an input' if passed else f'remove {text}'}, or import opset {opset}",
         attribute=names[0],
     )
@@ -191,9 +195,8 @@ def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) ->
         return _kind_fault(name, attribute, kind, operator) if kind is not None else None
     own = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     return UNKNOWN_ATTRIBUTE.fault(
-        f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} is not known to have "
-        "an attribute "
-        f"`{name}`",
+        f"the operator of {node.domain or 'ai.onnx'}{', as ONNX Runtime has it,' if own else ''} has no known "
+        f"attribute `{name}`",
         **corrected(name, list(known.attributes), "correct the name"),
         attribute=name,
         severity=Severity.ERROR if operator.early and not operator.unchecked else Severity.NOTE,
@@ -244,8 +247,8 @@ def _enum_faults(node: Node, name: str, value: object, known: Signature, operato
         return []
     spelled = name in operator.any_case and str(value).lower() in allowed
     fault = ATTRIBUTE_VALUE.fault(
-        f'attribute `{name}` is "{value}"; allowed {are(len(allowed))} {listed(allowed)}'
-        + (", which ONNX Runtime takes in capital letters too" if spelled else ""),
+        f'attribute `{name}` is "{value}"; allowed: {listed(allowed)}'
+        + (", which ONNX Runtime also accepts in upper case" if spelled else ""),
         help=did_you_mean(str(value), allowed, f"use one of {listed(allowed)}"),
         attribute=name,
     )

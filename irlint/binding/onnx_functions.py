@@ -30,13 +30,13 @@ def _input_faults(node: Node, function: Function, model: Model) -> list[Fault]:
     taken = len(function.graph.inputs)
     if len(node.inputs) > taken:
         text = f"{counted(len(node.inputs), 'input')}; the function takes {taken}"
-        return [INPUT_COUNT.fault(text, help="remove the surplus inputs", input=taken)]
+        return [INPUT_COUNT.fault(text, help="remove the extra inputs", input=taken)]
     for position, formal in enumerate(function.graph.inputs):
         if position < len(node.inputs) and node.inputs[position] is not None:
             continue
         user = _needing(function, position, model, set())
         if user is not None:
-            text = f"input {position} ({formal.name}) is left out, and the function needs it: {user.op} uses it there"
+            text = f"input {position} ({formal.name}) is omitted, but the function needs it: {user.op} uses it"
             return [INPUT_COUNT.fault(text, help=f"connect input {position} ({formal.name})", input=position)]
     return []
 
@@ -78,7 +78,7 @@ def _output_faults(node: Node, function: Function) -> list[Fault]:
     made = [value.name for value in function.graph.outputs]
     if len(node.outputs) > len(made):
         text = f"{counted(len(node.outputs), 'output')}; the function has {len(made)}"
-        return [OUTPUT_COUNT.fault(text, help="remove the surplus outputs")]
+        return [OUTPUT_COUNT.fault(text, help="remove the extra outputs")]
     missing = made[len(node.outputs) :]
     if not missing:
         return []
@@ -122,7 +122,7 @@ def _of_other_overload(node: Node, overloads: list[str]) -> Fault:
     named = f"the overload {node.overload!r}" if node.overload else "no overload"
     listed = ", ".join(repr(overload) if overload else "none" for overload in overloads)
     return UNKNOWN_OPERATOR.fault(
-        f"the node names {named} of the function {node.op}; the model has it with {listed}",
+        f"the node calls {named} of the function {node.op}; the model has {listed}",
         help=f"write the overload {overloads[0]!r}" if overloads[0] else "remove the overload",
     )
 
@@ -140,7 +140,7 @@ def _of_other_domain(node: Node, domain: str) -> Fault:
     where = f'in "{domain}"' if domain else "without a domain"
     help = f'write the domain "{domain}" at the node, or ' if domain else "write the domain "
     return UNKNOWN_OPERATOR.fault(
-        f'the model has no function of this name in the domain "{node.domain}", and one {where} that no node calls',
+        f'the model has no function of this name in the domain "{node.domain}", but one {where} that no node calls',
         help=f'{help}"{node.domain}" at the function',
     )
 

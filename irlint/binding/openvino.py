@@ -70,21 +70,21 @@ def _unknown_opset(node: Node) -> Fault:
     if foreign and openvino_versions(node.op) and node.op not in ("Parameter", "Result", "Const"):
         newest = max(min(operator.until or NEWEST_OPSET, NEWEST_OPSET) for operator in openvino_versions(node.op))
         return CUSTOM_OPERATOR.fault(
-            f'the operation is of "{node.version}": OpenVINO has one of this name in opset{newest} and none there, and '
+            f'the operation is of "{node.version}": OpenVINO has no such operation there (only in opset{newest}), and '
             "refuses "
             "the layer unless an extension registers one",
-            help=f'write version="opset{newest}", or give OpenVINO the extension',
+            help=f'write version="opset{newest}", or load the extension in OpenVINO',
             severity=Severity.WARNING,
         )
     if foreign and node.op not in ("Parameter", "Result", "Const"):
         return CUSTOM_OPERATOR.fault(
-            f'no rule for this operation of "{node.version}": its outputs are taken as the file declares them',
-            help="give OpenVINO the extension that registers this operation",
+            f'no rule for this operation of "{node.version}": irlint uses the declared outputs',
+            help="load the extension that registers this operation in OpenVINO",
         )
     if label in INTERNAL:
         return UNKNOWN_OPERATOR.fault(
-            f'the operation is of "{label}", which OpenVINO keeps for operations that it makes itself and reads from '
-            "no IR",
+            f'the operation is of "{label}", which OpenVINO reserves for operations that it creates itself and reads '
+            "from no IR",
             help=_its_opset(node.op),
         )
     return UNKNOWN_OPERATOR.fault(
@@ -100,7 +100,7 @@ def _unknown_operation(node: Node, number: int) -> Fault:
     ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
     text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in _joined(ranges))
     return OPSET_LACKS_OPERATOR.fault(
-        f"opset{number} has no such operation; it is in {text}", help=f'write version="opset{ranges[-1][0]}"'
+        f"opset{number} has no such operation, but {text} has", help=f'write version="opset{ranges[-1][0]}"'
     )
 
 
@@ -126,7 +126,7 @@ def _advice(op: str) -> dict[str, str]:
     instead = instead_of(op)
     if instead:
         return {"help": instead}
-    return corrected(op, list(index.OPENVINO), "correct the type, or give the version as `extension`")
+    return corrected(op, list(index.OPENVINO), 'correct the type, or write version="extension"')
 
 
 def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:
@@ -147,7 +147,7 @@ def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]
             )
         ]
     if count > highest:
-        passed = ", and OpenVINO passes over the rest in an IR of this version" if spare else ""
+        passed = ", and OpenVINO ignores the rest in an IR of this version" if spare else ""
         return [
             INPUT_COUNT.fault(
                 f"{counted(count, 'input')}; the operation takes {counts(lowest, highest)} ({names}){passed}",

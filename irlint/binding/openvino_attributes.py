@@ -132,7 +132,7 @@ def _meant(written: str, operator: Operator, missing: list[str], unknown: list[s
 def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fault:
     spelled = operator.spelled.get(meant, meant)
     passed = meant in operator.absent and not _is_needed(node, operator)
-    taken = f", and OpenVINO takes {_absent(operator.absent[meant])} for it" if passed else ""
+    taken = f", and OpenVINO uses {_absent(operator.absent[meant])} for it" if passed else ""
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
         help=f"did you mean `{spelled}`?",
@@ -169,7 +169,7 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
     one = len(names) > 1 and len(set(values)) == 1
     taken = f"{values[0]} for each of them" if one else f"{', '.join(values)} for {'it' if len(names) == 1 else 'them'}"
     return MISSING_ATTRIBUTE.fault(
-        f"{some} missing; OpenVINO takes {taken}",
+        f"{some} missing; OpenVINO uses {taken}",
         help=f"write {listed}",
         attribute=operator.spelled.get(names[0], names[0]),
         severity=Severity.WARNING,
@@ -189,7 +189,7 @@ def _documented(operator: Operator, name: str, known: Signature, unknown: list[s
         return None
     taken = "refuses the layer" if refused else f"takes {_shown(operator.absent[name])}"
     return MISSING_ATTRIBUTE.fault(
-        f"attribute `{name}` is absent: the specification takes {_shown(default)} then, and OpenVINO {taken}",
+        f"attribute `{name}` is absent: its default is {_shown(default)} in the specification, but OpenVINO {taken}",
         help=f'write {name}="{_shown(default)}"',
         attribute=name,
         severity=Severity.WARNING,

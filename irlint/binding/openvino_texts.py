@@ -63,7 +63,7 @@ def _truth(text: str) -> tuple[bool | None, str]:
         return True, ""
     if text.lower() in ("false", "0"):
         return False, ""
-    return None, "it has to be true or false, and OpenVINO passes over anything else"
+    return None, "it has to be true or false, and OpenVINO ignores anything else"
 
 
 def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float, ...], str]:
@@ -78,7 +78,7 @@ def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = fl
     minus sign either. Infinite and no numbers are "inf", "-inf" and "nan", and nothing else."""
     stripped = text.lstrip(BLANKS)
     length = _whole(stripped) if kind == "int" else _real(stripped)
-    wanted = "it has to be a whole number" if kind == "int" else "it has to be a number"
+    wanted = "it has to be an integer" if kind == "int" else "it has to be a number"
     if not length:
         raise ValueError(wanted)
     if kind == "int" and len(stripped[:length].lstrip("-0")) > MOST_DIGITS:
@@ -89,8 +89,8 @@ def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = fl
     if isinstance(number, float) and "inf" not in stripped[:length] and (isinf(number) or abs(number) >= largest):
         raise ValueError(f"{wanted} of {32 if largest == LARGEST_FLOAT else 64} bits")
     if unsigned and stripped.startswith("-"):
-        raise ValueError("it has to be a whole number of at least 0")
-    return number, "" if not stripped[length:].strip(BLANKS) else f"OpenVINO reads {number} and passes over the rest"
+        raise ValueError("it has to be an integer of at least 0")
+    return number, "" if not stripped[length:].strip(BLANKS) else f"OpenVINO reads {number} and ignores the rest"
 
 
 def _integer(text: str) -> int:

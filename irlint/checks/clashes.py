@@ -15,8 +15,8 @@ def port_text(given: Shape | None, declared: Shape | None, text: str, port: str)
     """What comes in, and what is declared: the one size that differs, or the whole shapes."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
-        return f"{given[axis]} comes in on axis {axis}, and {port} {declared[axis]}"
-    return f"{shape_text(given)} comes in, and {port} {shape_text(declared)}"
+        return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
+    return f"{shape_text(given)} arrives, but {port} {shape_text(declared)}"
 
 
 def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
@@ -47,7 +47,7 @@ def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[
             if any({each.left, each.right} == parts for each in demand.requirement.any_of):
                 own = [each.requirement.condition for each in known.requires if each.node is demand.node]
                 label = f"{demand.node.op} {demand.node.label!r}"
-                return (f"{label} has joined {b} with another size, and works only where {', and '.join(own)}",)
+                return (f"{label} has combined {b} with another size, and works only if {', and '.join(own)}",)
     return ()
 
 
@@ -55,10 +55,20 @@ def correction(given: Shape | None, declared: Shape | None, axis: int | None) ->
     """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would
     write."""
     if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
-        return "correct what leads here" if given else f"declare {shape_text(given)}, or correct what leads here"
+        return (
+            "correct the layers before this one"
+            if given
+            else f"declare {shape_text(given)}, or correct the layers before this one"
+        )
     if axis is not None and declared is not None:
-        return f"if {declared[axis]} is meant, correct what gives {given[axis]}; else declare {shape_text(given)}"
-    return f"if {shape_text(declared)} is meant, correct what leads here; else declare {shape_text(given)}"
+        return (
+            f"if {declared[axis]} is intended, correct the origin of {given[axis]}; otherwise declare "
+            f"{shape_text(given)}"
+        )
+    return (
+        f"if {shape_text(declared)} is intended, correct the layers before this one; otherwise declare "
+        f"{shape_text(given)}"
+    )
 
 
 def conversion(given: Type | None, wanted: Type) -> str:

@@ -38,10 +38,12 @@ TENSOR_NAME_COLLISION = Rule(
     "tensor-name-collision",
     Severity.ERROR,
     "In an IR of version 10, an input or an output has the name of another tensor.",
-    why="OpenVINO adds the names of the Parameters, and of the layers before Results, to the tensor names of an IR "
-    "of version 10. It refuses the model if another input or output has such a name, or if one tensor that "
-    "already has a name is two outputs.",
-    fix="Give the layer or the port another name, or write the IR again: version 11 has no such limit.",
+    why=(
+        "For an IR of version 10, OpenVINO adds the names of the Parameters, and of the layers before Results, to "
+        "the tensor names. It refuses the model if one of these names already belongs to another input or output, or "
+        "if one tensor that already has a name is the source of two outputs."
+    ),
+    fix="Give the layer or the port another name, or write the IR as version 11, which has no such limit.",
     bad=_GOOD.replace('names="x"', 'names="a"').replace('names="y"', 'names="x"'),
     good=_GOOD,
 )
@@ -58,24 +60,37 @@ def problems(known: Known) -> Iterator[Problem]:
     two."""
     graph = known.model.graph
     assert graph is not None
+    if _repeats_a_name(graph):
+        return
     makers: Made = {
         value: (node, port) for node in graph.nodes for port, value in enumerate(node.outputs) if value is not None
     }
+    owners = {name: value for value in graph.inputs for name in _names(makers, value)}
+    twice = _leaves_twice(known, graph, makers, owners)
+    if twice is not None:
+        yield twice
+        return
+    yield from _added(known, graph, makers, owners)
+
+
+def _leaves_twice(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Problem | None:
+    """The first output with the name of an input or of another output; adds the names of outputs to ``owners``."""
+    for node in graph.nodes:
+        if node.op != known.format.output_node or not node.inputs or node.inputs[0] is None:
+            continue
+        names = _names(makers, node.inputs[0])
+        taken = next((name for name in names if name in owners), None)
+        if taken is not None:
+            return _left_twice(graph, node, taken)
+        owners.update(dict.fromkeys(names, node.inputs[0]))
+    return None
+
+
+def _repeats_a_name(graph: Graph) -> bool:
+    """Whether two output ports have one tensor name."""
     ports = [port for node in graph.nodes for port in {each.id: each for each in node.output_ports}.values()]
     names = [name for port in ports for name in port.names]
-    if len(set(names)) < len(names):
-        return
-    owners = {name: value for value in graph.inputs for name in _names(makers, value)}
-    for node in graph.nodes:
-        value = node.inputs[0] if node.op == known.format.output_node and node.inputs else None
-        if value is None:
-            continue
-        taken = next((name for name in _names(makers, value) if name in owners), None)
-        if taken is not None:
-            yield _left_twice(graph, node, taken)
-            return
-        owners.update((name, value) for name in _names(makers, value))
-    yield from _added(known, graph, makers, owners)
+    return len(set(names)) < len(names)
 
 
 def _names(makers: Made, value: Value) -> tuple[str, ...]:
@@ -86,8 +101,8 @@ def _names(makers: Made, value: Value) -> tuple[str, ...]:
 
 def _left_twice(graph: Graph, node: Node, name: str) -> Problem:
     fault = TENSOR_NAME_COLLISION.fault(
-        f'the tensor "{name}" leaves the model here and is an input or another output already',
-        help=f'remove "{name}" from the `names` of the port, or put a layer in between',
+        f'the tensor "{name}" is an output here, and is already an input or another output of the model',
+        help=f'remove "{name}" from the `names` of the port, or insert a layer before the Result',
     )
     return Problem(fault, graph.path, node, place=node.place)
 
@@ -106,8 +121,8 @@ def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -
             continue
         other = makers[owner][0]
         fault = TENSOR_NAME_COLLISION.fault(
-            f'the layer {node.id} is named "{name}", and so is another input or output, which layer {other.id} makes',
-            help="give one of the two another name, or write the IR again as version 11",
+            f'the layer {node.id} is named "{name}", like another input or output, which comes from layer {other.id}',
+            help="rename one of the two, or write the IR again as version 11",
         )
         yield Problem(fault, graph.path, node, place=node.place)
         return

@@ -149,9 +149,8 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             if value not in unstored or constants.issuperset(node.inputs[:index]):
                 continue
             fault = INVALID_CONST.fault(
-                f"input {index} is a constant of no elements, and {unstored[value]} has no bytes: OpenVINO asks where "
-                "the elements "
-                "lie, however few they are, and refuses the layer",
+                f"input {index} is a constant without elements, and {unstored[value]} has no bytes: OpenVINO needs "
+                "their position even if there are none, and refuses the layer",
                 help=f"write at least one byte into {unstored[value]}",
                 input=index,
             )
@@ -171,8 +170,8 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
             continue
         wanted = any(value in each.inputs and sources.is_needed(each) for each in graph.nodes)
         fault = INVALID_CONST.fault(
-            f'{node.label} has the element type "{attribute.value}", which no contents can have',
-            help="write the element type that its bytes are of",
+            f'{node.label} has the element type "{attribute.value}", which no data can have',
+            help="write the element type of its bytes",
             attribute="element_type",
             severity=Severity.ERROR if wanted else Severity.WARNING,
         )
@@ -214,10 +213,10 @@ def _of_the_rank(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fau
     if not (late or direct) or not _lacks_rank_without(late, direct, node, known):
         return None
     last = (late or direct)[-1]
-    whose = "is worked out when the model runs" if late else "is an input of the model"
+    whose = "is computed when the model runs" if late else "is an input of the model"
     return not_compiled(
-        f"the rank of the result depends on what input {last} holds, which {whose}",
-        help=f"let input {last} be a constant, or write its size where that fixes the rank",
+        f"the rank of the result depends on the value of input {last}, which {whose}",
+        help=f"make input {last} a constant, or declare its size if that determines the rank",
         input=last,
     )
 

@@ -33,7 +33,7 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
     if agreed and needed is not None and _is_free(constant, needed, known):
         return (
-            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes behind these '
+            f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes after these '
             "belong to "
             "no other constant"
         )

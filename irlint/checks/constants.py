@@ -22,7 +22,7 @@ WEIGHTS_MISSING = Rule(
     "weights-missing",
     Severity.ERROR,
     "The file with the weights is missing or unusable.",
-    why="A model and its weights are separate files; runtimes cannot load one without the other.",
+    why="A model and its weights are separate files, and runtimes cannot load the model without the weights.",
     fix="Put the weights file beside the model, under the name that the message gives.",
 )
 
@@ -31,8 +31,8 @@ WEIGHTS_TOO_SHORT = Rule(
     "IRL702",
     "weights-too-short",
     Severity.ERROR,
-    "A constant lies past the end of the file that holds the weights.",
-    why="The weights file was cut short, or belongs to another version of the model; runtimes refuse to load the pair.",
+    "A constant extends past the end of the weights file.",
+    why="The weights file is incomplete, or belongs to another version of the model. Runtimes refuse to load the pair.",
     fix="Copy or download the weights again, together with the model that they belong to.",
 )
 
@@ -42,9 +42,11 @@ CONSTANT_SIZE = Rule(
     "constant-size-mismatch",
     Severity.ERROR,
     "A constant has more or fewer bytes than its shape and element type need.",
-    why="Runtimes compare the two when they load the model, and refuse it where they differ. ONNX Runtime does not "
-    "look at an initializer that nothing uses; irlint warns in that case.",
-    fix="Write the constant again, with a shape and an element type that belong to its data.",
+    why=(
+        "Runtimes compare the number of bytes with the shape and the type when they load the model, and refuse a "
+        "difference. ONNX Runtime does not check an unused initializer; in that case, irlint warns."
+    ),
+    fix="Write the constant again with the shape and element type of its data.",
 )
 
 
@@ -52,9 +54,11 @@ NEGATIVE_SIZE = Rule(
     "IRL704",
     "constant-dim-negative",
     Severity.ERROR,
-    "A constant's shape has a size below 0.",
-    why="A constant's data has one shape, and every size in it is an integer of at least 0.",
-    fix="Write the sizes that the data has.",
+    "The shape of a constant has a negative size.",
+    why=(
+        "A stored tensor has a fixed shape, in which every size is an integer of at least 0. Runtimes refuse the model."
+    ),
+    fix="Write the sizes of the stored data.",
 )
 
 
@@ -62,12 +66,14 @@ WEIGHTS_LINKED = Rule(
     "IRL712",
     "weights-linked",
     Severity.WARNING,
-    "The file that holds the weights is a link, or is reached through a folder outside of the model's.",
-    why="onnx.load and the ONNX checker follow no symbolic links, open no files with several hard links, and accept "
-    "no paths that leave the model's folder: otherwise a model could read any file of the machine. ONNX Runtime "
-    "follows links that stay inside the folder, except for tensors in bodies and in attributes of operators "
-    "other than Constant.",
-    fix="Put the file itself beside the model.",
+    "The weights file is a link, or its path leads out of the model's folder.",
+    why=(
+        "A model must not be able to read any file of the machine. Therefore onnx.load and the ONNX checker follow "
+        "no symbolic links, open no files with several hard links, and accept no paths out of the model's folder. "
+        "ONNX Runtime follows links that stay inside the folder, except for tensors in bodies and in attributes of "
+        "operators other than Constant."
+    ),
+    fix="Put a copy of the file beside the model.",
 )
 
 
@@ -76,9 +82,11 @@ NOT_A_NUMBER = Rule(
     "constant-not-a-number",
     Severity.WARNING,
     "A constant contains NaN.",
-    why="Every result computed from it is NaN too: the training diverged, or the file is damaged. Large constants "
-    "are checked only with `--weights`.",
-    fix="Export the model again from sound weights.",
+    why=(
+        "Every result computed from it is NaN too. Either the training diverged, or the file is damaged. irlint "
+        "checks large constants only with `--weights`."
+    ),
+    fix="Export the model again from valid weights.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float[2] w = {nan, 1.0}> { y = Mul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -91,9 +99,11 @@ INFINITE = Rule(
     "weights-infinite",
     Severity.NOTE,
     "A large constant contains infinity.",
-    why="Masks contain infinity on purpose; weights do if training diverged or a conversion to float16 overflowed. "
-    "Checked only with `--weights`.",
-    fix="Check whether it is a mask. Otherwise export the model again with a wider type.",
+    why=(
+        "Masks contain infinity on purpose. Weights contain infinity if the training diverged or if a conversion to "
+        "float16 overflowed. irlint checks large constants only with `--weights`."
+    ),
+    fix="Check whether the constant is a mask. Otherwise, export the model again with a wider type.",
 )
 
 
@@ -319,7 +329,7 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
     label = node.name if node is not None and node.name else case.name
     fault = WEIGHTS_TOO_SHORT.fault(
         f"{label!r} needs {counted(size, 'byte')} from offset {stored.offset} of {file}, which has "
-        f"{counted(stored.offset + stored.available, 'byte')}: it reaches {counted(size - stored.available, 'byte')} "
+        f"{counted(stored.offset + stored.available, 'byte')}: it extends {counted(size - stored.available, 'byte')} "
         f"past the end{more}",
         help=(not others and _other_offset(file, size, known)) or f"copy {file} again together with the model",
         severity=Severity.WARNING if case.unread else None,
@@ -349,7 +359,7 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
     negative = _negative(shape) if not constant.parts else None
     if negative is not None:
         text = f"axis {negative[0]} is {negative[1]}"
-        yield case.problem(NEGATIVE_SIZE.fault(text, help="write the size that the data has"))
+        yield case.problem(NEGATIVE_SIZE.fault(text, help="write the size of the data"))
         return
     if stored is None or stored.size is None or needed is None:
         return
@@ -368,9 +378,8 @@ def _negative(shape: Shape | None) -> tuple[int, int] | None:
 
 def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
     return CONSTANT_SIZE.fault(
-        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} takes up whole blocks of 3 bytes, {needed} in "
-        "all; "
-        f"{_stored_text(size)}, which OpenVINO loads",
+        f"{constant.tensor.dtype}{list(constant.tensor.shape or ())} is stored in complete blocks of 3 bytes, "
+        f"{needed} in all; {_stored_text(size)}, which OpenVINO loads",
         help=f"store {needed} bytes",
         severity=Severity.WARNING,
     )

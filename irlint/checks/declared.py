@@ -22,13 +22,15 @@ SHAPE_CONTRADICTED = Rule(
     "declared-shape-wrong",
     Severity.ERROR,
     "The declared shape differs from the inferred one.",
-    why="OpenVINO never compares the dims of a layer's ports with the inferred shape, and ONNX Runtime only warns. A "
-    "stale shape loads, and misleads tools and people until something downstream breaks. In an IR this is an "
-    "error, since correct writers never write it. For ONNX it is a warning, because runtimes recompute the "
-    "shape; it is an error if ONNX Runtime cannot infer a size, uses the declared one, and then refuses a node. "
-    "The stored shape of an initializer overrides its declaration; an input that declares another shape is "
-    "refused. One name for two different sizes is a warning: ONNX Runtime reuses buffers of sizes with the same "
-    "name, and fails at run time if they differ.",
+    why=(
+        "OpenVINO never compares the declared shapes of a layer's ports with the inferred ones, and ONNX Runtime "
+        "only warns. A wrong declaration misleads readers and tools, until a later step fails. In an IR it is an "
+        "error, because a correct writer never writes it. In ONNX it is a warning, because runtimes infer the shape "
+        "again. It is an error in ONNX if ONNX Runtime cannot infer a size, uses the declared one, and then refuses "
+        "a node. An initializer whose graph input declares another shape is refused. One name for two different "
+        "sizes is a warning: ONNX Runtime reuses buffers of sizes with the same name, and fails at run time if the "
+        "sizes differ."
+    ),
     fix="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,4] y) { y = Relu (x) }""",
@@ -44,10 +46,12 @@ TYPE_CONTRADICTED = Rule(
     "IRL602",
     "declared-type-wrong",
     Severity.ERROR,
-    "The element type that the file declares is not the one that the operators give.",
-    why="""ONNX Runtime refuses such a model when it loads it, except for what a Constant holds. OpenVINO takes the
-        type that it infers, and leaves everyone who reads the file with another one.""",
-    fix="Correct the declaration, or insert the conversion that is missing.",
+    "The declared element type differs from the inferred one.",
+    why=(
+        "ONNX Runtime refuses such a model when it loads it, unless the value is the output of a Constant. OpenVINO "
+        "uses the type that it infers, so readers of the file see a wrong one."
+    ),
+    fix="Correct the declaration, or insert the missing conversion.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -330,9 +334,9 @@ def gives(node: Node, known: Known, within: str) -> str:
     """Who says otherwise than a declaration: the operator, the attributes of a node that is an input or a constant, or
     what the layer around the body ``within`` ties to its Parameter."""
     if within and node.op == known.format.input_node:
-        return "the layer around gives"
+        return "the enclosing layer passes"
     stated = node.op in (known.format.input_node, known.format.constant_node)
-    return "its attributes say" if stated else "the operator gives"
+    return "its attributes say" if stated else "the operator computes"
 
 
 def _contradiction(
@@ -343,7 +347,7 @@ def _contradiction(
     *,
     port: int,
     within: str = "",
-    gives: str = "the operator gives",
+    gives: str = "the operator computes",
 ) -> Fault | None:
     """The fault of a declaration of an output of a node in the graph ``within``, None where both types can be true."""
     declared = declaration.type
@@ -419,8 +423,8 @@ def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, wit
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault
     sizes = ",".join(map(str, shape))
-    correct = "correct what the port map ties to it" if within else f'write shape="{sizes}"'
-    return fault.changed(help=f"if {shape_text(shape)} is meant, {correct}; else declare {shape_text(stated)}")
+    correct = "correct the entry of the port map for it" if within else f'write shape="{sizes}"'
+    return fault.changed(help=f"if {shape_text(shape)} is intended, {correct}; otherwise declare {shape_text(stated)}")
 
 
 def _clash(

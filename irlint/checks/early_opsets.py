@@ -15,8 +15,10 @@ NO_KERNEL = Rule(
     "operator-before-onnxruntime",
     Severity.WARNING,
     "The model uses operators in a version that ONNX Runtime has never run.",
-    why="ONNX Runtime guarantees opsets from 7 on. It knows older operators and has kernels for some of them; it "
-    "refuses a model with any other, which the ONNX specification allows.",
+    why=(
+        "ONNX Runtime guarantees opsets from 7 on. For older operators it has only some kernels, and refuses a model "
+        "that needs another one. The model is valid by the ONNX specification."
+    ),
     fix="Convert the model with onnx.version_converter, or export it again for opset 7 or later.",
     bad="""<ir_version: 3, opset_import: ["" : 6]>
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Add (x, z) }""",
@@ -28,10 +30,12 @@ KERNEL_ENDED = Rule(
     "IRL817",
     "operator-ahead-of-onnxruntime",
     Severity.WARNING,
-    "The model uses operators in a version that is newer than ONNX Runtime's last CPU kernel of them.",
-    why="""An opset may give an operator a new version, if only for more element types. A release of ONNX Runtime that
-        takes the opset need not have a kernel of it: on a CPU it refuses the model, which the ONNX specification
-        allows.""",
+    "The model uses operators in a version for which ONNX Runtime has no CPU kernel yet.",
+    why=(
+        "A new opset may contain a new version of an operator, even if it only adds element types. A release of ONNX "
+        "Runtime can accept an opset without having a CPU kernel for each of its operators. It then refuses a model "
+        "that is valid by the ONNX specification."
+    ),
     fix="Export the model for the opset that the message names, or convert it with onnx.version_converter.",
     bad="""<ir_version: 10, opset_import: ["" : 22]>
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",

@@ -16,11 +16,16 @@ EQUAL_SIZES = Rule(
     "IRL610",
     "equal-sizes",
     Severity.WARNING,
-    "Two axes of an input have different names, but the graph works with equal sizes only.",
-    why="A lost Transpose, a Shape read on the wrong axis or swapped entries of a target mix two axes up. The model "
-    "loads and runs with an example whose sizes are equal, or 1, and fails for others. Axes that have one name, and "
-    "axes of different inputs, are not reported.",
-    fix="Correct what brings the size of one axis to the other; give both axes one name if they are meant to be equal.",
+    "Two axes of an input have different names, but the graph works only if their sizes are equal.",
+    why=(
+        "A missing Transpose, a Shape read on the wrong axis, or swapped entries of a target shape confuse two axes. "
+        "The model loads, and runs for inputs whose two sizes are equal or 1, but fails for others. irlint does not "
+        "report axes with the same name, nor axes of different inputs."
+    ),
+    fix=(
+        "Correct the node that uses the size of the wrong axis. If the sizes have to be equal, give both axes the "
+        "same name."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[batch,seq,8] x) => (float[n,m,8] y) { t = Transpose <perm = [1, 0, 2]> (x) y = Add (x, t) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -61,8 +66,8 @@ def problem_of(
     ones = [named[name] for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
     fault = EQUAL_SIZES.fault(
-        f"`{one}` and `{other}` of `{value.name}` are dynamic, but have to be equal{also}",
-        help="correct what brings one to the axis of the other, or give both axes one name",
+        f"`{one}` and `{other}` of `{value.name}` are dynamic, but must be equal{also}",
+        help="correct the node that uses one for the axis of the other, or give both axes the same name",
         marks=marks,
         remark="have to be equal" if marks else "",
         notes=(note,),

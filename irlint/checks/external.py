@@ -19,11 +19,15 @@ SHAPE_CONSTANT_EXTERNAL = Rule(
     "shape-constant-external",
     Severity.ERROR,
     "A constant that determines a shape is stored as external data.",
-    why="ONNX shape inference reads shapes, axes and pads when a model is loaded, but no external files. ONNX "
-    'Runtime refuses the model with "Cannot parse data from external tensors". Weights and indices may be '
-    "external. onnx.save with `size_threshold=0` writes such models.",
-    fix="Keep small tensors within the model: onnx.save(model, path, save_as_external_data=True), whose size_threshold "
-    "is 1024 bytes.",
+    why=(
+        "ONNX shape inference reads shapes, axes and pads from the model file, but not from external files. ONNX "
+        'Runtime refuses the model with "Cannot parse data from external tensors". Weights and indices may be '
+        "external. onnx.save with `size_threshold=0` writes such models."
+    ),
+    fix=(
+        "Keep small tensors in the model file: onnx.save(model, path, save_as_external_data=True) does so for "
+        "tensors below its default size_threshold of 1024 bytes."
+    ),
 )
 
 _Users = tuple[Graph, Node, int]
@@ -65,9 +69,9 @@ def _users(known: Known, outside: Mapping[Value, Constant]) -> dict[Value, list[
 def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: int, known: Known) -> Problem:
     assert constant.stored is not None
     fault = SHAPE_CONSTANT_EXTERNAL.fault(
-        f"input {index}, {value.name!r}, decides the shape of an output, and lies in {constant.stored.file}: "
-        "ONNX Runtime does not read it there",
-        help="keep it within the model: onnx.save with size_threshold=1024 leaves small tensors there",
+        f"input {index}, {value.name!r}, determines the shape of an output, but is stored in {constant.stored.file}, "
+        "where ONNX Runtime does not read it",
+        help="store it in the model file: onnx.save with size_threshold=1024 keeps small tensors there",
         input=index,
         severity=None if _has_known_operands(known, node) else Severity.WARNING,
     )

@@ -223,22 +223,22 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
-        return f"leave the axis out of input 1, which lists the axes to remove, or {declare}"
+        return f"remove the axis from input 1, the list of axes to remove, or {declare}"
     if _lists_output_sizes(node, inputs, known):
-        return f"let this node follow the input (-1, or its Shape, in a target), or {declare}"
+        return f"compute the target from the input (with -1, or with its Shape), or {declare}"
     if size is None:
         return f"pool to a fixed size before this node, or {declare}"
     axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size]
     if "axis" in node.attributes and len(axes) == 1:
         (at, index) = axes[0]
-        return f"{size} is axis {at} of input {index}: if that one is meant, correct `axis`; or {declare}"
+        return f"{size} is axis {at} of input {index}: if that axis is intended, correct `axis`; or {declare}"
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
-        return f"with the last two axes of {' or of '.join(fitting)} exchanged it works for every size; or {declare}"
+        return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
     fixing = {index for axis, index in axes if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
         return _of_a_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
-    return f"correct what leads here, so that it works for every size, or {declare}"
+    return f"correct the nodes before this one, so that it works for every size, or {declare}"
 
 
 def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
@@ -271,7 +271,7 @@ def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) 
 def _of_a_constant(what: str, declare: str, demand: Demand) -> str:
     """What to do about a constant that fixes a size: a table or a mask can have another one, where it is broadcast."""
     if len(demand.requirement.any_of) > 1:
-        return f"cut or compute {what} to the size that is fed, or {declare}"
+        return f"slice or compute {what} to the size of the input, or {declare}"
     return f"{declare}, which {what} fixes"
 
 
@@ -313,9 +313,9 @@ def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[s
     message = f"no {sizes} of {_called(names, places)} {work}: this node needs {_text(last)}"
     return NO_SIZES_FIT.fault(
         f"{message}, and {others}" if others else message,
-        help=f"correct the one that needs what is not intended: {named}"
+        help=f"correct the node whose condition is not intended: {named}"
         if others
-        else "correct this node, or what leads here",
+        else "correct this node, or the nodes before it",
         marks=_marks(last, names, known),
         aligned="left",
         remark="no sizes work",
@@ -342,7 +342,8 @@ def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
     if not contract_of(apart(graph, known)).satisfiable:
         return ()
     return tuple(
-        f"`{known.symbols.get(name, name)}` is {listed(axes[name])}: with a name for each of them sizes would work"
+        f"`{known.symbols.get(name, name)}` is {listed(axes[name])}: if each of them had its own name, some sizes "
+        "would work"
         for name in several
     )
 

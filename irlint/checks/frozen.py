@@ -10,15 +10,19 @@ FROZEN_SIZE = Rule(
     "IRL608",
     "frozen-size",
     Severity.WARNING,
-    "An input size is declared dynamic, but the graph works with one size only.",
-    why="An exporter that traces a model with one example writes the example's sizes into Reshape targets, masks, "
-    "states or position tables. The model still declares the size as dynamic; it loads, and fails for every "
-    "other size. A size of 1 also works where the fixed size is broadcast. Where a layer consumes all pixels at "
-    "once, only their product is fixed. A divisor (`H % 32 == 0`), a bound (`seq <= 512`) and a fixed sum are "
-    "not reported. In a file that declares every axis of every input dynamic, as OpenVINO's converter writes it, "
-    "a size that a weight fixes is a note.",
-    fix="Export the model with this size dynamic through to the node (-1 or the Shape of the input in a target; "
-    "masks and tables cut to the input), or declare the size that works.",
+    "An input size is declared dynamic, but the graph works only with one value of it.",
+    why=(
+        "An exporter that traces a model with an example writes the example's sizes into Reshape targets, masks, "
+        "states or position tables, but declares the size as dynamic. The model loads, and fails for every other "
+        "size. If the fixed size is broadcast, a size of 1 also works. If a layer consumes all pixels at once, only "
+        "their product is fixed. irlint does not report divisors (`H % 32 == 0`), bounds (`seq <= 512`) and fixed "
+        "sums. OpenVINO's converter declares every axis of every input dynamic; in such a file, a size that a weight "
+        "fixes is only a note."
+    ),
+    fix=(
+        "Export the model so that the node uses the dynamic size: -1 or the Shape of the input in a target, and "
+        "masks and tables sliced to the size of the input. Or declare the size that works."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[batch,16,8] x) => (float[n,128] y) { s = Constant <value_ints = [1, 128]> () y = Reshape (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -29,10 +33,12 @@ NO_SIZES_FIT = Rule(
     "IRL609",
     "no-sizes-fit",
     Severity.ERROR,
-    "No input sizes of at least 1 satisfy all operators of the model.",
-    why="One operator may need what no size provides, such as a Reshape of 64 features into rows of 12 for any "
-    "batch. Or each of several operators works alone, but not together. The model fails for every input.",
-    fix="Correct the node whose condition is not intended.",
+    "No input sizes of at least 1 meet the conditions of all operators.",
+    why=(
+        "Either one operator cannot work for any size, such as a Reshape of [batch, 64] to [0, 12, -1], or the "
+        "conditions of several operators contradict each other. The model fails for every input."
+    ),
+    fix="Correct the node with the unintended condition.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[n] x, float[6] a, float[12] b) => (float[6] y, float[12] z) {
   r = Concat <axis = 0> (x, x) y = Sub (a, r) s = Concat <axis = 0> (x, x, x) z = Sub (b, s)

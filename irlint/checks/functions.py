@@ -16,7 +16,7 @@ RECURSIVE_FUNCTION = Rule(
     "recursive-function",
     Severity.ERROR,
     "A function calls itself, directly or through others.",
-    why="Inlining such a function never ends. ONNX Runtime refuses the model, even if nothing calls the function.",
+    why="Inlining such a function never ends. ONNX Runtime refuses the model even if nothing calls the function.",
     fix="Write the recurrence with Loop or Scan.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
@@ -32,10 +32,12 @@ FUNCTION_PARAMETERS = Rule(
     "IRL132",
     "function-parameters-invalid",
     Severity.ERROR,
-    "The inputs and outputs of a function are not unique.",
-    why="The inputs and outputs of a function become the parameters of an operator, so each needs its own name. ONNX "
-    "Runtime refuses the model, even if nothing calls the function.",
-    fix="Give each output its own name. Return an input through an Identity.",
+    "A function uses one name for several inputs or outputs.",
+    why=(
+        "The inputs and outputs of a function become the parameters of an operator, so each needs its own name. ONNX "
+        "Runtime refuses the model even if nothing calls the function."
+    ),
+    fix="Give each input and output its own name. To return an input, pass it through an Identity.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -50,10 +52,12 @@ FUNCTION_OPSET = Rule(
     "IRL133",
     "function-opset-differs",
     Severity.WARNING,
-    "A function imports an opset in which its operators have other versions than in the model.",
-    why="The nodes of a function replace its calls and become nodes of the model. The ONNX checker refuses a "
-    "function whose operators have other versions than in the model; ONNX Runtime runs it.",
-    fix="Let the function import the opset of the model, and write its nodes for it.",
+    "A function imports an opset with other versions of its operators than the model's opset.",
+    why=(
+        "Runtimes replace each call by the nodes of the function, and these become nodes of the model. The ONNX "
+        "checker refuses a function whose operators have other versions than in the model; ONNX Runtime runs it."
+    ),
+    fix="Import the opset of the model in the function, and write the function's nodes for that opset.",
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y) { y = f.Half (x) }
 <domain: "f", opset_import: ["" : 12]>
@@ -86,9 +90,9 @@ SHADOWED_OPERATOR = Rule(
     "IRL135",
     "function-shadows-operator",
     Severity.NOTE,
-    "A function has the name of an operator of ONNX.",
+    "A function has the name of an ONNX operator.",
     why="ONNX Runtime uses its own operator and ignores the function; other tools use the function.",
-    fix="Move the function to its own domain.",
+    fix="Move the function to a domain of its own.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[2] x) => (float[2] y) { y = Relu (x) }
 <domain: "", opset_import: ["" : 21]>
@@ -126,7 +130,7 @@ def _parameters(function: Function) -> Iterator[Fault]:
         if name in outputs[:position]:
             yield FUNCTION_PARAMETERS.fault(
                 f"outputs {outputs.index(name)} and {position} of the function are both {name!r}",
-                help="return an Identity of it as the second",
+                help="return it twice through an Identity",
             )
         elif name in inputs:
             yield FUNCTION_PARAMETERS.fault(
@@ -140,8 +144,8 @@ def _shadowed(function: Function, model: Model) -> Iterator[Fault]:
     if function.domain in OFFICIAL_DOMAINS and version and official(function.name, version, function.domain):
         name = f"{function.domain or 'ai.onnx'}.{function.name}"
         yield SHADOWED_OPERATOR.fault(
-            f"the function has the name of the operator {name}, which ONNX Runtime takes in its place",
-            help="give the function a domain of its own",
+            f"the function has the name of the operator {name}, which ONNX Runtime uses instead",
+            help="move the function to a domain of its own",
         )
 
 
@@ -258,9 +262,9 @@ def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
     graph, node, mine, theirs = differing[0]
     more = f", and {counted(len(differing) - 1, 'more node')} of the function" if len(differing) > 1 else ""
     fault = FUNCTION_OPSET.fault(
-        f"the function imports opset {mine} of {node.domain or 'ai.onnx'} and the model opset {theirs}, where the "
-        f"operator is another version{more}",
-        help=f"let the function import opset {theirs}, and write its nodes for it",
+        f"the function imports opset {mine} of {node.domain or 'ai.onnx'} and the model opset {theirs}, which has "
+        f"another version of the operator{more}",
+        help=f"import opset {theirs} in the function, and write its nodes for that opset",
     )
     yield Problem(fault, graph.path, node)
 

@@ -14,9 +14,11 @@ GIVEN_SHAPE_CONTRADICTED = Rule(
     "IRL604",
     "given-shape-not-as-declared",
     Severity.WARNING,
-    "The shape given by --shape or the configuration contradicts the declared one.",
-    why="ONNX Runtime refuses such an input, and OpenVINO accepts it only after the model is reshaped. Findings "
-    "about the given shape hold for a model that declares it.",
+    "The shape from --shape or the configuration contradicts the declared shape.",
+    why=(
+        "ONNX Runtime refuses an input of such a shape, and OpenVINO accepts it only after the model is reshaped. "
+        "The other findings of this check are about the given shape, not about the declared one."
+    ),
     fix="Give sizes that the declaration allows, or declare the size as dynamic (a name, or -1 in an IR).",
     role="given",
 )
@@ -63,9 +65,9 @@ def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
             return None
         what = ", ".join(f"axis {axis} is {given[axis]} against {allowed[axis]}" for axis in axes)
     return GIVEN_SHAPE_CONTRADICTED.fault(
-        f"{by} gives the input {name!r} the shape {shape_text(given)}, and the file declares [{', '.join(allowed)}]: "
+        f"{by} gives the input {name!r} the shape {shape_text(given)}, but the file declares [{', '.join(allowed)}]: "
         f"{what}",
-        help="give sizes that the declaration allows, or declare those that vary as open",
+        help="use sizes that the declaration allows, or declare the sizes as dynamic",
     )
 
 

@@ -16,7 +16,10 @@ UNUSED_INITIALIZER = Rule(
     "unused-initializer",
     Severity.NOTE,
     "An initializer is unused.",
-    why="Its bytes are stored, shipped and loaded without need. Sometimes an edit disconnected it by mistake.",
+    why=(
+        "Its bytes are stored, shipped and loaded for nothing. Sometimes it is unused because an edit disconnected "
+        "it by mistake."
+    ),
     fix="Remove it, or connect the node that should use it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Relu (x) }""",
@@ -31,7 +34,7 @@ UNUSED_INPUT = Rule(
     "unused-input",
     Severity.NOTE,
     "An input of the model is unused.",
-    why="Callers must still feed it, but it changes nothing.",
+    why="Callers must feed it, but it has no effect on the outputs.",
     fix="Remove it from the inputs, or connect the node that should use it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[2,3] y) { y = Relu (x) }""",
@@ -45,7 +48,7 @@ UNUSED_FUNCTION = Rule(
     "unused-function",
     Severity.NOTE,
     "A function of the model is never called.",
-    why="It is stored and checked without need; the intended call may use another function.",
+    why="It is stored and checked for nothing. Perhaps a call uses the wrong function name.",
     fix="Remove the function, or call it by its domain, name and overload.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }
@@ -63,7 +66,7 @@ UNUSED_IMPORT = Rule(
     "unused-opset-import",
     Severity.NOTE,
     "The model imports a domain that no node uses.",
-    why="A runtime that does not know the domain or the version may refuse the model although nothing needs it.",
+    why="A runtime that does not know the domain or the version may refuse the model, although no node needs it.",
     fix="Remove the import.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
@@ -77,9 +80,12 @@ UNUSED_NODE = Rule(
     "IRL905",
     "node-without-use",
     Severity.NOTE,
-    "Nodes contribute to no output of their graph.",
-    why="Runtimes drop them after loading their weights. Often an output of the model was forgotten.",
-    fix="Remove the nodes, or list their results among the outputs.",
+    "The results of some nodes are never used.",
+    why=(
+        "Runtimes load the weights of such nodes and then remove the nodes. Often an output is missing in the "
+        "graph's list."
+    ),
+    fix="Remove the nodes, or add their results to the outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -93,7 +99,7 @@ STRAY_DECLARATION = Rule(
     "value-info-without-value",
     Severity.NOTE,
     "value_info declares a name that no value has.",
-    why="It is left over from a value that was renamed or removed.",
+    why="The entry is left over from a value that was renamed or removed.",
     fix="Remove the entry, or give it the name of the intended value.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) <float[2,3] old> { z = Relu (x) y = Neg (z) }""",
@@ -189,7 +195,7 @@ def _stray(graph: Graph) -> Iterator[Problem]:
     """What ``value_info`` declares that is no value of the graph, nor of a body in it."""
     names = stray_names(graph)
     if names:
-        text = f"value_info declares {counted(len(names), 'name')} that nothing makes: {_listed(names)}"
+        text = f"value_info declares {counted(len(names), 'name')} that nothing computes: {_listed(names)}"
         yield _problem(STRAY_DECLARATION, text, graph, names[0])
 
 

@@ -17,10 +17,12 @@ INITIALIZER_NOT_INPUT = Rule(
     "IRL113",
     "initializer-not-an-input",
     Severity.ERROR,
-    "A model of IR version 3 or older has an initializer that is no graph input.",
-    why="Up to IR version 3 every initializer is the default of a graph input. The ONNX checker refuses a model that "
-    "breaks this. ONNX Runtime refuses it in a body, and where no node and no output of the graph uses the "
-    "initializer; otherwise it loads the model, and irlint warns.",
+    "A model of IR version 3 or older has an initializer that is not a graph input.",
+    why=(
+        "Up to IR version 3, every initializer is the default value of a graph input. The ONNX checker refuses a "
+        "model that breaks this rule. ONNX Runtime refuses it if the initializer is in a body, or if no node and no "
+        "output uses the initializer; in other cases ONNX Runtime loads the model, and irlint warns."
+    ),
     fix="Set the model's `ir_version` to 4 or later, or list the initializer among the graph's inputs.",
     bad="""<ir_version: 3, opset_import: ["" : 8]>
 g (float[2] x) => (float[2] y) <float[2] b = {1, 2}> { y = Relu (x) }""",
@@ -34,8 +36,10 @@ INITIALIZER_WITHOUT_NAME = Rule(
     "initializer-without-name",
     Severity.WARNING,
     "An initializer has no name.",
-    why="""Nothing can use it. The ONNX checker refuses the model; ONNX Runtime drops the initializer of the main
-        graph, but refuses the model if the initializer is in a body or sparse.""",
+    why=(
+        "No node can use it. The ONNX checker refuses the model. ONNX Runtime ignores such an initializer in the "
+        "main graph, but refuses the model if the initializer is in a body or is sparse."
+    ),
     fix="Remove the initializer, or give it the name that its users refer to.",
     fixable=True,
 )
@@ -46,9 +50,11 @@ SPARSE_INITIALIZER = Rule(
     "sparse-initializer",
     Severity.WARNING,
     "An initializer that nodes use is stored as a sparse tensor.",
-    why="""No operator of ONNX takes a sparse tensor: strict shape inference, and with it the full check of the ONNX
-        checker, refuses the model. ONNX Runtime makes it dense when it loads the model, and until then does not know
-        its contents.""",
+    why=(
+        "No ONNX operator accepts a sparse tensor, so strict shape inference and the full check of the ONNX checker "
+        "refuse the model. ONNX Runtime makes the tensor dense when it loads the model, but does not know its values "
+        "before that."
+    ),
     fix="Store the initializer as a dense tensor.",
 )
 
@@ -82,8 +88,8 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
         first = (refused or hidden)[0]
         more = f", nor {'is 1 more' if len(hidden) == 2 else f'are {len(hidden) - 1} more'}" if len(hidden) > 1 else ""
         fault = INITIALIZER_NOT_INPUT.fault(
-            f"the initializer {first.name!r} is no input of its graph{more}; the model has IR version {version}, which "
-            "wants every initializer among the inputs",
+            f"the initializer {first.name!r} is not an input of its graph{more}; the model has IR version {version}, "
+            "which requires every initializer among the inputs",
             help=f"set ir_version to {LAST_WITH_INPUTS + 1} or later, or list {first.name!r} among the inputs",
             severity=None if refused else Severity.WARNING,
         )
@@ -143,7 +149,7 @@ def _sparse(known: Known) -> Iterator[Problem]:
         if names:
             fault = SPARSE_INITIALIZER.fault(
                 f"{counted(len(names), 'initializer is a sparse tensor', 'initializers are sparse tensors')}: "
-                f"{first_few([repr(name) for name in names], 3)}; no operator of ONNX takes one, and the full check "
+                f"{first_few([repr(name) for name in names], 3)}; no ONNX operator accepts one, and the full check "
                 "of the ONNX checker refuses it",
                 help="store it as a dense tensor" if len(names) == 1 else "store them as dense tensors",
             )

@@ -64,7 +64,7 @@ def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], 
     if not spare:
         return missing + otherwise
     names = wording.first_few([repr(each.name) for each in spare], SHOWN)
-    return f"{missing}, or connect a value that nothing uses yet: {names}"
+    return f"{missing}, or connect an unused value: {names}"
 
 
 def _is_stored(name: str, graph: Graph) -> bool:

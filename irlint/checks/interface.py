@@ -16,9 +16,11 @@ NO_OUTPUTS = Rule(
     "graph-without-outputs",
     Severity.WARNING,
     "The model has no outputs.",
-    why="ONNX Runtime loads the model, but nothing it computes can be read. It refuses a model whose only nodes are "
-    "Constants; that is an error.",
-    fix="List the values that the model is to return as outputs of its graph.",
+    why=(
+        "ONNX Runtime loads the model, but returns no results. If the only nodes are Constants, it refuses the "
+        "model; in that case, irlint reports an error."
+    ),
+    fix="Add the results of the model to the outputs of its graph.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => () { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,8 +34,10 @@ DUPLICATE_OUTPUT = Rule(
     "output-listed-twice",
     Severity.NOTE,
     "The model lists one value as an output more than once.",
-    why="Runtimes return the value as often as it is listed, under one name. A caller that fetches outputs by name "
-    "gets fewer of them.",
+    why=(
+        "Runtimes return the value once for each entry, always under the same name. A caller that collects outputs "
+        "by name gets fewer of them."
+    ),
     fix="List the output once, or give the second one its own name with an Identity.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] y) { y = Relu (x) }""",
@@ -47,10 +51,15 @@ NO_SHAPE = Rule(
     "interface-without-shape",
     Severity.WARNING,
     "An input or output of the model is declared without its shape, or an output without its type.",
-    why="The ONNX specification requires the type and the shape of every input and output of the main graph. The "
-    "ONNX checker refuses a model without them; ONNX Runtime infers them if it can. A size of the shape may be "
-    "dynamic.",
-    fix="Declare the shape with a name for each size that varies; onnx.shape_inference fills in those of outputs.",
+    why=(
+        "The ONNX specification requires the type and the shape of every input and output of the main graph; sizes "
+        "in the shape may be dynamic. The ONNX checker refuses a model without them. ONNX Runtime infers them if it "
+        "can."
+    ),
+    fix=(
+        "Declare the shape with a name for each dynamic size. For outputs, onnx.shape_inference adds the shapes that "
+        "it can infer."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -72,13 +81,13 @@ def problems(known: Known) -> list[Problem]:
 def _no_outputs(graph: Graph) -> Iterator[Problem]:
     if graph.outputs:
         return
-    nodes = "no nodes but Constants" if graph.nodes else "no nodes"
+    nodes = "only Constants as nodes" if graph.nodes else "no nodes"
     empty = has_only_constants(graph)
     text = "the graph has no outputs" + (f", and {nodes}; ONNX Runtime refuses it" if empty else "")
     yield Problem(
         NO_OUTPUTS.fault(
             text,
-            help="list the values that the model is to return as outputs",
+            help="add the results of the model to the outputs",
             severity=Severity.ERROR if empty else None,
         )
     )
@@ -112,7 +121,7 @@ def _without_shape(graph: Graph) -> Iterator[Problem]:
 def _no_shape(places: str) -> Fault:
     return NO_SHAPE.fault(
         f"{places} no declared shape; the ONNX checker refuses the model",
-        help="declare the shape, with a name for each size that varies",
+        help="declare the shape, with a name for each dynamic size",
     )
 
 

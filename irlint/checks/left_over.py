@@ -12,11 +12,13 @@ WEIGHTS_LEFT_OVER = Rule(
     "IRL720",
     "weights-left-over",
     Severity.WARNING,
-    "The .bin file of an IR is longer than its constants.",
-    why="The two files of an IR are written together, but nothing in them proves it. A .bin file that is longer than "
-    "all that the .xml reads comes from another model, or from another version of this one, and the weights are "
-    "wrong.",
-    fix="Copy the .xml and the .bin again, both from the same run of the converter.",
+    "The .bin file of an IR is longer than its constants need.",
+    why=(
+        "A converter writes the two files of an IR together, but neither file identifies the other. If the .bin file "
+        "is longer than the constants of the .xml, it probably comes from another model or version, and the weights "
+        "are wrong."
+    ),
+    fix="Copy the .xml and the .bin again, both from the same conversion.",
 )
 
 

@@ -93,11 +93,9 @@ def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
     assert isinstance(inferred, Tensor)
     assert isinstance(declared, Tensor)
     return SHAPE_CONTRADICTED.fault(
-        f"output {port} is declared as {shape_text(declared.shape)}; the operator gives {shape_text(inferred.shape)}: "
-        "where "
-        f"it infers no number ONNX Runtime takes the declared one, and refuses {refusal.node.op} "
-        f"{refusal.node.label!r} "
-        f"({refusal.fault.message})",
+        f"output {port} is declared as {shape_text(declared.shape)}; the operator computes "
+        f"{shape_text(inferred.shape)}: ONNX Runtime uses the declared size if it infers none, and refuses "
+        f"{refusal.node.op} {refusal.node.label!r} ({refusal.fault.message})",
         help=f"declare {shape_text(inferred.shape)}, or remove the declaration",
         severity=Severity.ERROR,
     )

@@ -30,7 +30,7 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
     names = list(_files(folder, os.path.dirname(path)))
     similar = next((each for each, _ in names if each != name and _letters(each) == _letters(name)), "")
     if similar:
-        return f"{similar} is there, give it that name if it is the same"
+        return f"{similar} exists; rename it if it is the same file"
     size = _needed(stored)
     fitting = _only_of_size(size, names, os.path.basename(path)) if size else ""
     if not fitting:
@@ -38,10 +38,7 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
     inside = os.path.relpath(os.path.join(folder, fitting), os.path.dirname(path) or os.curdir)
     if inside.replace(os.sep, "/") in taken or facts_beside(path, inside) != (size, None, None):
         return ""
-    return (
-        f"{fitting} is there and has just the {counted(size, 'byte')} that are needed, give it that name if it is "
-        "the same"
-    )
+    return f"{fitting} exists and has exactly the needed {counted(size, 'byte')}; rename it if it is the same file"
 
 
 def _needed(stored: Sequence[Stored]) -> int | None:

@@ -57,13 +57,10 @@ def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None
     model is sought."""
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
-        return "write where the data lies: the name of a file as location, and whole numbers as offset and length"
+        return "write the position of the data: a file name as location, and integers as offset and length"
     if reason.endswith("is an absolute path; runtimes refuse it"):
         name = file.replace("\\", "/").rpartition("/")[2]
-        return (
-            f"write the location relative to the model's folder: {shortened(name)}, where the file lies beside the "
-            "model"
-        )
+        return f"write the location relative to the model's folder: {shortened(name)} if the file is beside the model"
     other = ""
     if taken is not None and reason.endswith("does not exist"):
         from irlint.checks.misnamed import misnamed

@@ -19,11 +19,13 @@ DUPLICATE_NAME = Rule(
     "duplicate-name",
     Severity.ERROR,
     "Two values of one graph have the same name.",
-    why="Each name stands for one value (single static assignment), so with two it is ambiguous which one a node "
-    "uses. Nodes of bodies see the names of the enclosing graph too. In the main graph ONNX Runtime tolerates "
-    "two constants with the same name, type and shape and takes the last; it also tolerates two inputs with the "
-    "name of an initializer. In both cases irlint warns.",
-    fix="Rename one of them, and update its users.",
+    why=(
+        "A name must identify one value (single static assignment); if two values share it, a node that uses it is "
+        "ambiguous. In a body, the names of the enclosing graph count too. ONNX Runtime accepts two cases in the "
+        "main graph: several constants with the same name, type and shape, of which it uses the last, and several "
+        "inputs with the name of an initializer. In these cases, irlint warns."
+    ),
+    fix="Rename one of the values, and update the nodes that use it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) y = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,11 +38,13 @@ WRONG_ORDER = Rule(
     "IRL104",
     "nodes-not-sorted",
     Severity.WARNING,
-    "A node stands before the node whose result it uses.",
-    why="The ONNX specification requires nodes in topological order. ONNX Runtime sorts them itself; the ONNX "
-    "checker, and tools that walk the list once, refuse the model or get it wrong. In bodies and functions ONNX "
-    "Runtime refuses it as well.",
-    fix="Sort the nodes: `onnxruntime`'s optimizer and `onnx-graphsurgeon` write them sorted.",
+    "A node uses a result of a later node.",
+    why=(
+        "The ONNX specification requires nodes in topological order. ONNX Runtime sorts the nodes of the main graph "
+        "itself, but refuses unsorted nodes in bodies and functions. The ONNX checker refuses the model, and tools "
+        "that read the nodes in order fail or compute wrong results."
+    ),
+    fix="Sort the nodes: `irlint fix`, the optimizer of `onnxruntime` and `onnx-graphsurgeon` write sorted nodes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (z) z = Neg (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,9 +58,11 @@ DUPLICATE_NODE = Rule(
     "IRL109",
     "duplicate-node-name",
     Severity.ERROR,
-    "Two nodes of one ONNX graph have one name.",
-    why="""A node may go without a name, but two nodes of one graph may not share one: ONNX Runtime refuses the model
-        with "two nodes with same node name". The ONNX checker does not look at it.""",
+    "Two nodes of one ONNX graph have the same name.",
+    why=(
+        "The name of a node is optional, but two nodes of a graph must not share one: ONNX Runtime refuses the model "
+        'with "two nodes with same node name". The ONNX checker does not check this.'
+    ),
     fix="Rename one of the nodes, or leave its name empty.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { [same] z = Relu (x) [same] y = Neg (z) }""",
@@ -73,7 +79,7 @@ OUTER_VALUE_RETURNED = Rule(
     "A body returns a value of the enclosing graph.",
     why="The outputs of a body must be computed inside it. ONNX Runtime refuses a body that returns an outer value "
     "directly.",
-    fix="Put an Identity into the body, and return its output.",
+    fix="Add an Identity to the body, and return its output.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, bool c) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] x) { }, else_branch = e () => (float[2,3] b) { b = Neg (x) }>
@@ -178,7 +184,10 @@ def _free_name(value: Value, other: Value, names: _Names) -> str:
             continue
         free = wrong.name.rpartition("_")[2]
         if free.isdigit() and free not in names.all:
-            return f"rename what {wrong.name!r} gives to {free!r}, after which the node is named, and what uses it"
+            return (
+                f"rename the output {wrong.name!r} to {free!r}, after which the node is named, and update the nodes "
+                "that use it"
+            )
     return ""
 
 
@@ -186,19 +195,19 @@ def _renamed(value: Value, other: Value, names: _Names) -> str:
     """What to do about two values of one name: remove one of two equal constants, else rename one and what uses it."""
     graph = names.graph
     if _alike(graph.constants.get(value), graph.constants.get(other)):
-        return "remove one of them: both hold the same"
+        return "remove one of them: both are equal"
     free = _free_name(value, other, names)
     lacking = "" if free else _lacking_name(value, other, names)
     if lacking:
         return lacking
     some = [at for each in (value, other) for at in names.users.get(each, ())[: USERS + 1]]
     if not 0 < len(some) <= USERS:
-        return free or "rename one of them, and what uses it"
+        return free or "rename one of them, and update the nodes that use it"
     nodes = [graph.nodes[at] for at in some]
     labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
     if free:
         return f"{free}: one of {', '.join(labels)}" if len(labels) > 1 else f"{free}: {labels[0]}"
-    return f"rename one of them, and what uses it: {', '.join(labels)}"
+    return f"rename one of them, and update the nodes that use it: {', '.join(labels)}"
 
 
 def _lacking_name(value: Value, other: Value, names: _Names) -> str:
@@ -220,8 +229,8 @@ def _lacking_name(value: Value, other: Value, names: _Names) -> str:
         return ""
     node, user = graph.nodes[names.makers[fitting[0]][0]], graph.nodes[lost]
     return (
-        f"name what node {node.index} ({node.op}) gives {missing.name!r}, which node {user.index} ({user.op}) uses "
-        "and nothing makes"
+        f"rename the output of node {node.index} ({node.op}) to {missing.name!r}, which node {user.index} "
+        f"({user.op}) uses but nothing computes"
     )
 
 
@@ -288,8 +297,8 @@ def _late(order: Order, graph: Graph) -> Iterator[Problem]:
         else ""
     )
     fault = WRONG_ORDER.fault(
-        f"it uses {value.name!r}, which a later node makes{more}",
-        help="sort the nodes so that each comes after those whose results it uses",
+        f"it uses {value.name!r}, which a later node computes{more}",
+        help="sort the nodes so that each node comes after those that it depends on",
         input=node.inputs.index(value) if value in node.inputs else None,
         severity=Severity.ERROR if graph.path else None,
     )
@@ -334,7 +343,7 @@ def _returned(body: Graph) -> Iterator[Problem]:
     for position, value in enumerate(body.outputs):
         if value in captured:
             fault = OUTER_VALUE_RETURNED.fault(
-                f"output {position} of the body is {value.name!r}, a value of a graph around it",
+                f"output {position} of the body is {value.name!r}, a value of an enclosing graph",
                 help=f"return Identity({value.name}) instead",
             )
             yield Problem(fault, body.path, value=value.name)
@@ -345,8 +354,8 @@ def _shadowed(body: Graph, visible: set[str]) -> Iterator[Problem]:
         for port, value in enumerate(node.outputs):
             if value is not None and value.name in visible:
                 fault = DUPLICATE_NAME.fault(
-                    f"{value.name!r} is output {port} of node {node.index} ({node.op}), and also a value of a graph "
-                    "around",
-                    help="rename the one in the body",
+                    f"{value.name!r} is output {port} of node {node.index} ({node.op}), and also a value of an "
+                    "enclosing graph",
+                    help="rename the value in the body",
                 )
                 yield Problem(fault, body.path, node, value.name)

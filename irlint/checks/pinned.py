@@ -21,11 +21,15 @@ PROMISE_BROKEN = Rule(
     "IRL611",
     "promise-broken",
     Severity.ERROR,
-    "The model takes, accepts or returns less than the configuration promises.",
-    why="Whoever uses the model relies on the inputs, sizes and outputs that `[[models]]` states. A new export that "
-    "narrows them fails where it is used, long after it was made.",
-    fix="Export the model as promised, or change the promise: `irlint contract MODEL --as config` writes the present "
-    "one.",
+    "The model accepts or returns less than the configuration promises.",
+    why=(
+        "Users of the model rely on the inputs, sizes and outputs that `[[models]]` states. If a new export narrows "
+        "them, the failure appears only later, where the model is used."
+    ),
+    fix=(
+        "Export the model as promised, or change the promise: `irlint contract MODEL --as config` prints the "
+        "contract of the present model."
+    ),
     role="given",
 )
 
@@ -51,7 +55,7 @@ def tensor(text: str) -> Tensor:
 
     parameter = parameters(f"{text} -> T").inputs
     if len(parameter) != 1 or parameter[0].optional or parameter[0].type in ("T", "U"):
-        raise SignatureError("one type with its dims is expected, such as float32[N, 3, H, W]", 0, len(text))
+        raise SignatureError("expected a type with its dims, such as float32[N, 3, H, W]", 0, len(text))
     dims = parameter[0].dims
     if dims is None:
         return Tensor(parameter[0].type, None)

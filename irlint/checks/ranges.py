@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 
 from irlint.checks.transfers import CONVERTING, FOLLOWED, LARGEST, Interval, of_type
-from irlint.checks.values import Values
+from irlint.checks.values import SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
@@ -59,6 +59,9 @@ HELPS: Mapping[str, str] = {
     **dict.fromkeys(("Asin", "Acos", "Acosh", "Atanh"), "clip input 0 to the numbers that the function is defined for"),
 }
 
+#: The input that makes a result infinite, of operators where it is not the first.
+FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
+
 #: How many terms of terms of a mask are followed.
 STEPS = 4
 
@@ -70,14 +73,18 @@ def faults(values: Values, node: Node) -> Iterable[Fault]:
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
     """A node of which an element is never finite, whatever the inputs of the model are."""
-    parts, where = values.intervals.results(node), "the result"
+    parts, where, index = values.intervals.results(node), "the result", FAULTY_INPUT.get(node.op, 0)
     if len(parts) == 1 and not parts[0].why:
         index, parts = values.intervals.by_constant(node)
         where = f"input {index}"
     at = next((at for at, part in enumerate(parts) if part.why), None)
     if at is not None:
         place = "" if len(parts) == 1 else f"element {at} of {where}: "
-        yield ALWAYS_NAN.fault(f"{place}{parts[at].why}", help=HELPS.get(node.op, "correct the sign of input 0"))
+        yield ALWAYS_NAN.fault(
+            f"{place}{parts[at].why}",
+            help=HELPS.get(node.op, "correct the sign of input 0"),
+            input=None if where == "the result" and node.op in SPREADING else index,
+        )
 
 
 def _quotient(values: Values, node: Node) -> Iterable[Fault]:

@@ -21,7 +21,7 @@ LEAST = 2
 #: At most this many sizes of one name are compared with each other.
 MOST_SIZES = 16
 
-_REUSE = "ONNX Runtime reuses buffers of sizes that have one name; where the sizes differ, it may fail at run time"
+_REUSE = "ONNX Runtime reuses buffers of sizes with the same name; if the sizes differ, it may fail at run time"
 
 
 @record
@@ -124,12 +124,12 @@ def _demanded(one: Dim, other: Dim, known: Known) -> bool:
 def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
     one, other = clashes[0]
     more = len(clashes) - 1
-    also = f", and {more} other name{'s' * (more > 1)} of the graph {'stand' if more > 1 else 'stands'} for two" * bool(
+    also = f", and {more} other name{'s' * (more > 1)} of the graph {'are' if more > 1 else 'is'} used for two" * bool(
         more
     )
     fault = SHAPE_CONTRADICTED.fault(
-        f"{_called(one, known)!r} stands for two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and axis "
-        f"{other.axis} of {other.value.name!r} is {other.size}{also}",
+        f"{_called(one, known)!r} is the name of two sizes: axis {one.axis} of {one.value.name!r} is {one.size}, and "
+        f"axis {other.axis} of {other.value.name!r} is {other.size}{also}",
         help=f"give axis {other.axis} of {other.value.name!r} a name of its own, or remove the declaration",
         notes=(_REUSE,),
         severity=Severity.WARNING,
@@ -240,9 +240,9 @@ def _of_a_demand(name: str, places: Sequence[Place], demand: Demand, known: Know
     axes = [f"axis {place.axis} of {place.value.name!r}" for place in places]
     relation: Relation = demand.requirement.any_of[0]
     return SHAPE_CONTRADICTED.fault(
-        f"{known.symbols.get(name, name)!r} stands for sizes of inputs that have to differ ({first_few(axes, 3)}): "
+        f"{known.symbols.get(name, name)!r} is the name of input sizes that must differ ({first_few(axes, 3)}): "
         f"here {relation} is needed",
-        help="give axes that may differ in size names of their own",
+        help="give axes whose sizes may differ their own names",
         notes=(_REUSE,),
         severity=Severity.WARNING,
         role="size",

@@ -85,7 +85,7 @@ def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, V
     fitting = [maker for maker in alike if maker not in behind]
     if not 0 < len(fitting) <= SHOWN:
         return ""
-    return f"connect {' or '.join(map(named, fitting))}, which leads nowhere and gives what input {index} declares"
+    return f"connect {' or '.join(map(named, fitting))}, which is unused and has the type that input {index} declares"
 
 
 def _works_without(node: Node, index: int, known: Known) -> bool:
@@ -125,15 +125,14 @@ def _restored(node: Node, index: int, known: Known) -> str:
         f'offset="{offset}" size="{size}"/>'
     )
     return (
-        f"restore the layer as a Const with {data}: these {size} bytes of {file} belong to no other, and are as many "
-        "as "
-        f"the {declared_text(port)} of input port {port.id}"
+        f"restore the layer as a Const with {data}: these {size} bytes of {file} belong to no other layer, and their "
+        f"number fits the {declared_text(port)} of input port {port.id}"
     )
 
 
 def _missing(port: Port) -> str:
     gives = f"which gives the {declared_text(port)} that input port {port.id} declares, " if port.type.shape else ""
-    return f"restore the layer, {gives}or lead the edge from another one"
+    return f"restore the layer, {gives}or connect the edge to another layer"
 
 
 def holes(known: Known) -> Iterator[tuple[str, int, int]]:

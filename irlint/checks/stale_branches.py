@@ -27,7 +27,7 @@ def grouped(found: Sequence[Problem], stale: Sequence[Problem], known: Known) ->
         return list(found)
     first, others = stale[0], {id(each) for each in stale[1:]}
     more = counted(len(others), "other declaration is", "other declarations are")
-    message = f"{first.fault.message}; {more} stale, too, in the bodies among which nodes of the model choose"
+    message = f"{first.fault.message}; {more} stale, too, in the branches of the model"
     root = replaced(first, fault=first.fault.changed(message=message))
     moved = {id(first), *others}
     kept = [root if each is first else each for each in found if id(each) not in others]

@@ -14,8 +14,10 @@ UNDEFINED_NAME = Rule(
     "undefined-name",
     Severity.ERROR,
     "A node or a graph output uses a name that nothing defines.",
-    why="A name must be a graph input, an initializer or the output of a node, in this graph or in one around it. "
-    "Runtimes refuse the model: there is nothing that they could read.",
+    why=(
+        "A name must be a graph input, an initializer or the output of a node, in this graph or in an enclosing one. "
+        "Runtimes refuse the model, because the value does not exist."
+    ),
     fix="Correct the name, or add the input, initializer or node that defines it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
@@ -32,8 +34,8 @@ CYCLE = Rule(
     "graph-cycle",
     Severity.ERROR,
     "Nodes use each other's results in a cycle.",
-    why="No node of the cycle can be computed first; runtimes refuse the model.",
-    fix="Break the cycle. Write a recurrence with Loop, Scan or TensorIterator.",
+    why="Each node of the cycle needs the result of another one first, so none can run. Runtimes refuse the model.",
+    fix="Break the cycle. For a recurrence, use Loop, Scan or TensorIterator.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -98,7 +100,7 @@ def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
         yield Problem(fault, graph.path, user, value.name, user.place)
 
 
-_NOWHERE = "no input, initializer or node output of this graph or one around it has that name"
+_NOWHERE = "no input, initializer or node output of this graph or an enclosing one has that name"
 
 
 def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
@@ -112,7 +114,7 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             if len(names) > 1
             else "the node uses its own result",
             help=_help_for(order.cyclic, graph, known)
-            or "break the circle: one of these inputs has to come from outside it",
+            or "break the cycle: one of these inputs has to come from outside of it",
             notes=tuple(_links(order.cyclic[: len(shown)], order.cyclic)),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
@@ -125,9 +127,7 @@ def _links(nodes: Sequence[Node], cyclic: Sequence[Node]) -> Iterator[str]:
         for index, value in enumerate(node.inputs):
             if value in makers:
                 maker = makers[value]
-                given = (
-                    f"what {maker.op} {_short(maker.label)!r} gives" if maker is not node else "what it gives itself"
-                )
+                given = f"the output of {maker.op} {_short(maker.label)!r}" if maker is not node else "its own output"
                 yield f"input {index} of {node.op} {_short(node.label)!r} is {given}"
 
 

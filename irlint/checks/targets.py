@@ -68,6 +68,8 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
 
 def _assumed(asked: Target) -> Problem:
     newest = short(tables.releases(asked.runtime)[-1])
-    text = f"{asked.label}: the release was not measured; irlint reports what {newest} does, the newest that was"
-    fault = TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself", severity=Severity.NOTE)
+    text = (
+        f"{asked.label}: the release was not measured; irlint reports the results of {newest}, the newest measured one"
+    )
+    fault = TARGET_NOT_KNOWN.fault(text, help="load the model with the release once", severity=Severity.NOTE)
     return Problem(fault, target=asked.label)

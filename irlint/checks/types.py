@@ -18,9 +18,11 @@ COMPLEX_TYPE = Rule(
     "complex-numbers",
     Severity.WARNING,
     "A value holds complex numbers.",
-    why="""The operators that only move elements take complex numbers by their specification. ONNX Runtime has no such
-        type, and refuses a model in which a node has one.""",
-    fix="Keep the real and the imaginary parts on an axis of their own, as DFT and STFT do.",
+    why=(
+        "By their ONNX specification, operators that only move elements accept complex numbers. ONNX Runtime has no "
+        "complex types, and refuses a model in which a node uses one."
+    ),
+    fix="Store the real and the imaginary parts along an extra axis, as DFT and STFT do.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (complex64[2,3] x) => (complex64[3,2] y) { y = Transpose (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,10 +34,13 @@ SIX_BIT_TYPE = Rule(
     "IRL405",
     "six-bit-floats",
     Severity.WARNING,
-    "A value holds floating-point numbers of six bits.",
-    why="""Opset 28 brought float6e2m3 and float6e3m2, which Cast, QuantizeLinear and DequantizeLinear take by their
-        specification. ONNX Runtime has no such types, and refuses a model in which a value has one.""",
-    fix="Use a type of eight or of four bits, such as float8e4m3fn or float4e2m1.",
+    "A value has a six-bit floating-point type.",
+    why=(
+        "Opset 28 added float6e2m3 and float6e3m2. By the ONNX specification, Cast, QuantizeLinear and "
+        "DequantizeLinear accept these types. ONNX Runtime does not have them, and refuses a model in which a value "
+        "has one."
+    ),
+    fix="Use an eight-bit or four-bit type, such as float8e4m3fn or float4e2m1.",
     bad="""<ir_version: 14, opset_import: ["" : 28]>
 g (float[2,3] x) => (float[2,3] y) { a = Cast <to = 27> (x) y = Cast <to = 1> (a) }""",
     good="""<ir_version: 14, opset_import: ["" : 28]>
@@ -47,10 +52,12 @@ INPUT_TYPE_LACKING = Rule(
     "IRL406",
     "input-type-not-in-onnxruntime",
     Severity.WARNING,
-    "A graph input is a sequence, an optional, a map or an opaque value of a type that ONNX Runtime does not have.",
-    why="""onnx.proto lets these types hold any other. ONNX Runtime has sequences and optionals of tensors, maps from
-        int64 or string to float, double, int64 or string, and sequences of maps to float, and refuses a model with an
-        input of another one, used or not.""",
+    "The type of a graph input is a sequence, optional, map or opaque type that ONNX Runtime does not have.",
+    why=(
+        "In onnx.proto, these types can contain any other type. ONNX Runtime has only these: sequences and optionals "
+        "of tensors, maps from int64 or string to float, double, int64 or string, and sequences of maps to float. It "
+        "refuses a model with an input of any other such type, even if the input is unused."
+    ),
     fix="Pass the elements as tensors.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (seq(complex64[2]) x) => (seq(complex64[2]) y) { y = Identity (x) }""",

@@ -35,8 +35,10 @@ VARIABLE_NOT_READ = Rule(
     "variable-not-read",
     Severity.ERROR,
     "An Assign writes a variable that no ReadValue reads.",
-    why="A variable is created by the ReadValue with its id. OpenVINO refuses an Assign without one, with "
-    '"map::at" or "Can\'t find variable with id"; an Assign of opset 3 must depend on the ReadValue.',
+    why=(
+        'A ReadValue creates the variable of its id. Without one, OpenVINO refuses the Assign with "map::at" or '
+        '"Can\'t find variable with id". An Assign of opset 3 must also depend on the ReadValue.'
+    ),
     fix="Give the Assign and the ReadValue the same `variable_id`.",
     bad=_GOOD.replace(
         'type="Assign" version="opset6"><data variable_id="v"', 'type="Assign" version="opset6"><data variable_id="w"'
@@ -50,10 +52,12 @@ VARIABLE_NOT_WRITTEN = Rule(
     "variable-not-written",
     Severity.ERROR,
     "A ReadValue reads a variable that no Assign writes.",
-    why="""OpenVINO loads and compiles the model, and its first inference fails: the CPU plugin looks for the Assign of
-        each ReadValue ("doesn't have sibling output"). A layer whose value nothing depends on is removed first, and
-        may stay.""",
-    fix="Add an Assign with the `variable_id` of the ReadValue, or use the initial value in place of the ReadValue.",
+    why=(
+        "OpenVINO loads and compiles the model, but the first inference fails, because the CPU plugin needs an "
+        'Assign for each ReadValue ("doesn\'t have sibling output"). A ReadValue that no output depends on is '
+        "removed before that, and causes no failure."
+    ),
+    fix="Add an Assign with the `variable_id` of the ReadValue, or replace the ReadValue by its initial value.",
     bad=_GOOD.replace(
         '<layer id="2" name="write" type="Assign" version="opset6"><data variable_id="v"/><input><port '
         'id="0"/></input></layer>\n',
@@ -68,9 +72,11 @@ VARIABLE_USED_TWICE = Rule(
     "variable-used-twice",
     Severity.WARNING,
     "Several layers read one variable, or several write it.",
-    why="""The CPU plugin of OpenVINO pairs one ReadValue with one Assign. It loads and compiles the model, and the
-        first inference fails or ends the process.""",
-    fix="Let all layers use the value of one ReadValue, and write the variable once.",
+    why=(
+        "The CPU plugin of OpenVINO expects one ReadValue and one Assign for each variable. It loads and compiles "
+        "the model, but the first inference fails or ends the process."
+    ),
+    fix="Use the output of one ReadValue in all layers, and write the variable once.",
     bad=_GOOD.replace(
         "</layers>",
         """<layer id="4" name="again" type="Assign" version="opset6"><data variable_id="v"/><input><port id="0"/>\
@@ -85,11 +91,12 @@ STATE_WITHOUT_SIZE = Rule(
     "state-without-size",
     Severity.NOTE,
     "A variable has no initial value and a dynamic size.",
-    why="""Without an initial value a variable begins with zeros, and each of its dynamic sizes with 0. A batch of 0
-        meets the batch of the input in the first inference: Concat fails, and what is added to it is empty. Where
-        `variable_shape` states a least size,
-each first inference fails.""",
-    fix="Give the ReadValue an initial value whose batch is that of the input, or write the batch in `variable_shape`.",
+    why=(
+        "A variable without an initial value starts with zeros, and its dynamic sizes start with 0. In the first "
+        "inference, its batch of 0 does not match the batch of the input: Concat fails, and results of broadcasting "
+        "are empty. If `variable_shape` has a lower bound above 0, the first inference always fails."
+    ),
+    fix="Give the ReadValue an initial value with the batch of the input, or fix the batch in `variable_shape`.",
     bad=_GOOD.replace('variable_shape="1,2"/><input><port id="0"/></input>', 'variable_shape="?,2"/>')
     .replace('<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>', "")
     .replace('<port id="1" precision="FP32"><dim>1</dim>', '<port id="1" precision="FP32"><dim>-1</dim>'),
@@ -144,7 +151,9 @@ def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
 def _why_unread(id: str | None, ids: Collection[str]) -> str:
     """Why nothing reads what is written to a variable, where layers read those with the ``ids``."""
     if id in ids:
-        return f"before opset6 this layer has to use the value of the ReadValue of {id}, which has to be as old"
+        return (
+            f"before opset6, this layer has to use the value of the ReadValue of {id}, which must be before opset6, too"
+        )
     if not ids:
         return "no layer reads a variable"
     return f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {_quoted(ids)}"
@@ -224,10 +233,10 @@ def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
 
     stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
     fault = VARIABLE_MISMATCH.fault(
-        f"the rank of the variable is open, and from it follows the initial value of {node.label!r}, which states "
+        f"the rank of the variable is unknown, and the initial value of {node.label!r} depends on it, which declares "
         f'"{stated.value}": '
-        "OpenVINO refuses a shape that is not known to cover its initial value",
-        help="write `variable_shape` here too",
+        "OpenVINO refuses a shape that may not cover its initial value",
+        help="also write `variable_shape` here",
         attribute="variable_shape",
     )
     place = root.place if attribute is None else root.located(attribute.place)
@@ -254,8 +263,8 @@ def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
         for several, verb in ((counting, "read"), (writers.get(id, ()), "written")):
             if len(several) > 1:
                 fault = VARIABLE_USED_TWICE.fault(
-                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin pairs one '
-                    "ReadValue with one Assign",
+                    f'the variable "{id}" is {verb} by {counted(len(several), "layer")}; the CPU plugin expects one '
+                    "ReadValue and one Assign",
                     help="use the value of one ReadValue everywhere" if verb == "read" else "write the variable once",
                     attribute="variable_id",
                 )
@@ -279,7 +288,7 @@ def _unwritten(id: str, written: list[str]) -> Fault:
     others = f"the written {'id' if len(written) == 1 else 'ids'} {are(len(written))} {_quoted(written)}"
     return VARIABLE_NOT_WRITTEN.fault(
         f'the variable "{id}" is read and never written: {others if written else "no layer writes a variable"}',
-        help=f'add an Assign with variable_id="{id}", or use the initial value in place of this layer',
+        help=f'add an Assign with variable_id="{id}", or replace this layer by the initial value',
         attribute="variable_id",
     )
 
@@ -328,7 +337,7 @@ def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
         least = [(axis, low) for axis, dim in enumerate(shape) if not isinstance(dim, int) and (low := _least(dim))]
         if least:
             fault = STATE_WITHOUT_SIZE.fault(
-                f"{text}: axis {least[0][0]} begins with 0 and has to be at least {least[0][1]}",
+                f"{text}: axis {least[0][0]} starts with 0 and has to be at least {least[0][1]}",
                 help="give this layer an initial value",
                 attribute="variable_shape",
                 severity=Severity.WARNING,
@@ -345,8 +354,8 @@ def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
     node, text = found[0]
     others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
     fault = STATE_WITHOUT_SIZE.fault(
-        f"{text}: the batch, axis 0, begins with 0{others}",
-        help="give this layer an initial value whose batch is that of the input",
+        f"{text}: the batch, axis 0, starts with 0{others}",
+        help="give this layer an initial value with the batch of the input",
         attribute="variable_shape",
     )
     return Problem(fault, graph.path, node, place=node.place)

@@ -17,8 +17,8 @@ MISSING_IR_VERSION = Rule(
     "IRL802",
     "missing-ir-version",
     Severity.ERROR,
-    "The ONNX model does not say which version of the format it has.",
-    why="The IR version fixes how the file is read; the ONNX checker and ONNX Runtime refuse a model without it.",
+    "The ONNX model does not state its IR version.",
+    why="The IR version determines how the file is read. The ONNX checker and ONNX Runtime refuse a model without it.",
     fix="Set `ir_version`, 8 or later for a current model.",
     refused=(refused("onnxruntime"),),
     fixable=True,
@@ -30,9 +30,11 @@ OPSET_TOO_NEW = Rule(
     "opset-too-new",
     Severity.ERROR,
     "The model imports an opset that no released runtime accepts.",
-    why="""ONNX Runtime refuses a model with an opset above its limit, whatever the operators. Where onnx has the opset
-        already, and only the newest ONNX Runtime that irlint knows does not, it is a warning.""",
-    fix="Convert the model to an older opset with onnx.version_converter, or export it for one.",
+    why=(
+        "ONNX Runtime refuses a model with an opset above its limit, even if it knows all operators of the model. If "
+        "the `onnx` package already has the opset and only ONNX Runtime does not, irlint warns."
+    ),
+    fix="Convert the model to an older opset with onnx.version_converter, or export it for an older opset.",
     bad="""<ir_version: 8, opset_import: ["" : 999]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,9 +49,12 @@ IR_VERSION_TOO_NEW = Rule(
     "ir-version-too-new",
     Severity.ERROR,
     "The model has an IR version that no released runtime accepts.",
-    why="ONNX Runtime refuses a model with an IR version above its limit, and the ONNX checker one above its own. "
-    "What onnx writes by default is often one ahead of the runtimes; irlint warns in that case.",
-    fix="Save the model with an older `ir_version`: most models need nothing that came with the newest.",
+    why=(
+        "ONNX Runtime and the ONNX checker each have a limit for the IR version, and refuse a model above it. The "
+        "default IR version of the `onnx` package is often one above the limit of ONNX Runtime; in that case, irlint "
+        "warns."
+    ),
+    fix="Save the model with an older `ir_version`: most models use nothing of the newest version.",
     bad="""<ir_version: 99, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -63,9 +68,11 @@ DUPLICATE_IMPORT = Rule(
     "duplicate-opset-import",
     Severity.WARNING,
     "The model imports one domain more than once.",
-    why="""A domain is imported once, with one version. ONNX Runtime takes the last version that is listed; other
-        readers may take the first. Where all are the same it is a note.""",
-    fix="Keep the version that the nodes are written for.",
+    why=(
+        "A model should import each domain once, with one version. ONNX Runtime uses the last entry; other readers "
+        "may use the first. If all versions are equal, this is a note."
+    ),
+    fix="Keep only the version for which the nodes were written.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "" : 13]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 13]>
@@ -78,11 +85,13 @@ IR_VERSION_TOO_OLD = Rule(
     "IRL807",
     "ir-version-too-old",
     Severity.WARNING,
-    "The IR version is older than what the model uses.",
-    why="""Opsets are imported from IR version 3 on: the ONNX checker refuses an older model that imports one. Later,
-        each opset was released with an IR version; runtimes take a newer opset in an older IR version, hence a
-        note.""",
-    fix="Set `ir_version` to the one that the message names.",
+    "The IR version is older than the features that the model uses.",
+    why=(
+        "Before IR version 3, models import no opsets, so the ONNX checker refuses an older model with an import. "
+        "Since then, each opset belongs to the IR version with which it was released. Runtimes also accept a newer "
+        "opset in an older IR version, so that case is a note."
+    ),
+    fix="Set `ir_version` to the version in the message.",
     bad="""<ir_version: 2, opset_import: ["" : 7]>
 g (float[2,3] x) => (float[2,3] y) { y = Add (x, x) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>
@@ -95,9 +104,11 @@ OPSET_BELOW_ONE = Rule(
     "opset-below-one",
     Severity.ERROR,
     "The model or a function imports an opset with a version below 1.",
-    why="Versions start at 1; no operator has an earlier version. Runtimes refuse the nodes of such a domain. If "
-    "neither ONNX nor ONNX Runtime defines the domain, it is a note.",
-    fix="Import the opset that the nodes are written for.",
+    why=(
+        "Versions start at 1, and no operator has an earlier version. Runtimes refuse nodes of such a domain. If "
+        "neither ONNX nor ONNX Runtime defines the domain, this is a note."
+    ),
+    fix="Import the opset for which the nodes were written.",
     bad="""<ir_version: 8, opset_import: ["" : 0]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -183,33 +194,30 @@ def _ir_version(model: Model) -> Iterator[Fault]:
         )
     elif version < FIRST_WITH_IMPORTS and model.imports:
         yield IR_VERSION_TOO_OLD.fault(
-            f"the model has IR version {version} and imports opsets, which IR version {FIRST_WITH_IMPORTS} brought; "
-            "the ONNX "
-            "checker refuses it",
+            f"the model has IR version {version} but imports opsets, which exist since IR version "
+            f"{FIRST_WITH_IMPORTS}; the ONNX checker refuses it",
             help=f"set ir_version to {FIRST_WITH_IMPORTS} or later",
         )
     elif version >= FIRST_WITH_IMPORTS and not model.imports and has_only_constants(model.graph):
         yield MISSING_OPSET_IMPORT.fault(
-            "the model imports no opset; ONNX Runtime refuses it, whatever its nodes",
-            help="import the opset of ai.onnx that the nodes are written for",
+            "the model imports no opset, so ONNX Runtime refuses it",
+            help="import the opset of ai.onnx for which the nodes were written",
         )
     elif version >= FIRST_WITH_IMPORTS:
         yield from _older_than_its_opset(version, model.opsets.get("", 0))
     if not model.imports and version < FIRST_WITH_IMPORTS:
         yield MISSING_OPSET_IMPORT.fault(
-            f"the model imports no opset; its nodes are taken as those of opset 1, as IR version {version} has it, and "
-            "ONNX "
-            "Runtime refuses it",
-            help="set ir_version to 3 or later, and import the opset of ai.onnx that the nodes are written for",
+            f"the model imports no opset, so its nodes are of opset 1 in IR version {version}; ONNX Runtime refuses it",
+            help="set ir_version to 3 or later, and import the opset of ai.onnx for which the nodes were written",
         )
 
 
 def _ir_version_too_new(version: int) -> Fault:
     advice = f"set ir_version to {RUNTIME_IR_VERSION}"
-    limit = f"ONNX Runtime {RUNTIME} takes IR version {RUNTIME_IR_VERSION} at most"
+    limit = f"ONNX Runtime {RUNTIME} accepts IR version {RUNTIME_IR_VERSION} at most"
     if version <= NEWEST_IR_VERSION:
         text = f"the model has IR version {version}; {limit}"
-        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no later one", severity=Severity.WARNING)
+        return IR_VERSION_TOO_NEW.fault(text, help=f"{advice}: the model needs no newer one", severity=Severity.WARNING)
     text = f"the model has IR version {version}; {limit}"
     if NEWEST_IR_VERSION > RUNTIME_IR_VERSION:
         text += f", and onnx {NEWEST_IR_VERSION}"
@@ -245,8 +253,8 @@ def _imported_twice(model: Model) -> Iterator[Fault]:
         imports = f"each time opset {versions[0]}" if alike else f"opset {', then '.join(map(str, versions))}"
         yield DUPLICATE_IMPORT.fault(
             f"the model imports {_name(domain)}{spelled} {'twice' if len(entries) == 2 else f'{len(entries)} times'}: "
-            f"{imports}" + ("" if alike else f"; ONNX Runtime takes the last, {versions[-1]}"),
-            help=f"import {_name(domain)} once, in the version that the nodes are written for",
+            f"{imports}" + ("" if alike else f"; ONNX Runtime uses the last one, {versions[-1]}"),
+            help=f"import {_name(domain)} once, with the version for which the nodes were written",
             severity=Severity.NOTE if alike else None,
         )
 
@@ -272,21 +280,21 @@ def _opsets(
             theirs = whole.get(domain, version)
             if theirs < version:
                 text = f"{fault.message}; the model imports opset {theirs}"
-                fault = OPSET_TOO_NEW.fault(text, help=f"let the function import opset {theirs}")
+                fault = OPSET_TOO_NEW.fault(text, help=f"import opset {theirs} in the function")
             yield Problem(fault, path, domain=domain)
 
 
 def _below_one(domain: str, version: int, who: str, *, refused: bool) -> Fault:
     return OPSET_BELOW_ONE.fault(
-        f"the {who} imports opset {version} of {_name(domain)}; versions begin with 1",
-        help=f"import the opset of {_name(domain)} that the nodes are written for",
+        f"the {who} imports opset {version} of {_name(domain)}; versions start at 1",
+        help=f"import the opset of {_name(domain)} for which the nodes were written",
         severity=None if refused else Severity.NOTE,
     )
 
 
 def _too_new(domain: str, version: int, limit: int, who: str) -> Fault:
     name = _name(domain)
-    text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} takes opset {limit} at most"
+    text = f"the {who} imports opset {version} of {name}; ONNX Runtime {RUNTIME} accepts opset {limit} at most"
     newest = latest_opset(domain) if domain in OFFICIAL_DOMAINS else limit
     if version <= newest:
         advice = f"convert the model to opset {limit} with onnx.version_converter, or export it for that opset"

@@ -186,7 +186,7 @@ def _given(name: str) -> bytes:
     while len(data) <= most and (piece := stream.read(min(most, PIECE))):
         data += piece
     if is_model and len(data) > most:
-        fail(f"standard input has more than the {most:,} bytes that are read", "help: give the file by its name")
+        fail(f"standard input has more than the {most:,} bytes that irlint reads", "help: give the file by its name")
     return bytes(data)
 
 

@@ -4,137 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import click
-from click.shell_completion import CompletionItem
 
 from irlint import __version__
 from irlint.command import check as session
+from irlint.command.click_forms import Commands, Sectioned, rules_like, topics_and_rules_like, with_options
 from irlint.command.options import (
     BROADCAST,
     CHECK,
-    COMMANDS,
     CONTRACT,
     DIFF,
     FIX,
     IGNORE,
     INFO,
-    KINDS,
-    METAVARS,
     RULES,
-    SECTIONS,
     SHAPES,
     SUMMARY,
     TARGETS,
     WHY,
-    default,
 )
 from irlint.command.streams import emit, fail, write_blocks
-from irlint.findings.wording import closest
-from irlint.lazy_typing import Any, NoReturn
-from irlint.policy.keys import Option
-
-#: The help of a command in the list of all is its first sentence, of at most this many characters.
-LONGEST = 200
-
-
-class _Choice(click.Choice[str]):
-    """One of several words; the message for another one names the most similar word."""
-
-    def fail(self, message: str, param: click.Parameter | None = None, ctx: click.Context | None = None) -> NoReturn:
-        word = message.partition("'")[2].partition("'")[0]
-        found = closest(word, self.choices)
-        super().fail(message + (f" Did you mean {found!r}?" if found else ""), param, ctx)
-
-
-def _rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The names and codes of rules that a shell may complete a word to."""
-    from irlint.policy.rulebook import every_rule
-
-    lead, comma, word = incomplete.rpartition(",")
-    names = [text for rule in every_rule() for text in (rule.code, rule.name)]
-    return [f"{lead}{comma}{name}" for name in names if name.startswith(word)]
-
-
-def _topics_and_rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The topics, names and codes that a shell may complete a word to."""
-    from irlint.reporters.guide import TOPICS
-
-    topics = [topic for topic in TOPICS if topic.startswith(incomplete)]
-    return [*topics, *_rules_like(context, parameter, incomplete)]
-
-
-def _with(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of rows."""
-
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        for option in reversed(tuple(options)):
-            command = _option(option)(command)
-        return command
-
-    return decorated
-
-
-def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    types = {
-        "choice": _Choice(option.values),
-        "number": click.IntRange(1),
-        "axis": click.INT,
-        "file": click.Path(),
-    }
-    return click.option(
-        *((f"{option.flag}/{option.twin}",) if option.kind == "switch" else option.spellings),
-        option.name,
-        type=types.get(option.kind),
-        is_flag=option.kind in ("flag", "switch"),
-        multiple=KINDS[option.kind] == (),
-        default=default(option),
-        metavar=option.metavar or METAVARS.get(option.kind),
-        help=option.help,
-        shell_complete=_rules_like if option.kind == "rules" else None,
-    )
-
-
-class _Commands(click.Group):
-    """``irlint PATH…`` is short for ``irlint check PATH…``."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise SystemExit(130) from None
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of use."""
-        return sorted(self.commands, key=COMMANDS.index)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, self.commands[name].get_short_help_str(limit=LONGEST)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands, and beside them the files that a path may go on with: bash drops commands that stand beside a
-        request to complete files by itself."""
-        found = super().shell_complete(ctx, incomplete)
-        if not found:
-            return [CompletionItem(incomplete, type="file")]
-        from glob import escape, glob
-
-        files = [] if incomplete.startswith("-") else sorted(glob(f"{escape(incomplete)}*")) if incomplete else []
-        return [*found, *(CompletionItem(f"{name}/" if os.path.isdir(name) else name) for name in files)]
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args[:1] == ["help"]:
-            args = [*args[1:2], "--help"]
-        if args and args[0] not in self.commands and args[0] not in COMMANDS:
-            args = ["check", *args]
-        return super().parse_args(ctx, args)
+from irlint.lazy_typing import Any
 
 
 @click.group(
-    cls=_Commands,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     no_args_is_help=True,
 )
@@ -145,36 +41,22 @@ def commands() -> None:
     `irlint PATH...` is short for `irlint check PATH...`, such as `irlint models/`. `irlint help COMMAND` shows the
     options of a command.
 
-    Completion in the shell: eval "$(_IRLINT_COMPLETE=bash_source irlint)", likewise zsh_source and fish_source.
+    To enable completion in bash: eval "$(_IRLINT_COMPLETE=bash_source irlint)"; use zsh_source or fish_source in other
+    shells.
     """
 
 
-class _Sectioned(click.Command):
-    """A command whose help has its options in sections."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in (*SECTIONS, "Help")}
-        sections = {option.name: option.section for option in CHECK}
-        for parameter in (each for each in self.get_params(ctx) if isinstance(each, click.Option)):
-            row = parameter.get_help_record(ctx)
-            if row is not None:
-                rows[sections.get(str(parameter.name), "Help")].append(row)
-        for section, listed in rows.items():
-            with formatter.section(section):
-                formatter.write_dl(listed)
-
-
-@commands.command(cls=_Sectioned)
+@commands.command(cls=Sectioned)
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
-@_with(CHECK)
+@with_options(CHECK)
 def check(paths: tuple[str, ...], **options: Any) -> None:
     """Checks models and reports findings.
 
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename.
 
     The configuration is irlint.toml, .irlint.toml or [tool.irlint] of pyproject.toml, in the nearest folder up to the
-    repository's root. An option replaces the key of the same name, with these exceptions: --ignore and --extend-select
-    change the selection, --severity adds to the table `severity`, and --shape adds to `models`.
+    repository's root. An option replaces the key of the same name, except that --ignore, --extend-select, --severity
+    and --shape add to the configuration.
     """
     session.check(paths, options)
 
@@ -192,7 +74,7 @@ def _values_like(context: click.Context, parameter: click.Parameter, incomplete:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(SHAPES)
+@with_options(SHAPES)
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape.
 
@@ -206,7 +88,7 @@ def shapes(model: str, **options: Any) -> None:
     from irlint.run.selection import Selection
 
     if options["depth"] is not None and options["around"] is None:
-        fail("--depth counts from what --around names, which is not given")
+        fail("--depth is only for --around, which is not given")
     selection = Selection(
         options["node"], options["around"] or "", options["depth"] or 1, ends=options["inputs_outputs"]
     )
@@ -225,17 +107,17 @@ def _page() -> int | None:
 
 @commands.command()
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...", type=click.Path())
-@_with(CONTRACT)
+@with_options(CONTRACT)
 def contract(models: tuple[str, ...], **options: Any) -> None:
-    """Prints which input sizes a MODEL accepts, and the output shapes that follow from them.
+    """Prints the inputs that a MODEL accepts, with the conditions on their sizes, and its outputs.
 
-    With --as config it takes several models.
+    With --as config, you can name several models.
     """
     tool, assumptions = options["as"], options["assume"]
     if len(models) > 1 and tool != "config":
-        fail("contract takes one model", "help: several with --as config")
+        fail("contract takes one model", "help: with --as config, you can name several")
     if tool is None and assumptions:
-        fail("--assume bounds what --as prints, which is not given")
+        fail("--assume is only for --as, which is not given")
     if tool is not None:
         for model in models:
             _print_profile(model, tool, assumptions, options)
@@ -249,7 +131,7 @@ def contract(models: tuple[str, ...], **options: Any) -> None:
 
 def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options: Any) -> None:
     if options["format"] != "text":
-        fail(f"--as prints text of its own: it does not go with --format {options['format']}")
+        fail(f"--as has its own output format and excludes --format {options['format']}")
     if tool in ("triton", "config") and assumptions:
         fail(f"--assume does not go with --as {tool}, which states what the model takes")
     if tool == "triton":
@@ -275,12 +157,12 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(INFO)
+@with_options(INFO)
 def info(model: str, **options: Any) -> None:
-    """Prints what a MODEL is and what it costs.
+    """Prints the size and cost of a MODEL.
 
-    Versions, inputs and outputs, operators, parameters, bytes, multiplications with an addition (MACs) and the peak
-    memory of activations, as expressions of the dynamic sizes. For a folder it prints a table.
+    Prints versions, inputs, outputs, operators, parameters, bytes, MACs (one multiplication and one addition) and the
+    peak memory of activations. Costs are expressions of the dynamic sizes. For a folder, prints a table of its models.
     """
     from irlint.command import questions
 
@@ -290,13 +172,13 @@ def info(model: str, **options: Any) -> None:
 @commands.command()
 @click.argument("model", type=click.Path())
 @click.argument("value", shell_complete=_values_like)
-@_with(WHY)
+@with_options(WHY)
 def why(model: str, value: str, **options: Any) -> None:
     """Prints where each size of a VALUE of a MODEL comes from.
 
-    Shows the node that computed the size, the arithmetic, and the nodes that passed it on. VALUE is the name of a
-    value, or of a node or layer for its first output; in an IR also the id of a layer, or id:port. A unique suffix of a
-    name is enough.
+    Shows the node that computed the size, the arithmetic, and the nodes that passed the size on unchanged. VALUE is the
+    name of a value, or of a node or layer for its first output. In an IR, it can also be the id of a layer, or id:port.
+    A unique suffix of a name is enough.
     """
     from functools import partial
 
@@ -312,11 +194,11 @@ def why(model: str, value: str, **options: Any) -> None:
 
 @commands.command()
 @click.argument("model", type=click.Path())
-@_with(TARGETS)
+@with_options(TARGETS)
 def targets(model: str, **options: Any) -> None:
-    """Prints which runtime releases load a MODEL, and why the others do not.
+    """Prints the runtime releases that load a MODEL, and why the others do not.
 
-    With --target, exits with status 1 where a named release refuses the MODEL.
+    With --target, exits with status 1 if a named release refuses the MODEL.
     """
     from irlint.command import questions
     from irlint.command.settings import named_targets
@@ -334,14 +216,14 @@ def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model
 
 @commands.command()
 @click.argument("models", nargs=-1, metavar="OLD NEW", type=click.Path())
-@_with(DIFF)
+@with_options(DIFF)
 def diff(models: tuple[str, ...], **options: Any) -> None:
     """Compares two models: inputs, outputs, accepted sizes, opsets, operators and nodes.
 
     OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 if NEW can
     replace OLD, else 1.
 
-    With --textconv it prints one model: git config diff.irlint.textconv "irlint diff --textconv"
+    With --textconv, prints one model as text. For git: git config diff.irlint.textconv "irlint diff --textconv"
     """
     from irlint.command import comparison
 
@@ -353,16 +235,17 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
 
 @commands.command()
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path())
-@_with(FIX)
+@with_options(FIX)
 def fix(paths: tuple[str, ...], **options: Any) -> None:
     """Fixes models in place. Without --unsafe-fixes the fixed model computes the same outputs, bit for bit.
 
-    ONNX: nodes are sorted, duplicate node names are made unique, and unused initializers, nodes, imports and entries of
-    value_info are removed. IR: shapes and types of ports inside the graph are replaced by the inferred ones, and
-    attributes that only other versions have are removed. Weights are copied, not read. The exit status is that of a
-    check of the fixed model.
+    In ONNX, sorts nodes, makes node names unique, and removes unused initializers, nodes, imports and entries of
+    value_info. In an IR, corrects the declared shapes and types of ports inside the graph, and removes attributes that
+    the operator does not have at its version. Weights are copied unchanged. The exit status is that of a check of the
+    fixed model.
 
-    --unsafe-fixes also fixes an error if exactly one edit fixes it without a new finding. Review the edits with --diff.
+    --unsafe-fixes also applies an edit if it is the only one that fixes an error without a new finding. Review such
+    edits with --diff.
 
     A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, which writes the model to
     standard output.
@@ -375,13 +258,13 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
 @commands.command()
 @click.argument("model", type=click.Path())
 @click.argument("node")
-@click.argument("rule", shell_complete=_rules_like)
-@_with(IGNORE)
+@click.argument("rule", shell_complete=rules_like)
+@with_options(IGNORE)
 def ignore(model: str, node: str, rule: str, **options: Any) -> None:
     """Suppresses the findings of a RULE at a NODE of a MODEL.
 
-    Adds a [[suppress]] entry to irlint.toml, or to the configuration in use, and keeps the rest of the file. NODE is
-    the name of a node, or of a value where no node is at fault.
+    Adds a [[suppress]] entry to the configuration in use, or to irlint.toml, and keeps the rest of the file. NODE is
+    the name of a node, or of a value if the finding has no node.
     """
     from irlint.command import ignoring
 
@@ -390,7 +273,7 @@ def ignore(model: str, node: str, rule: str, **options: Any) -> None:
 
 @commands.command()
 @click.argument("shapes", nargs=-1, metavar="SHAPE SHAPE...")
-@_with(BROADCAST)
+@with_options(BROADCAST)
 def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
     """Prints the result of each broadcast rule of ONNX and OpenVINO for the SHAPEs.
 
@@ -403,12 +286,11 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 
 @commands.command()
 @click.argument("journal", metavar="FILE", type=click.Path())
-@_with(SUMMARY)
+@with_options(SUMMARY)
 def summary(journal: str, **options: Any) -> None:
     """Counts the findings of a run by rule, by operator and by exporter.
 
-    FILE was written by `irlint check --format jsonl` or `--resume FILE`. An interrupted run is summarized as far as it
-    got.
+    FILE was written by `irlint check --format jsonl` or `--resume FILE`. For an interrupted run, counts what FILE has.
     """
     from irlint.command.questions import summary
 
@@ -416,11 +298,11 @@ def summary(journal: str, **options: Any) -> None:
 
 
 @commands.command()
-@click.argument("rule", required=False, metavar="[RULE|TOPIC]", shell_complete=_topics_and_rules_like)
+@click.argument("rule", required=False, metavar="[RULE|TOPIC]", shell_complete=topics_and_rules_like)
 def explain(rule: str | None) -> None:
-    """Prints the page of a rule or of a topic of the guide; without an argument lists both.
+    """Prints the page of a rule or topic. Without an argument, lists the topics and the families of rules.
 
-    A RULE is a code or a name; the first letters of codes (IRL2) list the rules of that family.
+    A RULE is a code or a name. A prefix of codes, such as IRL2, lists the rules that begin with it.
     """
     from irlint.command.questions import explanation
     from irlint.reporters.ansi import colored
@@ -429,7 +311,7 @@ def explain(rule: str | None) -> None:
 
 
 @commands.command()
-@_with(RULES)
+@with_options(RULES)
 def rules(**options: Any) -> None:
     """Lists every rule."""
     from irlint.policy.rulebook import every_rule
@@ -458,6 +340,6 @@ def init() -> None:
     from irlint.policy.template import FILE, text
 
     if os.path.lexists(FILE):
-        fail(f"{FILE} is there already", "help: edit it, or remove it first; nothing was written")
+        fail(f"{FILE} already exists", "help: edit the file, or remove it first; nothing was written")
     write_blocks(FILE, [text().encode()], "init")
-    emit(f"Wrote {FILE}: every key is there as a comment, and nothing is set. Try: irlint .\n")
+    emit(f"Wrote {FILE}: it explains every key in comments and sets none. Try: irlint .\n")

@@ -37,7 +37,7 @@ def as_text(models: Sequence[str], options: Mapping[str, Any]) -> None:
     if len(models) != 1:
         fail(f"--textconv prints one model, and {len(models)} are named", "help: irlint diff --textconv MODEL")
     if options["format"] != "text":
-        fail("--textconv prints text", "help: leave --format out")
+        fail("--textconv prints text", "help: remove --format")
     from irlint.run.textconv import text_of
 
     emit(_asked(lambda: text_of(models[0])), "utf-8")

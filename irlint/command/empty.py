@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
 
 ALLOWED = "help: name a model or a folder with .onnx or .xml models; --allow-empty allows this"
-FORCED = "help: `exclude` holds for files that are named because of --force-exclude"
+FORCED = "help: `exclude` also applies to the named files because of --force-exclude"
 
 #: The most files and lines that a message names.
 SHOWN = 4

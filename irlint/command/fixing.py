@@ -45,13 +45,13 @@ def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
     settings.judge(paths, {**options, "executor": "processes", "changed_since": None, "update_baseline": False})
     there = next(filter(is_url, paths), None)
     if there is not None:
-        fail(f"{there} is no file on this machine, so it cannot be changed", "help: download it first")
+        fail(f"{there} is not a file on this machine, so irlint cannot change it", "help: download it first")
     if options["output"] is not None and (len(paths) != 1 or os.path.isdir(paths[0])):
-        fail("--output is for one file", "help: name one model, or leave --output out to change files in place")
+        fail("--output is for one file", "help: name one model, or remove --output to change the files in place")
     if options["freeze"] and not options["shape"]:
-        fail("--freeze writes the sizes of --shape, which is not given")
+        fail("--freeze writes the shapes of --shape, which is not given")
     if options["output"] is not None and options["diff"]:
-        fail("--diff writes nothing, so it does not go with --output")
+        fail("--diff writes no file, so it excludes --output")
 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
@@ -65,8 +65,8 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     outside = leading_out(found, named)
     found = [path for path in found if path not in outside]
     if outside:
-        links = f"{counted(len(outside), 'link')} to files outside of what was named ({first(outside)})"
-        results.note([f"not fixed: {links}; name a file to have it fixed"])
+        links = f"{counted(len(outside), 'link')} to files outside of the named paths ({first(outside)})"
+        results.note([f"not fixed: {links}; name a file to fix it"])
     if not found and "-" not in paths and not options["allow_empty"]:
         fail("there is no model to fix among the paths", "help: name a model file, or a folder with models")
     return found

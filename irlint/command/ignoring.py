@@ -27,7 +27,7 @@ def ignore(model: str, node: str, rule: str, options: Any) -> None:
     the configuration that holds for this folder, or one entry for each rule that a prefix names and the node breaks;
     ends with status 2 where there is no such finding."""
     if not (options["reason"] or "").strip():
-        fail("--reason is missing", "help: say why the finding may stay")
+        fail("--reason is missing", "help: state why you accept the finding")
     config = settings.configuration({"config": options["config"], "isolated": False})
     found = _fitting(model, node, rule, config)
     file = config.file if config is not None else options["config"] or FILE
@@ -80,7 +80,10 @@ def _entry(model: str, rule: str, node: str, options: Any) -> str:
     quoted = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in lines.items()}
     text = "".join(f"{key} = {value}\n" for key, value in quoted.items())
     if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
-        fail("a name is no UTF-8 text, and TOML cannot hold it", "help: write an entry with a glob for its letters")
+        fail(
+            "a name is not UTF-8 text, so TOML cannot contain it",
+            "help: write an entry with a glob that matches the name",
+        )
     return text + (f"expires = {options['expires']}\n" if options["expires"] else "")
 
 

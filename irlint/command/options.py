@@ -58,7 +58,7 @@ METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "
 OWN = (
     Option(
         "--output",
-        "Also write the report to a file; without FORMAT= the suffix of FILE decides.",
+        "Also write the report to a file; without FORMAT=, its suffix sets the format.",
         "texts",
         metavar="[FORMAT=]FILE",
         after="--format",
@@ -66,15 +66,17 @@ OWN = (
     ),
     Option(
         "--resume",
-        "Write results to this journal (form: jsonl) and continue an interrupted run.",
+        "Write results to this journal (jsonl), or continue the run that it records.",
         "file",
         after="--format",
         section="Report",
     ),
-    Option("--jobs", "Worker processes (default: automatic).", "number", after="--fail-on", section="Outcome"),
+    Option(
+        "--jobs", "Number of worker processes (default: automatic).", "number", after="--fail-on", section="Outcome"
+    ),
     Option(
         "--executor",
-        "Run checks in processes, in dask (a cluster on this machine), or in dask://HOST:PORT.",
+        "Where to run checks: processes, dask (a local cluster), or dask://HOST:PORT.",
         "text",
         metavar="EXECUTOR",
         default="processes",
@@ -83,7 +85,7 @@ OWN = (
     ),
     Option(
         "--cache",
-        "Cache results in this folder and reuse those of unchanged models.",
+        "Store results in this folder, and reuse them for unchanged models.",
         "file",
         metavar="FOLDER",
         after="--fail-on",
@@ -106,23 +108,28 @@ OWN = (
     ),
     Option(
         "--weights",
-        "Also read large constants: NaN, infinity, scales of 0, numbers lost in casts.",
+        "Also search large constants for NaN, infinity, scales of 0 and lossy casts.",
         "flag",
         section="Models",
     ),
-    Option("--no-ignores", "Report findings that models list under irlint.ignore.", "flag", section="Rules"),
+    Option(
+        "--no-ignores",
+        "Also report findings that a model silences by irlint.ignore in its metadata.",
+        "flag",
+        section="Rules",
+    ),
     Option(
         "--changed-since",
-        "Check only models that differ from a git revision, or whose weights do.",
+        "Check only models that differ, or whose weights differ, from this git revision.",
         "text",
         metavar="REF",
         section="Files",
     ),
-    Option("--force-exclude", "Apply `exclude` to named files as well.", "flag", section="Files"),
+    Option("--force-exclude", "Also apply `exclude` to files that you name.", "flag", section="Files"),
     Option("--allow-empty", "Exit with status 0 if there is nothing to check.", "flag", section="Outcome"),
     Option(
         "--stdin-filename",
-        "Name of the model on standard input (PATH is -).",
+        "File name for the model on standard input (with - as PATH).",
         "text",
         metavar="NAME",
         section="Files",
@@ -179,7 +186,7 @@ def _as_in_check(*flags: str) -> tuple[Option, ...]:
     return tuple(option for option in CHECK if option.flag in flags)
 
 
-FORM = Option("--format", "Output form (default: text).", "choice", values=("text", "json"), default="text")
+FORM = Option("--format", "Output format (default: text).", "choice", values=("text", "json"), default="text")
 
 #: The options of every command that answers a question about one model.
 ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
@@ -187,21 +194,21 @@ ANSWER = (FORM, *_as_in_check("--shape", "--config", "--isolated"))
 TARGETS = (
     Option(
         "--format",
-        "Output form (default: text).",
+        "Output format (default: text).",
         "choice",
         values=("text", "json", "markdown", "html"),
         default="text",
     ),
     Option(
         "--target",
-        "Report this release alone; exit with status 1 if it refuses the model.",
+        "Report only this release; exit with status 1 if it refuses the model.",
         "texts",
         metavar="NAME[@RELEASE]",
     ),
 )
 
 INFO = (
-    Option("--format", "Output form (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
+    Option("--format", "Output format (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
     *_as_in_check("--shape", "--config", "--isolated"),
 )
 
@@ -224,44 +231,44 @@ FIX = (
         "--isolated",
         "--stdin-filename",
     ),
-    Option("--unsafe-fixes", "Also fix an error for which exactly one fix was found.", "flag"),
-    Option("--freeze", "Write the sizes of --shape into the file.", "flag"),
-    Option("--annotate", "Write missing value_info (ONNX).", "flag"),
-    Option("--diff", "Change no file; print the changes, and exit with status 1 if there are any.", "flag"),
+    Option("--unsafe-fixes", "Also apply a suggested fix if it is the only candidate.", "flag"),
+    Option("--freeze", "Write the shapes of --shape into the model.", "flag"),
+    Option("--annotate", "Add missing value_info (ONNX).", "flag"),
+    Option("--diff", "Print the changes without writing them; exit with status 1 if there are any.", "flag"),
     Option(
-        "--output", "Write the fixed model here and leave its file unchanged (one model only).", "file", metavar="FILE"
+        "--output", "Write the fixed model to this file instead of its own (one model only).", "file", metavar="FILE"
     ),
     FORM,
 )
 
 IGNORE = (
-    Option("--reason", "Why the finding may stay (required).", "text", metavar="TEXT"),
-    Option("--expires", "Last day of the entry, such as 2030-01-31.", "text", metavar="DATE"),
+    Option("--reason", "Why you accept the finding (required).", "text", metavar="TEXT"),
+    Option("--expires", "Last day on which the entry hides the finding, such as 2030-01-31.", "text", metavar="DATE"),
     *_as_in_check("--config"),
 )
 
-RULES = (replaced(FORM, help="Output form; json has the full pages (default: text)."),)
+RULES = (replaced(FORM, help="Output format; json includes the full pages (default: text)."),)
 
 SHAPES = (
     *ANSWER,
-    Option("--node", "Show only values whose name, or whose node's name, matches.", "globs"),
+    Option("--node", "Show only values whose name, or whose node's name, matches this glob.", "globs"),
     Option("--around", "Show only values near this node or value.", "text", metavar="NAME"),
     Option("--depth", "With --around: maximum distance in nodes (default: 1).", "number"),
     Option("--inputs-outputs", "Show only the inputs and outputs of the model.", "flag"),
-    Option("--verbose", "Show constants as well.", "flag", short="-v"),
+    Option("--verbose", "Also show constants.", "flag", short="-v"),
 )
 
 WHY = (
     Option("--axis", "Explain only this axis; negative numbers count from the last axis.", "axis"),
     *ANSWER,
-    Option("--verbose", "List every node that kept a size.", "flag", short="-v"),
+    Option("--verbose", "List every node that passed a size on unchanged.", "flag", short="-v"),
 )
 
 CONTRACT = (
     *ANSWER,
     Option(
         "--as",
-        "Print code or options for this tool, ready to paste.",
+        "Print the contract as code or options for this tool.",
         "choice",
         values=("torch", "onnxruntime", "openvino", "trtexec", "triton", "config"),
     ),
@@ -271,12 +278,12 @@ CONTRACT = (
 )
 
 DIFF = (
-    Option("--format", "Output form (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
+    Option("--format", "Output format (default: text).", "choice", values=("text", "json", "markdown"), default="text"),
     Option("--textconv", "Print one MODEL as lines of text, for `git diff`.", "flag"),
 )
 
 SUMMARY = (
-    Option("--format", "Output form (default: text).", "choice", values=("text", "json", "html"), default="text"),
+    Option("--format", "Output format (default: text).", "choice", values=("text", "json", "html"), default="text"),
 )
 
 BROADCAST = (

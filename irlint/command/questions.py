@@ -117,7 +117,7 @@ def summary(file: str, form: str) -> None:
     except journal.BrokenJournal as error:
         fail(f"{file} is no journal of a check: {error}", "help: `irlint check --format jsonl` writes one")
     if not is_whole:
-        notify(f"note: {file} is of a run that was cut off, or lasts; --resume {file} goes on with it")
+        notify(f"note: {file} is from a run that was interrupted or still runs; --resume {file} continues it")
     if form == "json":
         emit(statistics.document(found), "utf-8", "json")
     elif form == "html":

@@ -103,8 +103,8 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
 
 def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
     """Notices of files in the baseline that are called otherwise now."""
-    advice = "" if options["update_baseline"] else "; --update-baseline writes that"
-    yield from (f"{options['baseline']}: {old} is called {new} now{advice}" for old, new in names.items())
+    advice = "" if options["update_baseline"] else "; --update-baseline writes the new name"
+    yield from (f"{options['baseline']}: {old} was renamed to {new}{advice}" for old, new in names.items())
 
 
 def with_new_baseline(
@@ -174,7 +174,7 @@ def notices(
 
         idle = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
         if idle:
-            yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline takes them out"
+            yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline removes them"
 
 
 def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:
@@ -183,8 +183,7 @@ def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:
     for at, entry in enumerate(entries.entries):
         if at not in fitting:
             yield (
-                f'{entry.place}: "{entry.glob}" of per-file-ignores fits no file that was checked: correct it, or '
-                "remove it"
+                f'{entry.place}: "{entry.glob}" of per-file-ignores matches no checked file: correct it, or remove it'
             )
 
 

@@ -46,7 +46,7 @@ def configuration(options: Mapping[str, Any]) -> Config | None:
     """The configuration that is named or found, None where there is none."""
     named = options["config"]
     if named is not None and options["isolated"]:
-        fail("--config and --isolated exclude each other", "help: give one of them")
+        fail("--config and --isolated cannot be combined", "help: give one of them")
     if named is not None:
         return _loaded(named) or fail(f"{named} has no table [tool.irlint]", end=NOTHING)
     if options["isolated"]:
@@ -101,7 +101,7 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
     if executor not in ("processes", "dask") and not (executor.startswith("dask://") and host and port.isdigit()):
         fail(f"--executor {executor}: it has to be processes, dask, or dask://HOST:PORT")
     if options["changed_since"] and any(map(is_url, paths)):
-        fail("--changed-since is for models in a git repository, and a URL leads to none")
+        fail("--changed-since is only for models in a git repository, not for URLs")
     if options["update_baseline"] and not options["baseline"]:
         fail("--update-baseline needs a file to write", "help: give --baseline FILE, or `baseline` in irlint.toml")
 
@@ -130,7 +130,7 @@ def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, e
     for file in files:
         is_odd = os.path.exists(file) and not os.path.isfile(file)
         if os.path.realpath(file) in taken and not is_odd:
-            fail(f"--output: {file} would be {what}", "help: give a file of its own", end=end)
+            fail(f"--output: {file} would be {what}", "help: name another file", end=end)
 
 
 def _output(entry: str) -> tuple[Form, str]:
@@ -186,7 +186,7 @@ def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
         return None
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
     if not names:
-        fail(f"{option}: no rule is named", RULES_HELP)
+        fail(f"{option}: it names no rule", RULES_HELP)
     from irlint.policy.rulebook import judged
 
     try:
@@ -257,7 +257,7 @@ def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
 
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
     if not names:
-        fail("--target: no target is named", "help: such as --target onnxruntime@1.17")
+        fail("--target: it names no target", "help: name one, such as --target onnxruntime@1.17")
     for name in names:
         try:
             target(name)

@@ -113,7 +113,7 @@ def _judge(options: Mapping[str, Any]) -> None:
         return
     for name in ("output", "update_baseline"):
         if options[name]:
-            fail(f"--resume keeps no report for --{name.replace('_', '-')}", "help: leave one of them out")
+            fail(f"--resume keeps no report for --{name.replace('_', '-')}", "help: remove one of them")
     if options["stdin_filename"] is not None:
         fail("--resume is for models in files, and - is none")
 

@@ -1,1 +1,1 @@
-"""What a model demands of the sizes that it is fed: from what each operator needs to what holds for the whole."""
+"""The contract of a model: from the requirements of each operator to the conditions on the sizes of the inputs."""

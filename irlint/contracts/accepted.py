@@ -1,5 +1,5 @@
-"""Which sizes two models take for inputs that they share: compared symbol by symbol, and together at sizes that
-separate them."""
+"""The sizes that two models accept for their shared inputs: compared symbol by symbol, and together at sizes that
+only one of them accepts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Point = Mapping[str, int]
 
 
 def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
-    """The tensor that a value is, or that its elements are."""
+    """The tensor of a value, or of its elements."""
     while isinstance(known, (SequenceType, Optional)):
         known = known.element
     return known if isinstance(known, (Tensor, SparseTensor)) else None
@@ -42,7 +42,7 @@ def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
 
 @record
 class Axis:
-    """An axis of an input that two models share, and its size in each."""
+    """An axis of an input that both models have, and its size in each."""
 
     end: End
     axis: int
@@ -63,12 +63,12 @@ def shared_axes(pairs: Iterable[tuple[End, End]]) -> list[Axis]:
 
 
 def swapped(axes: Iterable[Axis]) -> list[Axis]:
-    """The same axes, with the models in each other's place."""
+    """The same axes with the two models exchanged."""
     return [Axis(each.end, each.axis, each.new, each.old) for each in axes]
 
 
 def settled(dim: Dim, contract: Contract) -> Dim:
-    """A size, with a number or another symbol in place of a symbol that is one."""
+    """A size in which symbols are replaced by the number or symbol that they equal."""
     for _ in range(MAX_CHAIN):
         before = dim
         try:
@@ -81,7 +81,7 @@ def settled(dim: Dim, contract: Contract) -> Dim:
 
 
 def sizes_of(dim: MaybeDim, contract: Contract) -> Sizes | None:
-    """The sizes that an axis of an input can have; None where that is too complex."""
+    """The possible sizes of an axis of an input; None if that is too complex."""
     if dim is None:
         return ALL
     dim = settled(dim, contract)
@@ -92,7 +92,7 @@ def sizes_of(dim: MaybeDim, contract: Contract) -> Sizes | None:
 
 
 def sizes_text(name: str, sizes: Sizes) -> str:
-    """``any size``, ``only 3``, or the conditions that the sizes fulfil."""
+    """``any size``, ``only 3``, or the conditions on the sizes."""
     if sizes.single is not None:
         return f"only {sizes.single}"
     texts = conditions(name, sizes)
@@ -103,7 +103,8 @@ def sizes_text(name: str, sizes: Sizes) -> str:
 
 @record
 class Taken:
-    """What a model takes: its contract, and the sizes that the file calls by an expression over others."""
+    """The inputs that a model accepts: its contract, and the sizes whose names in the file are expressions of other
+    sizes."""
 
     contract: Contract
     texts: Mapping[str, str]
@@ -111,8 +112,8 @@ class Taken:
 
 @record
 class Broken:
-    """A condition of the new model that sizes which both models otherwise take do not fulfil; ``name`` is that of two
-    axes that it wants to be equal."""
+    """A condition of the new model that some sizes violate although both models otherwise accept them; ``name`` is
+    that of two axes that the condition makes equal."""
 
     point: Point
     condition: Condition | None = None
@@ -120,7 +121,7 @@ class Broken:
 
 
 def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
-    """What the new model demands of several sizes together that the old one does not."""
+    """The conditions on several sizes together that the new model has and the old one does not."""
     several = [each for each in new.contract.conditions if not each.when and not _is_of_one(each, new.contract)]
     formulas = [(each, Formula(each.text)) for each in several]
     found: dict[str, Broken] = {}
@@ -136,7 +137,7 @@ def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Brok
 
 
 def _is_of_one(condition: Condition, contract: Contract) -> bool:
-    """Whether a condition says what one axis by itself may be, which is compared as a set."""
+    """Whether a condition is about one axis alone; such conditions are compared as sets of sizes."""
     relations = condition.demand.requirement.any_of
     names = {
         str(settled(symbol(name), contract))
@@ -149,7 +150,7 @@ def _is_of_one(condition: Condition, contract: Contract) -> bool:
 
 
 def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
-    """Sizes of the old model's symbols that it takes, and that the new one takes of each axis by itself."""
+    """Sizes for the symbols of the old model that it accepts, and of which the new model accepts each by itself."""
     old, new = taken.contract, other.contract
     spans: dict[str, Sizes | None] = {}
     for each in axes:
@@ -176,7 +177,8 @@ def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
 
 
 def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
-    """The sizes of the new model's symbols where those of the old one's are given, and a symbol that would have two."""
+    """The sizes of the new model's symbols for given sizes of the old model's, and a symbol that would need two
+    sizes."""
     env: dict[str, int] = {}
     for each in axes:
         if each.old is None or not isinstance(each.new, Expr):
@@ -188,7 +190,7 @@ def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
 
 
 def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """The sizes of all symbols of the old model, where those are given that stand for the others; ``given`` maps their
+    """The sizes of all symbols of the old model, computed from those that determine the others; ``given`` maps their
     names to what they stand for."""
     try:
         return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
@@ -197,7 +199,8 @@ def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
 
 
 def _sum(text: str) -> Formula | None:
-    """The formula of a size that is called by an expression over other sizes, ``past + 1``; None for any other name."""
+    """The formula of a size whose name is an expression of other sizes, such as ``past + 1``; None for any other
+    name."""
     if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_SUM:
         return None
     if not all(each.isalnum() or each in "_+-*/() " for each in text):
@@ -209,7 +212,7 @@ def _sum(text: str) -> Formula | None:
 
 
 def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
-    """The sizes, those in place that are called by what they are."""
+    """The sizes, with those replaced whose names are expressions."""
     found = dict(sizes)
     for name, formula in sums:
         try:
@@ -222,7 +225,7 @@ def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
 
 
 def _tried(sizes: Sizes | None) -> list[int]:
-    """A few sizes of a set: the smallest, and one further on."""
+    """A few sizes of a set: the smallest one and a larger one."""
     if sizes is None or sizes.is_empty:
         return []
     least, greatest = sizes.least, sizes.greatest
@@ -232,7 +235,7 @@ def _tried(sizes: Sizes | None) -> list[int]:
 
 
 def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
-    """Combinations of sizes: all of a few, else some that are drawn, the same in every run."""
+    """Combinations of sizes: all if there are few, else a sample that is the same in every run."""
     count = 1
     for sizes in tried.values():
         count *= len(sizes)
@@ -249,7 +252,7 @@ def _combined(tried: Mapping[str, list[int]]) -> Iterator[Point]:
 
 
 def _holds(formula: Formula, sizes: Point) -> bool | None:
-    """Whether a condition holds; None where it is about other sizes than these."""
+    """Whether a condition is true; None if it is about other sizes than these."""
     try:
         return formula.holds(sizes)
     except (KeyError, ZeroDivisionError):

@@ -33,13 +33,13 @@ def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
     try:
         found = _conjunction(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, TypeError, ZeroDivisionError, TooComplex):
-        raise ValueError(f"{text!r} is no assumption: it has to be {FORM}") from None
+        raise ValueError(f"{text!r} is not an assumption: it has to be {FORM}") from None
     mentioned = frozenset[str]().union(
         *(symbols(side) for each in found for relation in each for side in (relation.left, relation.right))
     )
     for name in sorted(mentioned.difference(names)):
-        known = f"those that are open are {', '.join(sorted(names))}" if names else "no size of an input is open"
-        raise ValueError(f"{text!r} assumes something of {name!r}, which is no size of an input; {known}")
+        known = f"the dynamic ones are {', '.join(sorted(names))}" if names else "no size of an input is dynamic"
+        raise ValueError(f"{text!r} is about {name!r}, which is not a size of an input; {known}")
     return found
 
 

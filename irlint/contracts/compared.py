@@ -121,7 +121,7 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
         message = f"{what} `{each.name}` ({type_text(each.type)}) is gone{instead}"
         yield Change(f"{what}-removed", message, each.name, breaking=True)
     for each in added:
-        message = f"{what} `{each.name}` ({type_text(each.type)}) is new" + ", and has to be fed" * (what == "input")
+        message = f"{what} `{each.name}` ({type_text(each.type)}) is new" + ", and must be fed" * (what == "input")
         yield Change(f"{what}-added", message, each.name, breaking=what == "input")
     for kind, change, optional in (
         ("removed", "gone", [each.name for each in ends.gone if each.optional]),
@@ -130,7 +130,7 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
         if optional:
             count = f"{len(optional)} inputs" if len(optional) > 1 else "input"
             verb = "are" if len(optional) > 1 else "is"
-            message = f"{count} {listed(optional)} {verb} {change}, which need not be fed"
+            message = f"{count} {listed(optional)} {verb} {change}, which are optional"
             yield Change(f"input-{kind}", message, optional[0])
 
 
@@ -150,7 +150,8 @@ def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> 
     one, at, place = moved[0]
     more = f", and {len(moved) - 1} more moved" if len(moved) > 1 else ""
     message = (
-        f"{what} `{one.name}` is at position {place}, where it was at {at}{more}: who goes by position gets another"
+        f"{what} `{one.name}` is at position {place}, where it was at {at}{more}: callers that use positions get "
+        "another one"
     )
     yield Change(f"{what}-moved", message, one.name, breaking=True)
 
@@ -160,7 +161,7 @@ def _input_types(old: End, new: End) -> Iterator[Change]:
         message = f"input `{new.name}` is {_dtype(new)}, where it was {_dtype(old)}"
         yield Change("type-changed", message, new.name, breaking=True)
     if old.optional != new.optional:
-        change = "has to be fed: its default is gone" if old.optional else "need not be fed any more: it has a default"
+        change = "must be fed: its default was removed" if old.optional else "is optional: it has a default"
         kind = "input-narrowed" if old.optional else "input-widened"
         yield Change(kind, f"input `{new.name}` {change}", new.name, breaking=old.optional)
     one, other = tensor_of(old.type), tensor_of(new.type)
@@ -250,14 +251,14 @@ def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
         message = f"{_wanted(broken, swapped(axes))} no more"
         yield Change(
             "contract-widened",
-            message.replace("has to hold no more", "need not hold any more"),
+            message.replace("is no longer required", "is no longer required"),
             _condition_name(broken),
         )
 
 
 def _wanted(broken: Broken, axes: Sequence[Axis]) -> str:
     if broken.condition is not None:
-        return f"`{broken.condition.text}` has to hold ({_demanded(broken.condition)})"
+        return f"`{broken.condition.text}` is required ({_demanded(broken.condition)})"
     places = [each for each in axes if str(each.new) == broken.name]
     return f"`{broken.name}` is one size, that of {_where(places)},"
 
@@ -274,10 +275,10 @@ def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Ch
     after = {_branch(each, each.text): each.when for each in new.conditions}
     for (branch, text), when in sorted(after.items()):
         if branch and (branch, text) not in before and ("", text) not in before:
-            yield Change("contract-narrowed", f"where `{when}` runs, `{text}` has to hold now", text)
+            yield Change("contract-narrowed", f"where `{when}` runs, `{text}` is now required", text)
     for (branch, text), when in sorted(before.items()):
         if branch and (branch, text) not in after and ("", text) not in after:
-            yield Change("contract-widened", f"where `{when}` runs, `{text}` need not hold any more", text)
+            yield Change("contract-widened", f"where `{when}` runs, `{text}` is no longer required", text)
 
 
 def _branch(condition: Condition, text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""What a whole model demands of the sizes of its inputs: each condition once, solved where it is about one size."""
+"""The conditions of a model on the sizes of its inputs: each condition once, solved if it is about one size."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ MOST_BESIDE = 100
 
 @record
 class Condition:
-    """A text that Python evaluates, the demand that is the first to make it, and how many nodes do.
+    """A condition as a Python expression, its first requirement, and the number of nodes that need it.
 
-    ``when`` is the path of the body that may never run, for which alone the condition holds.
+    ``when`` is the path of the body that may never run, if only that body needs the condition.
     """
 
     text: str
@@ -61,7 +61,7 @@ class Condition:
 
 @record(eq=False)
 class Open:
-    """A demand that is not proven, with what is left of its relations."""
+    """A requirement that is not proven, with its remaining relations."""
 
     demand: Demand
     relations: tuple[Relation, ...]
@@ -75,12 +75,12 @@ class Open:
 class Contract:
     """The conditions of a model, in the order of the graph.
 
-    ``sizes`` maps a symbol to its possible sizes, where an unconditional condition limits it, and ``values`` what a
-    symbol is, where that is one number or another symbol. ``facts`` are expressions that are at least 0 if the
-    conditions hold. ``satisfiable`` is False where no sizes of at least 1 fulfil them, and ``impossible`` are the
-    demands that then contradict each other. ``unknown`` are demands on sizes that no input determines, ``makers`` those
-    that limit one size, each with the sizes that it leaves, ``equal`` those for which a symbol is another one, and
-    ``joint`` those that hold always and are about several sizes together.
+    ``sizes`` maps a symbol to its possible sizes if an unconditional condition limits it, and ``values`` maps a
+    symbol to the number or symbol that it equals. ``facts`` are expressions that are at least 0 if the conditions
+    are met. ``satisfiable`` is False if no sizes of at least 1 meet them, and ``impossible`` are then the
+    contradicting requirements. ``unknown`` are requirements on sizes that no input determines. ``makers`` are the
+    requirements that limit one size, each with the remaining sizes, ``equal`` those that make two symbols equal, and
+    ``joint`` the unconditional ones on several sizes together.
     """
 
     conditions: tuple[Condition, ...]
@@ -95,14 +95,14 @@ class Contract:
     joint: tuple[Open, ...] = ()
 
     def returned(self, a: Dim) -> Dim:
-        """A size of an output, where the conditions hold."""
+        """A size of an output, simplified by the conditions."""
         bounded: dict[str, Dim] = {name: symbol(name, 1) for name in symbols(a) if not name.startswith("_")}
         bounded |= {name: symbol(name, sizes.least, sizes.greatest) for name, sizes in self.sizes.items()}
         return reduced(within(a, {**bounded, **self.values}, self.facts), self.sizes) if self.satisfiable else a
 
 
 def contract_of(known: Known) -> Contract:
-    """What the operators of a model demand, taken together."""
+    """The contract for the requirements of a model's operators."""
     graph = known.model.graph
     given = [known.types.get(value) for value in graph.inputs] if graph is not None else []
     limits = _limits(given)
@@ -139,7 +139,7 @@ def contract_of(known: Known) -> Contract:
 
 
 def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
-    """The least and the greatest size of each symbol in the shapes of inputs, in their order."""
+    """The smallest and largest size of each symbol in the shapes of inputs, in order."""
     found: dict[str, Bounds] = {}
     for each in given:
         names = sorted(names_in([each]))
@@ -152,7 +152,7 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
 
 
 class Group:
-    """The demands that hold together; ``limits`` are the least and the greatest size of the symbols of inputs."""
+    """Requirements that apply together; ``limits`` are the smallest and largest sizes of the symbols of inputs."""
 
     def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
         self.limits = limits
@@ -203,7 +203,7 @@ class Group:
         self.joint += left.values()
 
     def _settle(self, waiting: list[Open]) -> None:
-        """Puts what symbols are into the demands, until that changes nothing."""
+        """Replaces symbols by their known values in the requirements until nothing changes."""
         for _ in range(ROUNDS):
             self._places = by_name(each.names for each in self.joint)
             before = dict(self.values), [each.relations for each in self.joint]
@@ -213,7 +213,7 @@ class Group:
                 break
 
     def _fix(self) -> None:
-        """Narrows each symbol for which a demand on several symbols leaves only one possible size, or none."""
+        """Narrows each symbol for which a requirement on several symbols leaves only one size, or none."""
         limits = self._bounds()
         for each in self.joint[:MOST_BESIDE]:
             for name in sorted(each.names) if len(each.relations) == 1 and len(each.names) <= MOST_TOGETHER else ():
@@ -224,7 +224,7 @@ class Group:
                     self._narrow(name, each.demand, sizes, together)
 
     def _bounds(self) -> dict[str, Bounds]:
-        """The least and the greatest size that each symbol can have."""
+        """The smallest and largest size of each symbol."""
         found = dict(self.limits)
         for name, sizes in self.sizes.items():
             low, high = found.get(name, (1, None))
@@ -233,7 +233,7 @@ class Group:
         return found
 
     def _with_others(self, demand: Demand) -> list[Demand]:
-        """The demands that limited or equated the symbols of this demand, with itself last."""
+        """This requirement, after those that limited or equated its symbols."""
         names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
         equal: list[Demand] = []
         for name in list(names):
@@ -245,7 +245,7 @@ class Group:
         return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
 
     def _shorten(self) -> None:
-        """Drops the demands on several sizes that follow from other demands."""
+        """Drops the requirements on several sizes that follow from others."""
         first: dict[object, Open] = {}
         for each in self.joint:
             first.setdefault(key_of(each.relations), each)
@@ -255,7 +255,7 @@ class Group:
         ]
 
     def _reduced(self, each: Open) -> Open | None:
-        """What is left of a demand; None where it is proven, or cannot hold."""
+        """The remaining part of a requirement; None if it is proven or cannot be met."""
         left: list[Relation] = []
         for relation in each.relations:
             relation = replaced_in(relation, self.values)
@@ -271,7 +271,7 @@ class Group:
         return Open(each.demand, tuple(left))
 
     def _facts_about(self, relation: Relation, apart: Open) -> list[Dim]:
-        """The facts from other demands that may decide which part a "min" or "max" of a relation is."""
+        """The facts from other requirements that may decide a "min" or "max" in a relation."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
         near = (self.joint[at] for at in related(symbols_in([relation]), self._places))
@@ -279,16 +279,16 @@ class Group:
         return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
 
     def demands(self) -> list[Demand]:
-        """The demands that say something."""
+        """The requirements that are not trivial."""
         single = [demand for makers in self.makers.values() for demand, _ in makers]
         return [*single, *self.same.values(), *(each.demand for each in (*self.raw, *self.joint))]
 
     def facts(self) -> list[Dim]:
-        """What the demands say is at least 0."""
+        """The expressions that are at least 0 by the requirements."""
         return [fact for each in self.joint for fact in _facts_of(each)]
 
     def _taken(self, each: Open) -> bool:
-        """Whether a demand says what one size is, or can be."""
+        """Whether a requirement determines or limits one size."""
         names = each.names
         if len(names) == 1:
             (name,) = names
@@ -318,7 +318,7 @@ class Group:
             self.values[name] = single
 
     def _contradicted(self, demand: Demand) -> None:
-        """Notes a demand that nothing fulfils beside those that were there before."""
+        """Records a requirement that contradicts the earlier ones."""
         more = [demand] if self.impossible else self._with_others(demand)
         self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
 
@@ -326,7 +326,7 @@ class Group:
         return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
 
     def _equated(self, each: Open) -> bool:
-        """Whether a demand says that two symbols are equal. If so, the later one is replaced by the earlier one from
+        """Whether a requirement makes two symbols equal. If so, the later symbol is replaced by the earlier one from
         here on."""
         (relation,) = each.relations
         names = sorted(each.names)
@@ -368,7 +368,7 @@ class Group:
 
 
 def _facts_of(each: Open) -> list[Dim]:
-    """What a demand says is at least 0."""
+    """The expressions that are at least 0 by a requirement."""
     if len(each.relations) > 1 or each.relations[0].kind not in ("==", ">="):
         return []
     (relation,) = each.relations
@@ -379,7 +379,7 @@ def _facts_of(each: Open) -> list[Dim]:
 
 
 def _factors_of(product: Dim) -> list[Dim]:
-    """What is at least 0 where a product of sizes is at least 1: each of them less 1."""
+    """The expressions that are at least 0 if a product of sizes is at least 1: each factor minus 1."""
     (atoms, factor), *others = terms_of(product).items()
     if others or factor < 0 or any(atom.low is None or atom.low < 0 for atom in atoms):
         return []
@@ -387,7 +387,8 @@ def _factors_of(product: Dim) -> list[Dim]:
 
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The demands that each imply a condition alone; else those that imply it together, the last one needed first."""
+    """The requirements that each imply a condition; if there are none, those that imply it together, the last one
+    first."""
     formula = Formula(text)
 
     def implied(sizes: Sizes) -> bool:

@@ -75,7 +75,7 @@ def _value(tree: ast.expr) -> Value:
         case ast.Call(ast.Name(name), arguments, []) if name in _FUNCTIONS:
             function, given = _FUNCTIONS[name], [_value(each) for each in arguments]
             return lambda sizes: function(*[each(sizes) for each in given])
-    raise TypeError(f"{ast.dump(tree)} is no size and no condition")
+    raise TypeError(f"{ast.dump(tree)} is neither a size nor a condition")
 
 
 def _compared(left: ast.expr, operators: list[ast.cmpop], others: list[ast.expr]) -> Value:
@@ -90,6 +90,6 @@ def _related(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Value:
         listed = [_value(each) for each in right.elts]
         return lambda sizes: any(one(sizes) == each(sizes) for each in listed)
     if type(operator) not in _RELATIONS:
-        raise TypeError(f"{ast.dump(operator)} is no relation of sizes")
+        raise TypeError(f"{ast.dump(operator)} is not a relation of sizes")
     holds, other = _RELATIONS[type(operator)], _value(right)
     return lambda sizes: holds(one(sizes), other(sizes))

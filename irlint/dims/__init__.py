@@ -1,8 +1,7 @@
-"""The arithmetic of sizes: whole numbers, and integer polynomials over symbols, floor divisions, min and max.
+"""The arithmetic of sizes: integers, and integer polynomials over symbols, floor divisions, min and max.
 
-Symbols are whole numbers within their bounds and a divisor is never zero: proofs are under these conditions.
-
-Known sizes are plain numbers; `extremes`, `proofs` and `notation` are loaded when a polynomial needs them.
+Symbols are integers within their bounds, and a divisor is never zero; proofs hold under these conditions. Known
+sizes are plain integers; the modules `extremes`, `proofs` and `notation` are loaded when a polynomial needs them.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ __all__ = [
 
 
 def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
-    """`function(*args)`, or None where that is too complex."""
+    """`function(*args)`, or None if the result is too complex."""
     try:
         return function(*args)
     except TooComplex:
@@ -73,7 +72,7 @@ def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
 
 
 def elements(shape: Sequence[int]) -> int:
-    """How many elements a static shape has; where that is more than any tensor can have, a number that is more, too."""
+    """The number of elements of a static shape; a larger number than any tensor can have stands for an overflow."""
     if len(shape) <= MANY:
         return prod(shape)
     count = 1
@@ -85,7 +84,8 @@ def elements(shape: Sequence[int]) -> int:
 
 
 def product(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The product, 1 for none; 0 if any is 0, else None if any is None or the product is too complex."""
+    """The product, which is 1 without factors and 0 if any factor is 0; None if a factor is None or the product is
+    too complex."""
     factors = tuple(dims)
     if any(dim == 0 for dim in factors):
         return 0
@@ -97,7 +97,7 @@ def product(dims: Iterable[MaybeDim]) -> MaybeDim:
 
 
 def total(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The sum, 0 for none; None if any is None or the sum is too complex."""
+    """The sum, which is 0 without terms; None if any term is None or the sum is too complex."""
     terms = tuple(dims)
     return None if None in terms else guarded(sum, terms)
 
@@ -108,7 +108,7 @@ def ceildiv(a: Dim, b: Dim) -> Dim:
 
 
 def quotient(a: Dim, b: Dim) -> Dim | None:
-    """The exact quotient of two polynomials, None where b does not divide a, or is 0."""
+    """The exact quotient of two polynomials; None if b does not divide a, or is 0."""
     if isinstance(b, Expr):
         try:
             whole, rest = divided(a, b)
@@ -135,9 +135,9 @@ def largest(*dims: MaybeDim) -> MaybeDim:
 
 
 def broadcast_size(*dims: MaybeDim) -> MaybeDim:
-    """The size that sizes which are equal or 1 are broadcast to, None if any is None or the result is too complex.
+    """The broadcast size of sizes that are equal or 1; None if any is None or the result is too complex.
 
-    The result for sizes that are neither equal nor 1 means nothing.
+    The result is meaningless if two sizes differ and neither is 1.
     """
     from irlint.dims.extremes import joint_size
 
@@ -145,7 +145,7 @@ def broadcast_size(*dims: MaybeDim) -> MaybeDim:
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes that ``dim`` is the broadcast size of: itself, or those of which it was made."""
+    """The sizes from which the broadcast size ``dim`` was computed, or only ``dim`` if it is not a broadcast size."""
     if isinstance(dim, int):
         return (dim,)
     from irlint.dims.extremes import broadcast_parts as parts_of
@@ -154,12 +154,12 @@ def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
 
 
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
-    """`a` with the named symbols replaced by sizes that lie within their bounds; raises TooComplex."""
+    """`a` with the named symbols replaced by sizes within their bounds; raises TooComplex."""
     return mapped(a, lambda atom: sizes.get(atom.name), {})
 
 
 def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
-    """The value of `a` for the sizes of all its symbols."""
+    """The value of `a` for given sizes of all its symbols."""
     value = mapped(a, lambda atom: sizes[atom.name], {})
     assert isinstance(value, int)
     return value
@@ -172,7 +172,8 @@ def symbols(a: Dim) -> frozenset[str]:
 
 
 def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
-    """Whether a and b are equal, or differ, for all sizes; `positive` takes every symbol to be at least 1."""
+    """True if a and b are equal for all sizes, False if they differ for all sizes, else None; `positive` assumes
+    that every symbol is at least 1."""
     if a is b:
         return None if a is None else True
     if a is None or b is None:
@@ -188,7 +189,7 @@ def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
 
 
 def divisible(a: Dim, n: int) -> bool | None:
-    """Whether a % n == 0 holds, or fails, for all sizes."""
+    """True if a % n == 0 for all sizes, False if a % n != 0 for all sizes, else None."""
     terms = terms_of(a)
     if all(factor % n == 0 for factor in terms.values()):
         return True

@@ -1,4 +1,4 @@
-"""Where the pages of the rules are published."""
+"""The published address of the rule pages."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ LABEL = "documentation"
 
 
 def url(code: str) -> str:
-    """The address of a rule's page, "" where the package's metadata names no documentation."""
+    """The address of a rule's page, or "" if the metadata of the package names no documentation."""
     root = address()
     return f"{root}/rules/{code}" if root else ""
 
 
 @cache
 def address() -> str:
-    """The address of the documentation that the metadata of the installed package names, without a slash at its end; ""
-    for none.
+    """The address of the documentation in the metadata of the installed package, without a slash at its end, or "".
 
-    The file is read as it is: importing ``importlib.metadata`` takes a third of the time of a small check.
+    The file is read directly, because importing ``importlib.metadata`` takes a third of the time of a small check.
     """
     import os
     import sys
@@ -36,7 +35,7 @@ def address() -> str:
 
 
 def _named(metadata: str) -> str:
-    """The address in the fields of a package, which a blank line ends."""
+    """The address in the fields of a package, which end at a blank line."""
     for line in metadata.splitlines():
         field, _, text = line.partition(":")
         if not line:

@@ -47,18 +47,19 @@ Kind = Literal[
 
 @record
 class Edit:
-    """One change: ``kind`` as ``check --format json`` names it, in the graph of this path, "" for the main one.
+    """One change of a model: ``kind`` as in ``check --format json``, in the graph with this path ("" for the main one).
 
-    ``index`` is that of the ``node`` in its graph, ``op`` its operator, ``layer`` the id of an IR's layer, and
-    ``input`` the index of one of its inputs. ``name`` is that of what is changed, and ``value`` what it becomes: an
-    attribute, all entries of a constant, the name of the value that is connected, a shape, an element type, a new name,
-    a version, the attributes of an inserted node as pairs; ``before`` is what it was, where that is known; an
-    ``attribute`` without a value is removed. A declaration is that of an ``input`` port, or of the value of this name,
-    as ``shape`` and ``dtype``, where these are given; a size that is a text has that name, "" is the one that is
-    declared, None is any. ``inputs`` are the names of the further inputs of an inserted node. ``order`` has the indices
-    of the nodes in their new order. ``called`` is what texts call the
-    value that the edit is about, where that is not its name; two edits of which each ``swaps`` exchange inputs of a
-    node.
+    ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
+    layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is its new
+    value: an attribute, all entries of a constant, the name of a connected value, a shape, an element type, a name, a
+    version, or the attributes of an inserted node as pairs. ``before`` is the old value, if known. An ``attribute``
+    without a value is removed.
+
+    A declaration is identified by an ``input`` port or by the name of its value, and has the new ``shape`` and
+    ``dtype``; a text in ``shape`` is the name of a size, "" keeps the declared size, and None is any size.
+    ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the nodes
+    in the new order. ``called`` is the value's name in texts, if it differs. Two edits with ``swaps`` exchange
+    inputs of a node.
     """
 
     kind: Kind
@@ -85,15 +86,14 @@ class Edit:
         return self.text_at(None)
 
     def text_at(self, node: int | None) -> str:
-        """The edit as an imperative, which says where it is unless that is at the node of this index in the main
-        graph."""
+        """The edit as an imperative, with its place unless that is the node with this index in the main graph."""
         text = _TEXTS[self.kind](self)
         here = self.index is None or (self.index == node and not self.graph)
         return text if here or not self.op else f"{text} in {self.place}"
 
     @property
     def place(self) -> str:
-        """The node as texts call it: ``Gemm[12]``, or ``MatMul (layer 7)``."""
+        """The node as written in texts: ``Gemm[12]``, or ``MatMul (layer 7)``."""
         return f"{self.op} (layer {self.layer})" if self.layer else f"{self.op}[{self.index}]"
 
     def as_dict(self) -> dict[str, Any]:
@@ -113,8 +113,7 @@ class Edit:
 
 @record
 class Replacement:
-    """A part of a document, from a line and a column to those just behind it, all from 1, and the text that takes its
-    place."""
+    """A part of a document, from a line and column to those just after it (all from 1), and its new text."""
 
     line: int
     column: int
@@ -125,7 +124,7 @@ class Replacement:
 
 @record
 class Fix:
-    """The edits, applied one after another, with which a finding disappears; ``replacements`` are what they change in a
+    """Edits that, applied one after another, fix a finding; ``replacements`` are the resulting changes of a
     document."""
 
     edits: tuple[Edit, ...]
@@ -134,7 +133,7 @@ class Fix:
 
     @property
     def message(self) -> str:
-        """All its edits as one imperative."""
+        """All edits as one imperative."""
         return message(self.edits)
 
     def as_dict(self) -> dict[str, Any]:
@@ -148,7 +147,7 @@ class Fix:
 
 @record(eq=False)
 class Fixed:
-    """A model after its fixes: its bytes, the edits that were made, and the report on what is left."""
+    """A model after its fixes: its bytes, the applied edits, and the report on the remaining findings."""
 
     data: bytes
     edits: tuple[Edit, ...]
@@ -156,8 +155,8 @@ class Fixed:
 
 
 def message(edits: Sequence[Edit], node: int | None = None) -> str:
-    """Edits as one imperative, which says where they are unless that is at the node of this index; of many alike the
-    first, and how many there are."""
+    """Edits as one imperative, with the place unless that is the node with this index; of many similar edits, the
+    first one and their number."""
     first = edits[0]
     if _swap(edits):
         where = "" if first.index == node else f" in {first.place}"
@@ -192,7 +191,7 @@ def _attribute(edit: Edit) -> str:
 
 
 def written(name: str, value: object, layer: str = "") -> str:
-    """An attribute as its format spells it: ```axis = 1```, or of a ``layer`` of an IR ``axis="1"``."""
+    """An attribute in the syntax of its format: ```axis = 1```, or ``axis="1"`` for a ``layer`` of an IR."""
     if layer:
         text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
         return f'{name}="{text.lower() if isinstance(value, bool) else text}"'
@@ -223,7 +222,7 @@ def _constant(edit: Edit) -> str:
 
 
 def _plain(values: Iterable[Any]) -> list[Any]:
-    """Numbers as they are read best: 2 for 2.0."""
+    """Numbers in their shortest form: 2 for 2.0."""
     return [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
 
 

@@ -1,4 +1,4 @@
-"""Rules, and the faults that break them."""
+"""Rules, and faults, which are violations of rules."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from irlint.records import record
 
 
 class Severity:
-    """How bad a finding is; the page `report` of the guide has the meanings. Raises ValueError for another value.
+    """The severity of a finding; the page `report` of the guide defines the three. Raises ValueError for another value.
 
-    There are three, as of an ``enum.Enum``, which takes a tenth of the time of a small check to import.
+    It behaves like an ``enum.Enum``, whose import would take a tenth of the time of a small check.
     """
 
     __slots__ = ("rank", "value")
@@ -47,7 +47,7 @@ Severity.ERROR, Severity.WARNING, Severity.NOTE = _severity("error", 2), _severi
 
 
 def milder(one: Severity, other: Severity) -> Severity:
-    """The one of two severities that is less bad."""
+    """The less severe of two severities."""
     return one if one.rank <= other.rank else other
 
 
@@ -92,9 +92,10 @@ OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
 @record
 class Refusal:
-    """That a runtime refuses a model which breaks a rule when it loads it, and where.
+    """A runtime that refuses a model with a fault when it loads the model, and the places where it does.
 
-    A runtime is called as its module in ``targets``: OpenVINO reads ONNX models by another front end than IRs.
+    The name of a runtime is that of its module in ``targets``: OpenVINO reads ONNX models with another frontend than
+    IRs.
     """
 
     runtime: str
@@ -102,7 +103,7 @@ class Refusal:
 
 
 def refused(runtime: str, *where: Where) -> Refusal:
-    """The refusal of a runtime, in live code unless another place is named."""
+    """The refusal of a runtime, in live code unless other places are named."""
     return Refusal(runtime, where or ("live",))
 
 
@@ -110,20 +111,20 @@ def refused(runtime: str, *where: Where) -> Refusal:
 class Rule:
     """A rule and its page.
 
-    ``summary`` is one sentence that states the defect; ``why`` says what goes wrong without it, ``fix`` what to do.
-    ``bad`` breaks the rule and ``good`` keeps it: each the text of an example in ONNX's text syntax or IR XML.
+    ``summary`` states the defect in one sentence, ``why`` its consequences, and ``fix`` the remedy. ``bad`` is an
+    example that breaks the rule and ``good`` one that keeps it, in ONNX's text syntax or IR XML.
 
-    ``role`` states what else may follow: from a breach in the ``wiring``, or an ``edge`` that leads nowhere, inputs
-    without a value; from one of an ``attribute``, whatever the operator says of the node; from one of an ``opset``,
-    whatever is wrong with the names, inputs and attributes of its nodes; from a wrong ``declaration``, errors of nodes
-    that it misleads. An ``absence`` and an ``undefined`` name themselves follow from what is wrong elsewhere in the
-    graph. Of a wrong ``connection`` the help says which one is meant. What is ``given`` beside the file is reported
-    first. From a ``size`` whose name stands for two, what is demanded of the inputs.
+    ``role`` states which other faults may follow from one of this rule. The ``wiring``, and an ``edge`` that leads
+    nowhere, leave inputs without a value. An ``attribute`` may cause any fault of its node. An ``opset`` may cause
+    faults in the names, inputs and attributes of its nodes. A wrong ``declaration`` may cause errors of the nodes that
+    use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in what is
+    ``given`` beside the file is reported first. From a ``size`` whose name is used for two sizes, requirements on the
+    inputs may follow.
 
-    ``severity`` is that of a breach in code that runs. ``refused`` are the runtimes that refuse one when they load the
-    model, and where; ``uncalled`` states whether a breach in a function that nothing calls counts (None: as the family
-    of the rule does). ``inference.levels`` turns these into the level of a finding. Of one that is ``fixable`` some
-    breaches have a safe fix.
+    ``severity`` applies to code that runs. ``refused`` are the runtimes that refuse the model when they load it,
+    with the places. ``uncalled`` states whether a fault in an uncalled function counts (None: as the family of the
+    rule defines). ``inference.levels`` computes the severity of a finding from these. If the rule is ``fixable``,
+    some of its faults have a safe fix.
     """
 
     code: str
@@ -149,25 +150,25 @@ class Rule:
 
     @property
     def family(self) -> str:
-        """What the rule is about, of ``FAMILIES``."""
+        """The subject of the rule, from ``FAMILIES``."""
         return FAMILIES[int(self.code[3])]
 
     @property
     def counts_uncalled(self) -> bool:
-        """Whether a breach counts in a function that nothing calls."""
+        """Whether a fault in an uncalled function counts."""
         return self.family not in OF_OPERATORS if self.uncalled is None else self.uncalled
 
     def is_refused(self, runtime: str, where: Where = "live") -> bool:
-        """Whether a runtime refuses a breach there when it loads a model."""
+        """Whether a runtime refuses a fault at such a place when it loads a model."""
         return any(each.runtime == runtime and where in each.where for each in self.refused)
 
     @property
     def advice(self) -> str:
-        """``fix`` as the help of a fault, which begins in lower case and has no full stop."""
+        """``fix`` as the help of a fault: in lower case and without a full stop."""
         return f"{self.fix[:1].lower()}{self.fix[1:]}".removesuffix(".")
 
     def fault(self, message: str, **details: Any) -> Fault:
-        """The fault that breaks this rule; ``details`` are the other fields of ``Fault``."""
+        """A fault of this rule; ``details`` are the other fields of ``Fault``."""
         return Fault(self, message, **details)
 
 
@@ -180,7 +181,7 @@ SHOWN_ENTRIES = 8
 
 
 def shortened(text: str) -> str:
-    """A text of at most LONGEST characters, its lists cut first."""
+    """A text of at most LONGEST characters; its lists are shortened first."""
     parts = text.split("]")
     for index, part in enumerate(parts):
         before, bracket, inside = part.rpartition("[")
@@ -195,15 +196,15 @@ def shortened(text: str) -> str:
 
 
 class Fault(Exception):
-    """One breach of a rule, without its place.
+    """One violation of a rule, without its place.
 
-    ``message`` says what is, then what was expected, with numbers, axes and input indices. ``input`` is the index of
-    the input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` states whether the
-    shapes line up on their last axes (``right``) or their first (``left``). ``severity`` overrides the rule's, and
-    ``role`` too. ``loses`` counts the values of the graph that it leaves undefined. ``place`` is where in the document
-    it stands, where no attribute decides that. ``intended`` is the name that was most likely intended, or the opset.
-    ``stage`` is when the runtime refuses the model at the latest: when it loads it, or when it compiles it, which it
-    does only for nodes whose elements somebody needs.
+    ``message`` states the fact and the expectation, with numbers, axes and input indices. ``input`` is the index of
+    the input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` states whether
+    shapes are aligned at their last axes (``right``) or first axes (``left``). ``severity`` and ``role`` override
+    those of the rule. ``loses`` is the number of values that the fault leaves undefined. ``place`` is its position
+    in the document if it is not that of an attribute. ``intended`` is the name or opset that was probably intended.
+    ``stage`` is when the runtime refuses the model at the latest: when it loads the model, or when it compiles it
+    (which concerns only nodes whose elements are needed).
     """
 
     def __init__(
@@ -242,13 +243,13 @@ class Fault(Exception):
         self.intended = intended
 
     def changed(self, **details: Any) -> Fault:
-        """The same fault with other values for some of its fields."""
+        """A copy of the fault with other values for some fields."""
         return Fault(**{**self.__dict__, **details})
 
     def at_most(self, severity: Severity) -> Fault:
-        """The fault, no worse than a severity."""
+        """The fault with at most this severity."""
         return self if self.severity.rank <= severity.rank else self.lowered(severity)
 
     def lowered(self, severity: Severity) -> Fault:
-        """The same fault as a finding of another severity."""
+        """A copy of the fault with another severity."""
         return self.changed(severity=severity)

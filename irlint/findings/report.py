@@ -1,4 +1,4 @@
-"""The findings of a run, and the report that they are."""
+"""Findings, and the report on a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOTH = ("element-types", DECLARED)
 
 @record
 class Related:
-    """Another node that a finding speaks of."""
+    """Another node to which a finding refers."""
 
     node: str
     message: str
@@ -29,8 +29,8 @@ class Related:
 
 @record
 class Operand:
-    """What the node at fault is given: ``shape`` as ``irlint shapes`` has it, ``producer`` the node that makes it,
-    ``axes`` those that clash."""
+    """An input of the node at fault: ``shape`` as in ``irlint shapes``, ``producer`` the node that computes it,
+    ``axes`` the clashing ones."""
 
     input: int
     name: str
@@ -53,13 +53,13 @@ class Operand:
 
 @record
 class Finding:
-    """A fault with its place in a file; ``detail`` is what the text report draws, plain data only.
+    """A fault with its place in a file; ``detail`` is plain data for the snippet of the text report.
 
-    ``because`` is the fingerprint of the finding that this one follows from, "" for a root; in a report that is folded,
-    ``following`` are those that follow from it. ``target`` is the release of a runtime that it is about, "" for any.
-    ``index`` is that of the node in its graph, ``axis`` the first clashing one of the input at fault, and ``end_line``
-    and ``end_column`` are just behind the place. ``suggestion`` is a tried fix: ``set `axis = 1` ``. ``fix`` are the
-    edits with which it disappears.
+    ``because`` is the fingerprint of the finding from which this one follows, "" for a root; in a folded report,
+    ``following`` are the findings that follow from this one. ``target`` is the runtime release that it is about, or
+    "". ``index`` is that of the node in its graph, ``axis`` the first clashing axis of the input at fault, and
+    ``end_line`` and ``end_column`` are just after the place. ``suggestion`` is the text of a tried fix: ``set `axis
+    = 1` ``. ``fix`` has the edits that fix it.
     """
 
     path: str
@@ -97,8 +97,8 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """The help: the tried fix, else the advice of the rule; both where either may apply, but no advice to change a
-        declaration from which errors follow."""
+        """The help: the tried fix, or else the advice of the rule; both if either may apply, but no advice to change
+        a declaration from which errors follow."""
         either = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
         return tuple(each for each in (self.suggestion, self.help if either or not self.suggestion else "") if each)
 
@@ -137,7 +137,7 @@ class Finding:
 
 
 def with_roots(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings, those whose root is not among them as roots themselves."""
+    """The findings; one whose root is not among them becomes a root."""
     listed = list(findings)
     reported = {(finding.path, finding.fingerprint) for finding in listed}
     return [
@@ -148,8 +148,8 @@ def with_roots(findings: Iterable[Finding]) -> list[Finding]:
 
 @record
 class Silenced:
-    """A finding that is not reported: the ``model`` lists its rule, the ``configuration`` suppresses it, or it is in
-    the ``baseline``; ``reason`` explains it."""
+    """A finding that is not reported because the ``model`` lists its rule, the ``configuration`` suppresses it, or
+    the ``baseline`` contains it; ``reason`` explains it."""
 
     finding: Finding
     by: str
@@ -165,16 +165,17 @@ POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 
 @record
 class CheckedFile:
-    """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (then with a ``reason``).
+    """One file of a run; ``status`` is ``checked``, ``unreadable`` or ``skipped`` (with a ``reason``).
 
-    ``suppressed`` counts the findings that suppressions hide, ``used`` are the indices of those that did; ``hidden``
-    holds the code and the fingerprint of each finding that the baseline hides. ``notices`` are for the person who runs
-    the check, ``missing`` the names of inputs that were given a shape and that the model does not have. ``silenced``
-    are the findings that are not reported, where a form shows them, and ``facts`` what is known of the model, where one
-    shows it. ``producer`` is what wrote the file, "" where that is unknown; ``size`` and ``stamp``, its bytes and what
-    changes when it is written, are there where a run may be resumed. ``errors_hidden`` counts the errors that the
-    configuration hides or lowers. ``lacking`` is the package without which the file is skipped.
-    ``kind`` is what a file that states something about models is for, "" for a model.
+    ``suppressed`` is the number of suppressed findings, and ``used`` the indices of the suppressions that matched.
+    ``hidden`` has the code and fingerprint of each finding in the baseline. ``errors_hidden`` is the number of errors
+    that the configuration hides or lowers. ``notices`` are messages for the user, and ``missing`` the inputs with a
+    given shape that the model does not have.
+
+    ``silenced`` has the unreported findings and ``facts`` the facts about the model, if an output format shows them.
+    ``producer`` is the tool that wrote the file, or "". ``size`` is the number of bytes and ``stamp`` changes when
+    the file is written; both are set only for runs that can be resumed. ``lacking`` is the package without which the
+    file is skipped. ``kind`` is the tool to which a configuration belongs, "" for a model.
     """
 
     path: str
@@ -211,8 +212,8 @@ class CheckedFile:
 
 @record
 class Report:
-    """What one run has to say; ``written`` is what makes its text: it gets the report, and ``color`` and ``columns`` if
-    given. ``configuration`` is the file that decided what is reported, "" where none did."""
+    """The results of one run. ``written`` renders its text from the report, ``color`` and ``columns``.
+    ``configuration`` is the configuration file in use, or ""."""
 
     files: tuple[CheckedFile, ...]
     findings: tuple[Finding, ...]
@@ -229,25 +230,26 @@ class Report:
         return self.text().rstrip("\n")
 
     def text(self, *, color: bool = False, width: int | None = None) -> str:
-        """The text report, as ``irlint check`` prints it; ``width`` is the number of columns, else that of a pipe."""
+        """The text report, as ``irlint check`` prints it; ``width`` is the number of columns, which defaults to that
+        of a pipe."""
         if self.written is None:
             return "".join(f"{finding!r}\n" for finding in self.findings)
         return self.written(self, color=color) if width is None else self.written(self, color=color, columns=width)
 
     @property
     def models(self) -> int:
-        """How many files were checked."""
+        """The number of checked files."""
         return sum(file.status != "skipped" for file in self.files)
 
     @property
     def ok(self) -> bool:
-        """Whether there was a model to check, no error in any, and none that a missing package kept from being
-        checked."""
+        """Whether at least one model was checked, none has an error, and none was skipped because of a missing
+        package."""
         return self.models > 0 and not self.count(Severity.ERROR) and not self.lacking
 
     @property
     def lacking(self) -> tuple[CheckedFile, ...]:
-        """The files that were not checked for want of a package."""
+        """The files that were skipped because of a missing package."""
         return tuple(file for file in self.files if file.lacking)
 
     @property
@@ -270,11 +272,11 @@ class Report:
 
     @property
     def following(self) -> int:
-        """How many findings follow from others."""
+        """The number of findings that follow from others."""
         return sum(bool(finding.because) + len(finding.following) for finding in self.findings)
 
     def folded(self) -> Report:
-        """The report with its roots only, each with what follows from it."""
+        """The report with only its roots, each with the findings that follow from it."""
         found: dict[tuple[str, str], list[Finding]] = {}
         for finding in self.findings:
             if finding.because:
@@ -289,22 +291,22 @@ class Report:
         return replaced(self, findings=tuple(roots))
 
     def count(self, severity: Severity) -> int:
-        """How many roots are of a severity."""
+        """The number of roots with a severity."""
         return len(self._roots(severity))
 
     @property
     def suppressed(self) -> int:
-        """How many findings suppressions hide."""
+        """The number of suppressed findings."""
         return sum(file.suppressed for file in self.files)
 
     @property
     def hidden(self) -> int:
-        """How many findings the baseline hides."""
+        """The number of findings that the baseline hides."""
         return sum(len(file.hidden) for file in self.files)
 
     @property
     def errors_hidden(self) -> int:
-        """How many errors the configuration hides or lowers."""
+        """The number of errors that the configuration hides or lowers."""
         return sum(file.errors_hidden for file in self.files)
 
     def as_dict(self) -> dict[str, Any]:
@@ -325,7 +327,7 @@ class Report:
 
 
 class InvalidModel(ValueError):
-    """A report that is not ``ok``, whose text it has."""
+    """Raised for a report that is not ``ok``; its text is the text report."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(report)

@@ -1,4 +1,5 @@
-"""What a rule states besides its result: requirements, faults that do not stop it, and the arithmetic of sizes."""
+"""Statements of a rule in addition to its result: requirements, faults that do not stop it, and the arithmetic of
+sizes."""
 
 from __future__ import annotations
 
@@ -27,19 +28,19 @@ class Relation:
 
 @record
 class Requirement:
-    """What an operator needs and could not prove: at least one of the relations holds."""
+    """A condition that an operator needs but could not prove: at least one of the relations is true."""
 
     any_of: tuple[Relation, ...]
     why: str
 
     @property
     def condition(self) -> str:
-        """A text that Python evaluates to true or false."""
+        """The condition as a Python expression."""
         return " or ".join(str(relation) for relation in self.any_of)
 
 
 class Statements:
-    """What the rule of one node has stated: requirements, and faults that do not stop it."""
+    """The statements of one node's rule: requirements, and faults that do not stop it."""
 
     __slots__ = ("faults", "requirements")
 
@@ -52,7 +53,7 @@ _current: Statements | None = None
 
 
 class stated:
-    """Collects what operator rules state inside the block: ``with stated() as statements``."""
+    """Collects the statements of operator rules inside the block: ``with stated() as statements``."""
 
     __slots__ = ("outer",)
 
@@ -68,24 +69,24 @@ class stated:
 
 
 def statements() -> Statements:
-    """What has been stated so far in the innermost block of ``stated``; outside of any block nothing is kept."""
+    """The statements so far in the innermost block of ``stated``; outside of a block, none are stored."""
     return _current if _current is not None else Statements()
 
 
 def warn(fault: Fault) -> None:
-    """States a fault that leaves the node's outputs as they are."""
+    """States a fault that does not affect the node's outputs."""
     if _current is not None:
         _current.faults.append(fault)
 
 
 def require(*any_of: Relation, why: str) -> None:
-    """States that one of the relations has to hold."""
+    """States that at least one of the relations must be true."""
     if _current is not None:
         _current.requirements.append(Requirement(any_of, why))
 
 
 def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
-    """Whether two dims can be equal; where that is not proven, their equality is stated as a requirement."""
+    """Whether two dims can be equal. If equality is not proven, it becomes a requirement."""
     proven = same(left, right)
     if proven is None and left is not None and right is not None:
         require(Relation("==", left, right), why=why)
@@ -93,7 +94,7 @@ def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
 
 
 def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
-    """Whether ``left >= least`` can hold; where that is not proven, it is stated as a requirement."""
+    """Whether ``left >= least`` is possible. If it is not proven, it becomes a requirement."""
     proven = at_least(left, least)
     if proven is None and left is not None and least is not None:
         require(Relation(">=", left, least), why=why)
@@ -101,9 +102,9 @@ def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
 
 
 def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *, demanded: bool = True) -> bool:
-    """Whether ``left >= least`` can hold, or there is none of the ``count`` elements that need it.
+    """Whether ``left >= least`` is possible, or ``count`` may be 0, so that no element needs it.
 
-    What is not proven is stated as a requirement, where it is ``demanded``.
+    If it is not proven, it becomes a requirement, provided that it is ``demanded``.
     """
     proven, filled = at_least(left, least), at_least(count, 1)
     if filled:
@@ -122,7 +123,7 @@ def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *
 
 
 def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
-    """Whether ``dim`` can be a multiple of ``divisor``; where that is not proven, it is stated as a requirement."""
+    """Whether ``dim`` can be a multiple of ``divisor``. If it is not proven, it becomes a requirement."""
     if dim is None:
         return True
     proven = divisible(dim, divisor)
@@ -133,10 +134,10 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
 
 @record
 class Arithmetic:
-    """How a rule computes the size ``dim`` of axis ``axis`` of an output.
+    """The computation of the size ``dim`` of axis ``axis`` of an output by a rule.
 
-    ``formula`` is the arithmetic, and ``details`` say what its numbers are. ``whole`` is the size that the operator
-    leaves a part of, where that is all there is to say.
+    ``formula`` is the arithmetic, and ``details`` explains its numbers. ``whole`` is the size from which the
+    operator keeps a part, if nothing else is known.
     """
 
     axis: int
@@ -166,11 +167,11 @@ class collected_arithmetic:
 
 
 def wants_arithmetic() -> bool:
-    """Whether the caller collects the arithmetic of sizes; a rule writes its formulas only then."""
+    """Whether the caller collects the arithmetic of sizes; only then does a rule write its formulas."""
     return _collected is not None
 
 
 def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
-    """States how the size of an axis is computed, or which size is ``whole``."""
+    """States how the size of an axis is computed, or the size ``whole`` of which it is a part."""
     if _collected is not None and (formula or whole is not None):
         _collected.append(Arithmetic(axis, dim, formula, details, whole))

@@ -1,4 +1,4 @@
-"""How often each rule, operator and exporter occurs among the findings of many files."""
+"""Counts of findings by rule, operator and exporter, over many files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Entry = Mapping[str, Any]
 
 
 class Tally:
-    """Counts over files and their findings, as dictionaries such as reports have them; findings that follow from others
-    count only as such.
+    """Counts over files and their findings, which are dictionaries as in reports. Findings that follow from others are
+    counted separately.
 
-    ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` has for each what it wrote:
-    models, those with errors, and roots.
+    ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` counts models, models with
+    errors, and roots for each exporter.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Tally:
         self.worst: Severity | None = None
 
     def add(self, file: Entry, findings: Iterable[Entry]) -> None:
-        """Counts a file."""
+        """Adds a file."""
         self.files += 1
         self.suppressed += file.get("suppressed", 0)
         self.hidden += file.get("hidden", 0)
@@ -59,7 +59,7 @@ class Tally:
         wrote[2] += len(roots)
 
     def _counted(self, finding: Entry) -> Entry | None:
-        """A finding that is a root, None for another."""
+        """A finding if it is a root, else None."""
         severity = Severity(finding["severity"])
         if self.worst is None or severity.rank > self.worst.rank:
             self.worst = severity
@@ -93,7 +93,7 @@ class Tally:
 
 
 def of(report: Report) -> Tally:
-    """The counts of a report."""
+    """The counts for a report."""
     found: dict[str, list[Entry]] = {}
     for finding in report.findings:
         found.setdefault(finding.path, []).append(finding.as_dict())
@@ -104,12 +104,12 @@ def of(report: Report) -> Tally:
 
 
 def entry_of(file: Any) -> Entry:
-    """A file of a report as a dictionary with what is counted of it."""
+    """A file of a report as a dictionary, with its counts."""
     return {**file.as_dict(), "producer": file.producer, **hidden_in(file)}
 
 
 def hidden_in(file: Any) -> dict[str, int]:
-    """How many findings of a file are not reported, by what hides them."""
+    """The numbers of unreported findings of a file, by the reason."""
     return {"suppressed": file.suppressed, "hidden": len(file.hidden), "errors_hidden": file.errors_hidden}
 
 

@@ -1,4 +1,4 @@
-"""The problems of a model, each with the one that it follows from."""
+"""The problems of a model, each with the problem from which it follows."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_UNUSED = 3
 
 
 def every_problem(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """What the parser, the walk and every check find in a model, each with the problem that it follows from;
-    ``targets`` are releases that have to take it."""
+    """All problems that the parser, the walk and the checks find in a model, each with the problem from which it
+    follows; ``targets`` are releases that must load the model."""
     return explained(checks.found(known, targets), known)
 
 
 def explained(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems of a model, each with the one that it follows from."""
+    """The problems of a model, each with the problem from which it follows."""
     if not problems or known.model.graph is None:
         return problems
     from irlint.inference import causes
@@ -37,8 +37,8 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _with_port(problem: Problem, known: Known) -> Problem:
-    """The error of a layer's operation; it notes an input that is not what the layer's own port declares, where there
-    is one alone: that is what has changed since the file was written."""
+    """The error of a layer's operation. If exactly one input differs from the declaration at the layer's own port,
+    the error mentions it, because the input has changed since the file was written."""
     node, fault = problem.node, problem.fault
     if node is None or not problem.by_rule or fault.severity is not Severity.ERROR:
         return problem
@@ -60,7 +60,7 @@ def _differ(one: Shape, other: Shape) -> bool:
 
 
 def _with_unused(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; a missing input names the inputs of the graph that nothing uses."""
+    """The problems; that of a missing input mentions the unused inputs of the graph."""
     graph = known.model.graph
     missing = [each for each in problems if each.fault.rule is INPUT_COUNT and _lacks(each)]
     if not missing or graph is None:
@@ -85,7 +85,7 @@ def _lacks(problem: Problem) -> bool:
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of operators that begin with a later opset say what else that opset changes."""
+    """The problems; those of operators that need a later opset mention what else that opset changes."""
     if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
         return problems
     from irlint.inference.opsets import with_what_else

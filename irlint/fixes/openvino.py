@@ -43,7 +43,7 @@ def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
     Unwritable."""
     source = decoded(data)
     if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark :]:
-        raise Unwritable("some bytes of the document are no characters of its encoding")
+        raise Unwritable("some bytes of the document are not characters of its encoding")
     edits = tuple(edits)
     return list(_pieces(source, Writer(source.text, model, edits).changed(edits), len(data)))
 
@@ -150,7 +150,7 @@ class Writer:
         """The element at a place of the document."""
         found = self.outline.elements.get(place.element) if place is not None else None
         if found is None:
-            raise Unwritable("the layer is not where the document has it")
+            raise Unwritable("the layer is not at the expected position in the document")
         return found
 
     def change(self, element: Element, what: object, start: int, end: int, text: str) -> None:
@@ -355,7 +355,7 @@ class Writer:
         layer = self.element(node.place)
         data = next(iter(layer.named("data")), None)
         if offset is None or data is None:
-            raise Unwritable("the weights do not hold these entries")
+            raise Unwritable("the weights do not contain these entries")
         self.set_attribute(data, "offset", str(offset))
 
     def version(self, edit: Edit) -> None:

@@ -1,4 +1,4 @@
-"""What edits do to a model."""
+"""The outcome of edits of a model."""
 
 from __future__ import annotations
 

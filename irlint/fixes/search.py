@@ -1,5 +1,4 @@
-"""The search for edits that fix a problem: guesses are tried, the nearest first, and of those that fix it the best are
-kept."""
+"""The search for edits that fix a problem: tries guesses, the nearest first, and keeps the best ones."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 
 @record
 class Tried:
-    """A guess with what it fixes; the least ``order`` is the best."""
+    """A guess with the problems that it fixes; a smaller ``order`` is better."""
 
     order: tuple[int, int, int, int]
     guess: Guess
@@ -62,8 +61,9 @@ class Tried:
 
 @record
 class Found:
-    """Alternative edits that fix a problem equally well. ``outcome`` is that of the first, without the problems that
-    others do not fix; what is ``written`` may be applied; with ``or_constant`` a constant is as likely to be wrong."""
+    """Edits that fix a problem equally well, as alternatives. ``outcome`` is that of the first edit, without
+    problems that the other edits do not fix. Only edits that can be ``written`` may be applied. With
+    ``or_constant``, a wrong constant is an equally likely cause."""
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
@@ -73,7 +73,7 @@ class Found:
 
 
 class Search:
-    """Looks for edits of one model."""
+    """Searches for edits of one model."""
 
     def __init__(self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem]) -> None:
         self.known = known
@@ -85,7 +85,7 @@ class Search:
         self.inputs = Inputs(self.guesses)
 
     def best(self, problem: Problem) -> Found | None:
-        """The edits that fix a problem best; None where nothing fixes it, or too much does."""
+        """The best edits for a problem; None if no edit fixes it, or too many do."""
         best = self._best(problem, self.graph, self.trials, self.guesses)
         if not best or is_doubtful(best[0].guess, problem, best[0].outcome, self.problems, self.inputs):
             return None
@@ -112,19 +112,19 @@ class Search:
         return Found(alternatives, _shared(best), not unsure, written, self._or_constant(problem, best[0].guess))
 
     def _transposes_constant(self, edit: Edit) -> bool:
-        """Whether a Transpose is inserted before a constant: its dims alone may be wrong as well, and not its bytes."""
+        """Whether a Transpose is inserted before a constant, of which only the dims may be wrong."""
         return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
-        """Whether a constant is as likely to be wrong as the axis that a guess changes; never where other nodes use
-        the guessed axis."""
+        """Whether a wrong constant is as likely as the wrong axis that a guess changes; False if other nodes use the
+        guessed axis."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
         if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
     def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
-        """The guesses that fix most problems, and of these the likely ones; none where too many do."""
+        """The most likely guesses among those that fix most problems; none if there are too many."""
         best: list[Tried] = []
         declared: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
@@ -147,7 +147,7 @@ class Search:
         return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else []
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
-        """What to try, the nearest first."""
+        """The guesses in stages, the nearest first."""
         node, inputs = problem.node, self.inputs
         assert node is not None
         if problem.fault.rule is UNDEFINED_NAME:
@@ -206,8 +206,8 @@ class Search:
                 yield Tried(order, guess, outcome)
 
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
-        """The guesses. Before one that inserts a single node comes the same insertion before every faulty user of
-        that value, where there are several."""
+        """The guesses. Each guess that inserts one node is preceded by one that inserts the same node before every
+        faulty user of that value, if there are several."""
         for guess in guesses:
             if len(guess.edits) == 1 and guess.edits[0].kind == "insert":
                 edits = everywhere(guess.edits[0], self.inputs, set(self.trials.problems))
@@ -216,12 +216,12 @@ class Search:
             yield guess
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
-        """Whether ``gone`` holds every other root problem that may be fixed."""
+        """Whether ``gone`` contains all other root problems that may be fixed."""
         left = (each for each in self.problems if each.because is None and may_be_fixed(each, self.known))
         return all(any(each is other for other in gone) for each in left if each is not problem)
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The sizes that the finding is about."""
+        """The clashing sizes of the finding."""
         node, fault = problem.node, problem.fault
         assert node is not None
         if fault.rule.family == DECLARED and not is_demand(problem):
@@ -243,7 +243,7 @@ class Search:
         return found
 
     def _joined(self, clashing: Sequence[tuple[Value, int]]) -> list[tuple[Value, int]]:
-        """The input sizes that a node combined into a clashing size, where there are several."""
+        """The input sizes that a node combined into a clashing size, if there are several."""
         found = []
         for value, axis in clashing:
             *_, (node, made, place) = ((None, value, axis), *steps(value, axis, self.makers, FARTHEST))
@@ -256,7 +256,7 @@ class Search:
         return found if len(found) > 1 else []
 
     def _behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
-        """The nodes that only one of the clashing sizes has come through, the nearest first."""
+        """The nodes that only one of the clashing sizes passed through, the nearest first."""
         paths: dict[Value, dict[Node, int]] = {}
         for value, axis in clashing:
             path = paths.setdefault(value, {})
@@ -292,7 +292,7 @@ class Search:
                 return
 
     def _ends(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
-        """The constant and axis that a size comes from, if it comes from a constant."""
+        """The constant and its axis from which a size comes, if it comes from a constant."""
         from irlint.inference.origins import trail
 
         found = trail(value, axis, self.makers)
@@ -301,7 +301,7 @@ class Search:
 
 
 def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether an edit only makes a clashing size 1 by changing the element count: 1 broadcasts to anything, so it
+    """Whether an edit fixes a problem only by making a clashing size 1. Size 1 broadcasts to anything, so this
     proves little."""
     before = inputs_of(problem.node, known) if problem.node is not None else []
     for index, axis in problem.fault.marks:
@@ -318,7 +318,7 @@ def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
 
 
 def _are_equivalent(best: Sequence[Tried]) -> bool:
-    """Whether what several guesses make of the inputs differs in nothing: the same elements with the same axes."""
+    """Whether several guesses lead to the same inputs: the same elements with the same axes."""
     first = best[0].outcome.inputs
     return all(
         len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
@@ -327,7 +327,7 @@ def _are_equivalent(best: Sequence[Tried]) -> bool:
 
 
 def _different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
-    """The edits that differ in more than what texts call the value."""
+    """The edits, without those that differ only in the name of the value in texts."""
     found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
     for edits in alternatives:
         found.setdefault(tuple(replaced(each, called="") for each in edits), edits)
@@ -335,7 +335,7 @@ def _different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ..
 
 
 def _shared(best: Sequence[Tried]) -> Outcome:
-    """What the first of some guesses does, without the problems that only some of them fix."""
+    """The outcome of the first guess, without the problems that the other guesses do not fix."""
     outcome = best[0].outcome
     sets = [{id(each) for each in tried.outcome.fixed} for tried in best]
     return replaced(outcome, fixed=tuple(each for each in outcome.fixed if all(id(each) in found for found in sets)))
@@ -346,8 +346,8 @@ def _at(found: tuple[int, Node]) -> int:
 
 
 def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Drops guesses about one thing where too many different values of it fix the problem equally well. Values that
-    other nodes use are kept."""
+    """Drops the guesses about something for which too many values fix the problem equally well. Values that other
+    nodes use are kept."""
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:
@@ -372,7 +372,7 @@ def _first(found: Sequence[Tried]) -> list[Tried]:
 
 
 def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
-    """The guesses, grouped: those that resize the same input form one group."""
+    """The guesses in groups; those that resize the same input form one group."""
     found: dict[object, list[Tried]] = {}
     for each in best:
         sized = all(edit.shape is not None for edit in each.guess.edits)
@@ -385,7 +385,7 @@ def _is_meant(value: Value | None, problem: Problem) -> bool:
 
 
 def may_be_fixed(problem: Problem, known: Known) -> bool:
-    """Whether edits are looked for that fix a problem of a node of the main graph."""
+    """Whether irlint searches for edits that fix a problem of a node of the main graph."""
     node = problem.node
     if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
         return False

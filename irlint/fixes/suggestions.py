@@ -1,4 +1,4 @@
-"""The edits that are suggested for findings: those that were intended, and those that were guessed and tried."""
+"""Suggested edits for findings: corrections of obvious mistakes, and guesses that were tried."""
 
 from __future__ import annotations
 
@@ -38,9 +38,12 @@ MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 
 @record
 class Suggestion:
-    """The ways to fix a problem that do equally well, each as its edits, and what the first of them does; ``help`` is
-    what may be done instead. What is not ``sure`` is no fix, nor is what is not ``written``: other sizes of
-    inputs, which the caller decides, and a Transpose before a constant, whose dims alone may be wrong."""
+    """Alternative edits that fix a problem equally well, and the outcome of the first one; ``help`` is an alternative
+    to them.
+
+    If it is not ``sure`` or not ``written``, it is not a fix that can be applied: for example, another size of an
+    input, which the caller decides, or a Transpose before a constant, of which only the dims may be wrong.
+    """
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]
@@ -61,7 +64,7 @@ class Suggestion:
 
     @property
     def fix(self) -> Fix | None:
-        """The edits, where there is one way alone, and a file can be written with it."""
+        """The edits, if there is only one alternative that can be written."""
         writable = all(map(_is_whole, self.alternatives[0]))
         return (
             Fix(self.alternatives[0], "unsafe")
@@ -71,7 +74,7 @@ class Suggestion:
 
 
 class Suggestions:
-    """Looks for what fixes the findings of one model."""
+    """Searches for edits that fix the findings of one model."""
 
     def __init__(self, known: Known, problems: Sequence[Problem], rechecked: Rechecked) -> None:
         self.known = known
@@ -85,24 +88,23 @@ class Suggestions:
         self._document: Any = None
 
     def again(self) -> None:
-        """Looks for fixes of as many findings more: those that are reported, where others are hidden."""
+        """Searches for fixes of that many more findings, in place of findings that are hidden."""
         self.looked = 0
         self._kinds.clear()
 
     @property
     def _most(self) -> int:
-        """So often the whole file may be checked again for one finding."""
+        """How many times the complete file may be checked again for one finding."""
         cost = self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
         return min(max(FEWEST_CHECKS, NODES_CHECKED // max(cost, 1)), MOST_CHECKS)
 
     @property
     def _in_order(self) -> Sequence[Problem]:
-        """The problems in the order in which fixes are looked for: errors first, which may be all that warnings follow
-        from."""
+        """The problems in the order of the search: errors first, because warnings may follow from them."""
         return sorted(self.problems, key=lambda each: -each.fault.severity.rank)
 
     def rooted(self) -> list[Problem]:
-        """The problems; those that the one fix of another also removes have that other as ``because``."""
+        """The problems; if the only fix of one problem also fixes others, these get it as ``because``."""
         causes: dict[int, Problem] = {}
         roots: set[int] = set()
         for problem in self._in_order:
@@ -124,14 +126,14 @@ class Suggestions:
         ]
 
     def _leaves_one_alike(self, found: Suggestion) -> bool:
-        """Whether an error of the same rule at a node of the same operator is left, which nothing fixes: then both
-        probably have another cause."""
+        """Whether an error of the same rule and operator remains that no edit fixes: then both probably have another
+        cause."""
         fixed = {id(each) for each in found.outcome.fixed}
         return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in self._without)
 
     def of(self, problem: Problem) -> Suggestion | None:
-        """What fixes a problem; None where nothing does, too much does, enough was tried, or one that reads the same
-        was looked at."""
+        """The suggestion for a problem; None if no edit fixes it, if too many do, if the limit of searches is
+        reached, or if an equal problem was searched."""
         if problem.because is not None or problem.fault.severity is Severity.NOTE:
             return None
         for found in self._found:
@@ -157,8 +159,8 @@ class Suggestions:
         return suggestion
 
     def _intended(self, problem: Problem) -> Suggestion | None:
-        """What a document was intended to state, by the rest of it: the first of several kinds of edits that removes an
-        error, where it is the only one of its kind that removes as many problems."""
+        """The correction that the rest of a document implies: the first of several kinds of edits that fixes an
+        error, if it is the only one of its kind that fixes as many problems."""
         form = self.known.model.format
         if form is None or not form.intended or len(self.problems) > MOST_PROBLEMS or self.rechecked.size > LONGEST:
             return None
@@ -179,7 +181,7 @@ class Suggestions:
         return None
 
     def _corrected(self, problem: Problem) -> Suggestion | None:
-        """What was intended where a name is spelled wrong, or the opset that is imported is another one."""
+        """The correction of a misspelled name or of a wrong opset import."""
         from irlint.fixes.corrections import corrections, is_ambiguous
 
         self.looked += 1
@@ -222,7 +224,7 @@ def _index(problem: Problem) -> int | None:
 
 
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
-    """Of edits those that remove most problems and bring fewest, with the fewest edits; None where too many do."""
+    """The edits that fix most problems and cause fewest, with the fewest edits; None if there are too many."""
     orders = [(outcome.new - len(outcome.fixed), len(edits)) for edits, outcome in found]
     best = [each for each, order in zip(found, orders) if order == min(orders)]
     if not 0 < len(best) <= SUGGESTED:
@@ -231,8 +233,7 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _as_data(edit: Edit) -> Edit:
-    """An edit of which sizes that stay dynamic are those that are declared, and element types are those that the format
-    names."""
+    """The edit with declared names for dynamic sizes, and with the format's names for element types."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
@@ -246,14 +247,15 @@ def _as_data(edit: Edit) -> Edit:
 
 
 def _is_whole(edit: Edit) -> bool:
-    """Whether an edit says all that a file has to hold: not that of a constant whose further elements nobody knows."""
+    """Whether an edit is complete enough to be written; it is not if further elements of a constant are unknown."""
     if edit.kind != "constant" or edit.of == "entries":
         return True
     return edit.of == "type" or product(edit.before or ()) == product(edit.value)
 
 
 def _joined(texts: Iterable[str]) -> list[str]:
-    """Texts, each two that differ in one word as one: ``change 100 to 96 or 104 on axes 2 and 3 of input `x` ``."""
+    """The texts, with every two that differ in one word combined: ``change 100 to 96 or 104 on axes 2 and 3 of input
+    `x` ``."""
     found: list[str] = []
     for text in dict.fromkeys(texts):
         before, words = found[-1].split() if found else [], text.split()

@@ -1,4 +1,4 @@
-"""What a model would be with some edits: which problems disappear, and whether others appear."""
+"""Tries edits on a model: which problems disappear, and whether others appear."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ DECLARED = "declarations"
 
 @record
 class Change:
-    """What edits come to: other calls of nodes, other inputs of them, and other types of values, or of what a node
-    takes as an input (``given``); with ``stale`` what the file declares behind them may be wrong then."""
+    """The effect of edits: other calls of nodes, other inputs of nodes, and other types of values or of node inputs
+    (``given``). With ``stale``, declarations of later values may become wrong."""
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
@@ -44,7 +44,7 @@ class Change:
     stale: bool = False
 
     def touches(self, node: Node) -> bool:
-        """Whether a node is another one with the change, or takes a value whose type is stated."""
+        """Whether the change replaces a node or the type of a value that the node uses."""
         if node in self.calls or node in self.inputs or node in self.given:
             return True
         return any(value in self.types for value in node.inputs)
@@ -55,9 +55,9 @@ Leaves = Callable[[Requirement], bool]
 
 
 class Trials:
-    """Edits of a main graph, tried on the nodes that they touch; ``left`` is how many more questions may be asked.
+    """Tries edits of a main graph on the affected nodes; ``left`` is the number of questions that may still be asked.
 
-    A node may demand what it did not before, if that ``leaves`` enough sizes.
+    A node may have new requirements if ``leaves`` accepts the remaining sizes.
     """
 
     def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
@@ -94,17 +94,17 @@ class Trials:
                     self.declared.setdefault(problem.value or "", []).append(problem)
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
-        """What edits come to; None where one of them names what the graph does not have."""
+        """The effect of edits; None if an edit refers to something that the graph does not have."""
         found = Changes(self)
         return found.change if all(found.add(edit) for edit in edits) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """What edits do; None where ``problem`` stays, another appears, or too much would be asked."""
+        """The outcome of edits; None if ``problem`` remains, another one appears, or it takes too many questions."""
         change = self.change(edits)
         return None if change is None else self.outcome_of(change, problem)
 
     def outcome_of(self, change: Change, problem: Problem) -> Outcome | None:
-        """What a change does; None where ``problem`` stays, another appears, or too much would be asked."""
+        """The outcome of a change; None if ``problem`` remains, another one appears, or it takes too many questions."""
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
@@ -121,12 +121,13 @@ class Trials:
         return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
 
     def _corrected(self, value: Value, given: Type) -> list[Problem]:
-        """The problems of the declaration of a constant that is a node, where that is right for another type."""
+        """The problems of a constant node's declaration that disappear because the declaration is right for the new
+        type."""
         return [] if self._is_wrong(given, value) else self.declared.get(value.name, [])
 
     def behind(self, edit: Edit, known: Type | None) -> Type | None:
-        """What an inserted node gives for a type: one that arranges axes or converts, or one like a node of the
-        graph."""
+        """The output of an inserted node for an input type: a node that rearranges axes, converts, or copies a node
+        of the graph."""
         if not isinstance(known, Tensor):
             return None
         if edit.inputs:
@@ -141,7 +142,7 @@ class Trials:
         return answer.outputs[0] if answer is not None and answer.outputs else None
 
     def _inserted(self, edit: Edit, known: Tensor) -> Type | None:
-        """What an inserted node gives that has further inputs."""
+        """The output of an inserted node with additional inputs."""
         node = self.by_index.get(edit.index) if edit.index is not None else None
         others = [self.values.get(name) for name in edit.inputs]
         if node is None or edit.input is None or None in others or self.left <= 0:
@@ -157,8 +158,8 @@ class Trials:
         return answer.outputs[0] if answer is not None and answer.outputs and not _grave(answer.faults) else None
 
     def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """What a node answers after a change that reaches it, with what the nodes before it demand then; None where one
-        of these fails."""
+        """The answer of a node after a change that reaches it, with the requirements of the nodes before it; None if
+        one of them fails."""
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
@@ -176,7 +177,8 @@ class Trials:
         return None
 
     def _touched(self, change: Change, types: Mapping[Value, Type | None]) -> Iterator[tuple[Node, list[Value]]]:
-        """The nodes that a change touches, in order, and those that use what is put into the list beside each."""
+        """The nodes that a change affects, in order, each with a list; nodes that use the values put into the list
+        are affected, too."""
         queue: list[int] = []
         waiting: set[int] = set()
         users = (each for value in types for each in self.users.get(value, ()))
@@ -194,7 +196,7 @@ class Trials:
                         waiting.add(self.order[user])
 
     def _fixes(self, change: Change, problem: Problem) -> bool:
-        """Whether the node itself has no fault any more: what most changes fail at, and costs one question."""
+        """Whether the node itself has no more faults. Most changes fail here, after a single question."""
         assert problem.node is not None
         types = dict(change.types)
         if problem.fault.rule is BROADCAST_MISMATCH and _never_broadcast(
@@ -212,7 +214,7 @@ class Trials:
         )
 
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
-        """Whether the file declares another type of a value, by what must hold in the model, too."""
+        """Whether the file declares another type of a value, under the conditions of the model."""
         from irlint.inference.agreement import disagrees, terms_of
 
         if self._terms is None:
@@ -226,7 +228,7 @@ class Trials:
         return self._ask(node, self._inputs(change, node, types), change.calls.get(node))
 
     def _inputs(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> list[Type | None]:
-        """What a node takes with a change."""
+        """The inputs of a node after a change."""
         inputs = inputs_of(node, self.known)
         other, given = change.inputs.get(node, NOTHING), change.given.get(node, NOTHING)
         for port, value in enumerate(node.inputs):
@@ -242,8 +244,8 @@ class Trials:
     def _step(
         self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
     ) -> list[Value] | None:
-        """The outputs of a node whose types change; None where a fault comes. What is gone is added to ``found``, what
-        is then declared wrongly to ``stale``, where that may be."""
+        """The outputs of a node whose types change; None if a fault appears. Problems that disappear are added to
+        ``found``, and declarations that may become wrong to ``stale``."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
@@ -268,7 +270,7 @@ class Trials:
         return all(each.condition in before or self._is_of_a_fault(each) or self.leaves(each) for each in requirements)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
-        """Whether a node needs something of sizes that are not known because other nodes have faults."""
+        """Whether a node has a requirement on sizes that are unknown because of faults in other nodes."""
         names = {name for each in requirement.any_of for name in (*symbols(each.left), *symbols(each.right))}
         return len(self.known.faulted) > 1 and not names <= self.fed
 
@@ -304,8 +306,7 @@ class Trials:
 
 
 def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
-    """Whether two inputs differ on an axis where neither has 1, where axes are aligned at the end: what a node without
-    attributes does."""
+    """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1."""
     shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
     if node.attributes or len(shapes) != 2:
         return False
@@ -316,7 +317,7 @@ def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
 
 
 class Changes:
-    """Adds up what edits come to."""
+    """Collects the effects of edits."""
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
@@ -329,11 +330,11 @@ class Changes:
 
     @property
     def change(self) -> Change:
-        """All that was added."""
+        """The collected effect."""
         return Change(self.calls, self.inputs, self.types, self.given, self.stale)
 
     def add(self, edit: Edit) -> bool:
-        """Whether the graph has what an edit names, which is added then."""
+        """Adds the effect of an edit, and returns whether the graph has everything to which the edit refers."""
         match edit.kind:
             case "constant" | "declaration":
                 return self._typed(edit)
@@ -394,14 +395,14 @@ class Changes:
 
 
 def bound(known: Known, node: Node) -> tuple[Call, Sequence[Fault]]:
-    """The call of a node that the model does not have, and the faults of it."""
+    """The call of a node that is not in the model, and its faults."""
     from irlint.binding import Binder
 
     return Binder(known.model).bound(node, NOTHING, within_function=False)
 
 
 def _edited(known: Tensor, edit: Edit) -> Tensor:
-    """The type of a value after an edit of it."""
+    """The type of a value after an edit."""
     if edit.kind == "declaration":
         shape = known.shape if edit.shape is None else edit.shape
         return Tensor(edit.dtype or known.dtype, shape, None if edit.dtype else known.value)
@@ -416,7 +417,7 @@ def _edited(known: Tensor, edit: Edit) -> Tensor:
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
-    """What a graph defines, the value that counts of a name last."""
+    """The values that a graph defines, by name; of several with the same name, the last one."""
     for node in reversed(graph.nodes):
         yield from (value for value in node.outputs if value is not None)
     yield from graph.constants
@@ -424,13 +425,13 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether a problem is that a node fixes sizes which inputs declare dynamic."""
+    """Whether the problem is that a node fixes sizes which inputs declare as dynamic."""
     return bool(problem.sizes)
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
-    """Whether asking the operator again shows if a problem is there: one that it found, or that of an input that is
-    given now."""
+    """Whether asking the operator again shows if a problem remains: a problem that the operator found, or one of an
+    input that changes."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule

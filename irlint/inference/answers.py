@@ -1,4 +1,5 @@
-"""What the rule of an operator says for given inputs: a question that depends on nothing else and changes nothing."""
+"""Asks the rule of an operator about given inputs. The answer depends only on the arguments, and asking has no side
+effects."""
 
 from __future__ import annotations
 
@@ -21,10 +22,12 @@ NOT_WORKED_OUT = Rule(
     "IRL599",
     "rule-failed",
     Severity.WARNING,
-    "irlint's own rule for this operator failed; the node's outputs are taken as the file declares them.",
-    why="This is a defect of irlint, not of the model: nobody has judged this node, and the check is not to pass as if "
-    "it had.",
-    fix="Report it with the node that the message names.",
+    "irlint failed while it checked this operator, so it uses the declared outputs of the node.",
+    why=(
+        "This is a defect of irlint, not of the model. The node was not checked, so the check must not pass without "
+        "a finding."
+    ),
+    fix="Report the defect together with the node in the message.",
 )
 
 #: At most this many answers are kept.
@@ -33,9 +36,9 @@ MAX_REMEMBERED = 10_000
 
 @record
 class Answer:
-    """``outputs`` are the types of a node's outputs, None where its rule cannot be asked or raised a fault; ``faults``
-    begin with the one that it raised, and ``requirements`` are what it needs and could not prove.
-    """
+    """The answer of a rule. ``outputs`` are the types of a node's outputs, or None if the rule cannot be asked or
+    raised a fault. ``faults`` begin with the raised one. ``requirements`` are the conditions that the rule needs
+    but could not prove."""
 
     outputs: tuple[Type | None, ...] | None
     faults: tuple[Fault, ...] = ()
@@ -46,11 +49,9 @@ NO_ANSWER = Answer(None)
 
 
 def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context: Context | None = None) -> Answer:
-    """What the operator of ``call`` says of its outputs for these inputs; None among them is one that is left out.
-
-    ``outputs`` is the number of outputs that the node has, for an operator of which only the schema is known. A rule
-    that asks about its node gets the ``context``; without one it is not asked.
-    """
+    """Asks the operator of ``call`` about inputs; an input of None is omitted. ``outputs`` is the number of the
+    node's outputs, for an operator that has only a schema. A rule with a ``context`` parameter is not asked
+    without a ``context``."""
     if call.broken or call.function is not None:
         return NO_ANSWER
     faults: list[Fault] = []
@@ -74,7 +75,7 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
 
 
 def _lacks_attributes(call: Call) -> bool:
-    """Whether a rule cannot be asked for want of an attribute, which binding has reported."""
+    """Whether a rule cannot be asked because an attribute is missing, which binding has reported."""
     if call.signature is None:
         return False
     given = call.attributes or {}
@@ -82,14 +83,14 @@ def _lacks_attributes(call: Call) -> bool:
 
 
 def _of_other_kinds(call: Call, inputs: Sequence[Type | None]) -> bool:
-    """Whether a rule is given what is no tensor, and no schema says whether its operator takes that."""
+    """Whether a rule would receive a value that is not a tensor although no schema allows it."""
     return call.schema is None and not all(known is None or isinstance(known, Tensor) for known in inputs)
 
 
 def _outputs(
     call: Call, inputs: Sequence[Type | None], outputs: int, context: Context | None
 ) -> tuple[Type | None, ...] | None:
-    """What the rule gives, or the schema where there is no rule; None where neither is known."""
+    """The outputs by the rule, or by the schema if there is no rule; None without either."""
     variables = type_variables(call.schema, inputs) if call.schema is not None else {}
     if call.operator is None or call.signature is None:
         given: tuple[Type | None, ...] | None = None if call.schema is None else (UNKNOWN,) * outputs
@@ -105,7 +106,7 @@ def _outputs(
 def _given(
     call: Call, operator: Operator, signature: Signature, inputs: Sequence[Type | None], context: Context | None
 ) -> tuple[Type | None, ...] | None:
-    """What the rule gives; None where it lacks a required input, or the context that it asks for."""
+    """The result of the rule; None if it lacks a required input or the context."""
     arguments = signature.bound(call.attributes or {})
     named = len(signature.inputs)
     given = list(inputs[:named])
@@ -128,7 +129,7 @@ Contexts = Callable[[], Context]
 
 @record
 class Question:
-    """What is asked: ``ask`` with these arguments; ``context`` makes one for a rule that asks for it."""
+    """The arguments of ``ask``; ``context`` creates the context for a rule that needs one."""
 
     call: Call
     inputs: Sequence[Type | None]
@@ -141,8 +142,7 @@ class Question:
 
 
 class Memory:
-    """Answers that have been given: a rule that asks nothing about its node is asked once for equal inputs and
-    attributes."""
+    """A cache of answers. A rule that uses nothing of its node is asked once for equal inputs and attributes."""
 
     def __init__(self) -> None:
         #: Answers to equal questions; None where the answer depends on more, so that the rule is asked each time.
@@ -186,7 +186,7 @@ class Memory:
         return known
 
     def _key(self, question: Question, forms: Sequence[object]) -> tuple[object, ...] | None:
-        """The cache key: questions with equal keys have the same answer; None where no answer can be shared."""
+        """The cache key: questions with equal keys have the same answer. None if the answer cannot be shared."""
         call = question.call
         if id(call) not in self._numbered:
             self._numbered[id(call)] = call, self._number(call)
@@ -200,10 +200,8 @@ class Memory:
         return (number, question.outputs if asks_outputs else 0, *without)
 
     def _first(self, question: Question, key: tuple[object, ...]) -> Answer:
-        """The answer to a question that nobody has asked; kept where it holds for all questions with this key.
-
-        A rule that may use its node is asked only once here, as each question walks the node's bodies again.
-        """
+        """The answer to a question that is not in the cache. It is stored if it is valid for all questions with this
+        key. A rule that may use its node is asked only once, because each question walks the node's bodies again."""
         if not self._is_general(question):
             return self._noted(question)
         given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in question.inputs]
@@ -215,11 +213,11 @@ class Memory:
         return question.answer() if holds_floats and not is_shared else answer
 
     def _is_general(self, question: Question) -> bool:
-        """Whether the rule is known not to ask for its node."""
+        """Whether the rule is known not to use its node."""
         return question.context is None or id(question.call) in self._general
 
     def _noted(self, question: Question) -> Answer:
-        """The answer to a question, after noting whether the rule asks for its node."""
+        """The answer to a question; also notes whether the rule used its node."""
         if question.context is None:
             return question.answer()
         call, context = question.call, question.context()
@@ -232,7 +230,8 @@ class Memory:
         return answer
 
     def _number(self, call: Call) -> int | None:
-        """One number for all calls of the same rule with equal attributes; None where these cannot be compared."""
+        """One number for all calls of the same rule with equal attributes; None if the attributes cannot be
+        compared."""
         function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
         # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
         rule: tuple[object, ...] = (function, fold, id(call.schema), *(call.attributes or {}).items())
@@ -249,13 +248,13 @@ _NOT_ASKED = Answer(None)
 
 
 def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
-    """Whether an answer may be another one for other numbers: the rule looked at them, or gave them on."""
+    """Whether the answer may differ for other values: the rule read the values, or passed them on."""
     looked = any(isinstance(x, Unread) and x.read for x in given)
     return looked or not all(type(each) is Tensor for each in answer.outputs or ())
 
 
 class Unread(Tensor):
-    """A tensor that notes whether anybody looks at its contents."""
+    """A tensor that notes whether its values are read."""
 
     __slots__ = ("read",)
 
@@ -270,14 +269,14 @@ class Unread(Tensor):
 
 
 def _holds_floats(known: Type | None) -> bool:
-    """Whether the contents are floating-point numbers, which may be equal and not the same: 0.0 and -0.0."""
+    """Whether the values are floating-point numbers, which can be equal without being the same: 0.0 and -0.0."""
     if not isinstance(known, Tensor) or not known.value:
         return False
     return type(known.value[0]) is float or any(isinstance(each, float) for each in known.value)
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:
-    """An output with the element type that the schema gives, where the rule leaves it open."""
+    """An output with the element type of the schema if the rule leaves it unknown."""
     if call.schema is None or type_key(known) is not None or not (known is None or isinstance(known, Tensor)):
         return known
     name = output_type(call.schema, port, variables)

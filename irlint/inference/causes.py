@@ -101,10 +101,10 @@ def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) ->
     if error is None or error.node is None:
         return problem
     if problem.node is None:
-        help = f"store it as it is declared, which {error.node.op} {error.node.label!r} takes"
+        help = f"store it as declared, which {error.node.op} {error.node.label!r} accepts"
         return replaced(problem, fault=problem.fault.changed(help=help))
     what = f"{error.fault.rule.code} at {error.node.op} {error.node.label!r}"
     stated = problem.node is not None and problem.node.op in (form.constant_node, form.input_node)
     at_fault = "`shape`" if stated else "this layer, or what leads here"
-    help = f"correct {at_fault}: with the shape that is declared, {what} is gone"
+    help = f"correct {at_fault}: with the declared shape, {what} is fixed"
     return replaced(problem, fault=problem.fault.changed(help=help))

@@ -1,4 +1,4 @@
-"""What was worked out of a model, as plain data."""
+"""The result of inference, as plain data."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SHAPE_OPTION = "--shape"
 
 @record
 class Demand:
-    """What a node of the graph ``graph`` needs and could not prove.
+    """A requirement of a node in the graph ``graph`` that could not be proved.
 
-    ``when`` is the path of the innermost body around it that may never run, "" where the demand holds always.
+    ``when`` is the path of the innermost enclosing body that may never run, or "" if the requirement always applies.
     """
 
     graph: str
@@ -33,14 +33,14 @@ class Demand:
 
 @record(eq=False)
 class Known:
-    """What was worked out of a model.
+    """The result of inference for a model.
 
-    ``types`` maps each value to its type; a value that is not in it is unknown, None stands for an optional input that
-    was left out. ``problems`` are the faults with their nodes, ``requires`` what the operators demand. ``faulted`` are
-    the nodes whose outputs are only what the file declares, and ``calls`` what each node calls. ``symbols`` maps the
-    names of sizes back to what the file calls them, and ``sizes`` a place to the symbol of the unknown size there.
-    ``overridden`` are the inputs whose shapes are not the file's, each with what gives them, and ``idle`` the paths of
-    functions that nothing calls. ``orders`` are those of the graphs that were gone through.
+    ``types`` maps each value to its type; a missing value is unknown, and None is an omitted optional input.
+    ``problems`` are the faults with their nodes, and ``requires`` the requirements of operators. ``faulted`` are the
+    nodes whose outputs have only their declared types, and ``calls`` maps each node to its operator. ``symbols``
+    maps names of symbols to the names in the file, and ``sizes`` maps places to the symbols of unknown sizes.
+    ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its shape. ``idle``
+    are the paths of uncalled functions, and ``orders`` the orders of the visited graphs.
     """
 
     model: Model
@@ -56,24 +56,24 @@ class Known:
     orders: Mapping[Graph, Order] = NOTHING
 
     def order(self, graph: Graph) -> Order:
-        """The order of the nodes of one of the model's graphs."""
+        """The order of the nodes in a graph of the model."""
         return self.orders.get(graph) or ordered(graph)
 
     def kinds(self) -> list[Type | None]:
-        """The types of all values: equal nodes have one."""
+        """The types of all values; equal nodes share one."""
         return list({id(known): known for known in self.types.values()}.values())
 
     def types_of(
         self, values: Iterable[Value | None], instead: Mapping[Value, Type | None] = NOTHING
     ) -> list[Type | None]:
-        """The types of values, None for one that is left out or not known; of some the types that stand ``instead``."""
+        """The types of values, None for an omitted or unknown one; ``instead`` replaces the types of some values."""
         types = self.types
         if not instead:
             return [None if value is None else types.get(value) for value in values]
         return [None if value is None else instead[value] if value in instead else types.get(value) for value in values]
 
     def operator(self, node: Node) -> Operator | None:
-        """The operator that a node calls, None where it calls none that is known."""
+        """The operator that a node calls, or None if it calls no known one."""
         call = self.calls.get(node)
         return None if call is None else call.operator
 

@@ -1,4 +1,4 @@
-"""How bad a fault is: what its rule states of the runtimes, the place where it stands and the format, as a severity."""
+"""The severity of a fault, from the facts that its rule states about runtimes, its place, and the format."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def leveled(
     known: bool = True,
     given: bool = False,
 ) -> Fault | None:
-    """The fault, as bad as it is in a place that each entry of ``place`` describes; None where it is none there.
+    """The fault with the severity for a place that all entries of ``place`` describe; None if it does not count there.
 
-    ``late``: the runtime does not compare the sizes of this operator before it runs the node; ``inferred``: its shape
-    inference refuses such a breach at this operator; ``known``: it knows the sizes that break the rule when it loads
-    the model; ``given``: only shapes that --shape gives break it, in a body that may never run.
+    ``late``: the runtime compares the sizes of this operator only when it runs the node. ``inferred``: the shape
+    inference of the runtime refuses such a fault. ``known``: the runtime knows the faulty sizes when it loads the
+    model. ``given``: the fault is caused only by shapes from --shape, in a body that may never run.
     """
     most = Severity.WARNING if given else Severity.ERROR
     for reach in place:
@@ -62,7 +62,7 @@ def leveled(
 def needs_sizes(
     rule: Rule, place: Collection[Reach], form: Format, *, late: bool = False, inferred: bool = False
 ) -> bool:
-    """Whether the level depends on what the runtime knows of sizes when it loads the model."""
+    """Whether the severity depends on the sizes that the runtime knows when it loads the model."""
     return any(
         _is_refused(rule, reach, form, late=late, inferred=inferred, known=True)
         and not _is_refused(rule, reach, form, late=late, inferred=inferred, known=False)
@@ -71,7 +71,7 @@ def needs_sizes(
 
 
 def _is_refused(rule: Rule, reach: Reach, form: Format, *, late: bool, inferred: bool, known: bool) -> bool:
-    """Whether a runtime refuses what stands in such a place as in code that runs."""
+    """Whether a runtime refuses a fault at such a place as it does in code that runs."""
     runtime = form.loaded_by
     match reach:
         case "uncalled":

@@ -15,10 +15,12 @@ SIZE_TOO_LARGE = Rule(
     "IRL303",
     "size-too-large",
     Severity.ERROR,
-    "A size is larger than any that a tensor can have.",
-    why="""Both formats hold sizes in 64 bits, of which one is the sign: no runtime has a tensor with an axis of more
-        than 9223372036854775807 elements, and what is computed with such a size overflows.""",
-    fix="Find where the size comes from: a repeat, a pad or a scale that is too large, or damaged data.",
+    "A size is larger than any tensor can have.",
+    why=(
+        "Both formats store sizes as signed 64-bit integers. No runtime has a tensor with an axis of more than "
+        "9223372036854775807 elements, and arithmetic with such a size overflows."
+    ),
+    fix="Find the origin of the size: a repeat, a pad or a scale that is too large, or damaged data.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[n] y) <int64[1] r = {4611686018427387904}> { y = Tile (x, r) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -29,11 +31,13 @@ RANK_TOO_LARGE = Rule(
     "IRL304",
     "rank-too-large",
     Severity.WARNING,
-    "A list with one entry per axis is too long for irlint to infer the resulting shape.",
-    why="""irlint keeps lists of up to 256 entries. ONNX Runtime and many operators of OpenVINO take more axes than
-        that, while NumPy has arrays of at most 64: a longer list is more likely a mistake, and no node behind it is
-        judged by its shape.""",
-    fix="Find where the list comes from. Its length is the number of axes.",
+    "A list with one entry per axis is too long for irlint to infer the shape.",
+    why=(
+        "irlint stores lists of up to 256 entries. ONNX Runtime and many operators of OpenVINO accept more axes, but "
+        "NumPy arrays have at most 64, so a longer list is probably a mistake. irlint does not check the shapes of "
+        "nodes that depend on the result."
+    ),
+    fix="Find the origin of the list. Its length is the number of axes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6] x, int64[300] s) => (float[m,n] y) { z = Reshape (x, s) y = Flatten <axis = 0> (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -54,7 +58,7 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
                 size = str(dim) if dim.bit_length() < 256 else f"about 2**{dim.bit_length() - 1}"
                 return SIZE_TOO_LARGE.fault(
                     f"axis {axis} of output {index} is {size}; a size has to be at most {LARGEST}",
-                    help="look where the size comes from",
+                    help="find the origin of the size",
                 )
     return None
 
@@ -70,9 +74,9 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
                     return None
                 case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
                     return RANK_TOO_LARGE.fault(
-                        f"input {index} has {count} entries, one for each axis; irlint works out shapes of at most "
-                        f"{CONTENTS_LIMIT} axes, and takes output {port} as the file declares it",
-                        help="look where the list comes from",
+                        f"input {index} has {count} entries, one for each axis; irlint infers shapes of at most "
+                        f"{CONTENTS_LIMIT} axes, and uses the declaration of output {port}",
+                        help="find the origin of the list",
                         input=index,
                     )
     return None

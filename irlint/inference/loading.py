@@ -17,9 +17,7 @@ from irlint.model.tensor import Tensor, Type
 from irlint.schemas import table_text
 
 #: What is noted of a fault in the body of a loop with the sizes that its inputs declare.
-DECLARED_SIZES = (
-    "the sizes are those that the inputs of the body declare, which ONNX Runtime takes when it loads the model"
-)
+DECLARED_SIZES = "the sizes are declared by the inputs of the body, and ONNX Runtime uses them when it loads the model"
 
 
 def levels(

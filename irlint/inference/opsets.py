@@ -26,10 +26,12 @@ ANOTHER_OPSET = Rule(
     "IRL809",
     "nodes-of-another-opset",
     Severity.ERROR,
-    "The nodes are written for another opset than the imported one.",
-    why="The opset version determines the inputs and attributes of each operator. If several nodes are wrong at the "
-    "imported opset and all nodes are valid at another one, the import is wrong, not the nodes.",
-    fix="Set the import to the opset that the message names.",
+    "The nodes were written for another opset than the imported one.",
+    why=(
+        "The opset version determines the inputs and attributes of each operator. Several nodes are invalid at the "
+        "imported opset, but all nodes are valid at another one. So the import is wrong, not the nodes."
+    ),
+    fix="Import the opset in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 11]>
 g (float[2,3] x) => (float[1,2,3] y) <int64[1] axes = {0}> { z = Unsqueeze (x, axes) w = Squeeze (z, axes) y = \
 Unsqueeze (w, axes) }""",

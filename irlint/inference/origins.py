@@ -1,7 +1,7 @@
-"""Where a size comes from: back through the operators that keep it to the one that made it.
+"""The origin of a size: traces it back through the operators that keep it to the node that computed it.
 
-Nothing here knows an operator: its rule is asked again with a symbol in the place of a size, and where the symbol comes
-out, the size came from there.
+No operator is known here. The rule of a node is asked again with a symbol in place of a size of one input; the
+output in which the symbol appears has its size from there.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FRESH = symbol("a size", 1)
 
 @record
 class Maker:
-    """What gives a value of ``graph``: a node, else a constant, else the graph's caller."""
+    """The source of a value of ``graph``: a node, a constant, or the caller of the graph."""
 
     graph: Graph
     node: Node | None = None
@@ -39,10 +39,10 @@ class Maker:
 
 @record
 class Trail:
-    """A size, and axis ``axis`` of ``value``, where it was made; ``kept`` are the nodes that handed it on, in order.
+    """A size at its origin: axis ``axis`` of ``value``. ``kept`` are the nodes that passed it on, in order.
 
-    ``arithmetic`` is how the rule of the node that made it computes it, where it says so; ``left_open`` states that the
-    rule leaves the size to what the file declares.
+    ``arithmetic`` is the computation by the rule of the node that made the size, if the rule explains it.
+    ``left_open`` is True if the rule leaves the size to the declaration in the file.
     """
 
     dim: MaybeDim
@@ -56,8 +56,7 @@ class Trail:
 
 @record
 class Position:
-    """Where a node has a size: on axis ``index`` of its input or output ``port``, or in entry ``index`` of what that
-    holds."""
+    """A size at a node: axis ``index`` of input or output ``port``, or entry ``index`` of the port's value."""
 
     port: int
     index: int
@@ -65,7 +64,7 @@ class Position:
 
 
 class Makers:
-    """What gives each value of a model, and where the nodes have their sizes from."""
+    """The source of each value of a model, and the positions from which the nodes have their sizes."""
 
     __slots__ = ("known", "_makers", "_sources", "_answers", "_arithmetic")
 
@@ -77,17 +76,14 @@ class Makers:
         self._arithmetic: dict[Node, tuple[Arithmetic, ...]] = {}
 
     def of(self, value: Value) -> Maker | None:
-        """None for a value that nothing defines."""
+        """The source of a value, or None if nothing defines it."""
         if self._makers is None:
             self._makers = _makers(self.known)
         return self._makers.get(value)
 
     def source(self, node: Node, output: Position) -> Position | None:
-        """The position among the node's inputs that the size of an output comes from unchanged, the first of those that
-        share it.
-
-        None where the node makes the size itself.
-        """
+        """The first input position from which the size of an output comes unchanged. None if the node computes the
+        size."""
         key = (node, output)
         if key not in self._sources:
             self._sources[key] = self._source(node, output)
@@ -106,11 +102,8 @@ class Makers:
         return None
 
     def _groups(self, node: Node, output: Position, dim: Dim) -> Iterator[tuple[Position, ...]]:
-        """The positions of inputs that may give an output the size ``dim``: those that line up with its axis, each, and
-        all.
-
-        Among those that line up are the sizes that may turn out to be equal to it.
-        """
+        """The groups of input positions that may determine the output size ``dim``: those aligned with its axis,
+        each position alone, and all together. Aligned sizes that may be equal to ``dim`` are included."""
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
         shape = tensor_shape(self._type(node.outputs[output.port]))
@@ -126,10 +119,8 @@ class Makers:
         yield everywhere
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
-        """The positions among the node's inputs, those of constants left out, that the size of an output follows from.
-
-        () where they are not known, of a node with bodies for one.
-        """
+        """The input positions, without constants, on which the size of an output depends. () if they are unknown,
+        for example for a node with bodies."""
         dim = _size(self._type(node.outputs[output.port]), output)
         if dim is None or node in self.known.faulted or any(node.bodies):
             return ()
@@ -142,10 +133,8 @@ class Makers:
         return tuple(position for position in positions if self._alters(node, position, output, dim))
 
     def _alters(self, node: Node, position: Position, output: Position, dim: Dim) -> bool:
-        """Whether with another size in a position the size of the output is not ``dim``.
-
-        Where it is not known then, that is so because of the position, unless another shape left contents open.
-        """
+        """Whether another size at a position changes the size of the output. An unknown output size counts as
+        changed, unless another shape has made values unknown."""
         outputs = self._asked(node, (position,))
         if output.port >= len(outputs):
             return False
@@ -155,7 +144,7 @@ class Makers:
         return same(size, dim) is not True
 
     def arithmetic(self, value: Value, axis: int) -> Arithmetic | None:
-        """How the rule of the node that makes a value computes the size of an axis."""
+        """How the rule of the source node computes the size of an axis."""
         maker, dim = self.of(value), _size(self._type(value), Position(0, axis))
         node = maker.node if maker is not None else None
         if node is None or node in self.known.faulted or any(node.bodies):
@@ -168,7 +157,7 @@ class Makers:
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
 
     def leaves_open(self, value: Value, axis: int) -> bool:
-        """Whether the rule of the node that makes a value leaves the size of an axis to what the file declares."""
+        """Whether the rule of the source node leaves the size of an axis to the declaration in the file."""
         maker = self.of(value)
         node = maker.node if maker is not None else None
         known = _size(self._type(value), Position(0, axis))
@@ -181,15 +170,14 @@ class Makers:
         return None if value is None else self.known.types.get(value, UNKNOWN)
 
     def is_constant(self, value: Value | None) -> bool:
-        """Whether the file holds a value."""
+        """Whether a value is a constant of the file."""
         maker = self.of(value) if value is not None else None
         if maker is None or maker.node is None:
             return maker is not None and maker.constant is not None
         return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
-        """Those of the positions without which the size does not come out, where they are few enough to be looked
-        at."""
+        """A smallest set of the positions that determines the size, if there are few enough positions to try."""
         if len(positions) > MOST_POSITIONS:
             return positions
         for position in reversed(positions):
@@ -199,14 +187,14 @@ class Makers:
         return positions
 
     def comes_out(self, node: Node, positions: tuple[Position, ...], output: Position) -> bool:
-        """Whether another size in all of ``positions`` is the size of the output."""
+        """Whether a fresh size at all of ``positions`` becomes the size of the output."""
         if not positions:
             return False
         outputs = self._asked(node, positions)
         return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
 
     def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
-        """What the node's rule gives with another size in all of ``positions``."""
+        """The answer of the node's rule with a fresh size at all of ``positions``."""
         key = (node, positions)
         if key not in self._answers:
             inputs = inputs_of(node, self.known)
@@ -236,7 +224,7 @@ def _makers(known: Known) -> dict[Value, Maker]:
 
 
 def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
-    """A tensor with the fresh symbol in some positions; another shape leaves its contents open."""
+    """A tensor with the fresh symbol at some positions; if the shape changes, its values become unknown."""
     if not isinstance(known, Tensor):
         return known
     shape, value = list(known.shape or ()), list(known.value or ())
@@ -254,7 +242,7 @@ def _axes(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
 
 
 def _entries(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]]:
-    """The sizes in the contents of inputs."""
+    """The sizes in the values of inputs."""
     for port, known in enumerate(types):
         entries = known.ints if isinstance(known, Tensor) else None
         for index, entry in enumerate(entries or ()):
@@ -262,7 +250,7 @@ def _entries(types: Sequence[Type | None]) -> Iterator[tuple[Position, MaybeDim]
 
 
 def _size(known: Type | None, position: Position) -> MaybeDim:
-    """The size at a position of a value, None where it is not known."""
+    """The size at a position of a value, or None if it is unknown."""
     if not isinstance(known, Tensor):
         return None
     sizes = (known.ints if position.in_contents else known.shape) or ()
@@ -270,11 +258,11 @@ def _size(known: Type | None, position: Position) -> MaybeDim:
 
 
 def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Trail | None:
-    """Where the size of an axis comes from; None where the shape is not known or has no such axis, and where that is
-    behind more than ``farthest`` operators.
+    """The origin of the size of an axis; None if the shape is unknown, if it has no such axis, or if the origin is more
+    than ``farthest`` operators away.
 
-    A size may be handed on as contents, from Shape to Reshape; what ends there was made by the node that took it from
-    them.
+    A size may be passed on as a value, for example from Shape to Reshape. If such a path ends, its last node is the
+    origin.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):
@@ -304,8 +292,8 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def read_from(value: Value, position: Position, makers: Makers, farthest: int = FARTHEST) -> tuple[Value, Position]:
-    """Where a position in the contents of a value comes from unchanged: back to a constant or a node that makes the
-    number, or to the axis that a node such as Shape reads."""
+    """The unchanged origin of an entry of a value: a constant or node with the number, or the axis that a node such
+    as Shape reads."""
     at = value
     for _ in range(farthest):
         maker = makers.of(at)
@@ -321,7 +309,7 @@ def read_from(value: Value, position: Position, makers: Makers, farthest: int = 
 
 
 def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] | None:
-    """The constant among the inputs of a node, and the entry of it, that an entry of an output is."""
+    """The constant input of a node, and its entry, from which an entry of an output comes unchanged."""
     known = inputs_of(node, makers.known)
     dim = _size(makers.known.types.get(node.outputs[output.port]), output)  # type: ignore[arg-type]
     for position, entry in _entries(known):
@@ -334,10 +322,8 @@ def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] |
 
 
 def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[Trail]:
-    """Where the size of an axis comes from, then where the one size does that this one was made from, and so on.
-
-    It ends at what the file declares, and at a node that makes a size from several ones.
-    """
+    """The origin of the size of an axis, followed by the origin of the size from which that one was computed, and so
+    on. The chain ends at a declaration in the file, or at a node that combines several sizes."""
     found: list[Trail] = []
     seen: set[tuple[Value, int]] = set()
     following = trail(value, axis, makers, farthest)
@@ -349,7 +335,7 @@ def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
-    """Where the one size comes from that a size was made from; None where this is none, or several."""
+    """The origin of the single size from which a size was computed; None if there is none, or if there are several."""
     at, position = found.value, Position(0, found.axis)
     for _ in range(0 if found.left_open else farthest):
         maker = makers.of(at)
@@ -372,8 +358,9 @@ def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
 
 
 def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Iterator[tuple[Node, Value, int]]:
-    """The nodes that the size of an axis has come through, the last one first, each with the axis of what it gave:
-    those that kept it, the one that made it, and so on before that where it was made from one size."""
+    """The nodes on the path of the size of an axis, the last one first, each with the axis of its output: the nodes
+    that passed the size on, the node that computed it, and earlier nodes as long as the size comes from a single
+    one."""
     at, position = value, Position(0, axis)
     for _ in range(farthest):
         maker = makers.of(at)
@@ -395,8 +382,7 @@ def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[tuple[Value, int]]:
-    """The axes of what the graph is given and holds that the size of an axis follows from, as far as they are within
-    reach."""
+    """The axes of graph inputs and constants on which the size of an axis depends, as far as they are within reach."""
     found: dict[tuple[Value, int], None] = {}
     seen: set[tuple[Value, int, bool]] = set()
     waiting = [(value, Position(0, axis))]
@@ -422,10 +408,10 @@ def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -
 
 
 def shape_of(value: Value | None, known: Known) -> Shape | None:
-    """The shape that was worked out, None where not even its rank is known."""
+    """The inferred shape, or None if not even the rank is known."""
     return tensor_shape(known.types.get(value)) if value is not None else None
 
 
 def inputs_of(node: Node, known: Known) -> list[Type | None]:
-    """What is known of a node's inputs, None for one that is left out."""
+    """The types of a node's inputs; an omitted input is None."""
     return [None if value is None else known.types.get(value, UNKNOWN) for value in node.inputs]

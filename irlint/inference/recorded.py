@@ -1,4 +1,4 @@
-"""The faults that a walk records at the nodes, and the problems that they are."""
+"""The faults that a walk records at nodes, and the problems that result from them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ FAILING_CALL = Rule(
     "IRL136",
     "function-call-fails",
     Severity.ERROR,
-    "A node of a function fails for the inputs of a call.",
-    why="The nodes of a function replace each call. The fault may be in the function or in the call: the finding at "
-    "the node says what is wrong, and this one which call leads to it.",
-    fix="Pass what the function accepts, or correct the function.",
+    "A node of a function fails with the inputs of a call.",
+    why=(
+        "Runtimes replace each call by the nodes of the function. The mistake is either in the function or in the "
+        "call. The finding at the node states what is wrong; this finding states which call leads to it."
+    ),
+    fix="Pass inputs that the function accepts, or correct the function.",
 )
 
 
 @record(eq=False)
 class Recorded:
-    """A fault of a node, where it stands, whether the operator's rule raised it, the body that may never run, and
-    the call that led into the function where it stands, with its graph."""
+    """A fault of a node with its position, whether the operator's rule raised it, the body that may never run, and
+    the call (with its graph) that led into the function of the node."""
 
     graph: str
     node: Node
@@ -39,12 +41,12 @@ class Recorded:
 
     @property
     def of_rule(self) -> tuple[Node, str]:
-        """What a second walk over the model records for the same breach."""
+        """The record of a second walk for the same fault."""
         return self.node, self.fault.rule.code
 
 
 class Recorder:
-    """The faults and requirements of one walk; one that ``discards`` keeps none of them."""
+    """The faults and requirements of one walk; with ``discards``, nothing is stored."""
 
     __slots__ = ("discards", "faults", "requires")
 
@@ -55,8 +57,10 @@ class Recorder:
 
 
 def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
-    """The problems that recorded faults are, each beside the fault at the level of its place: each once, as bad as the
-    worst place makes it, and what is a note everywhere once for all nodes of an operator.
+    """The problems for recorded faults, each paired with the fault at the severity of its place.
+
+    Each problem appears once, with the severity of its worst place. A fault that is a note at all places appears
+    once for all nodes of an operator.
     """
     mentioned: set[tuple[object, ...]] = set()
     found: dict[tuple[object, ...], Problem] = {}
@@ -77,7 +81,7 @@ def problems(faults: Iterable[tuple[Recorded, Fault]]) -> tuple[Problem, ...]:
 
 
 def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
-    """The problem of a call that led to one inside its function."""
+    """The problem of a call that led to a problem inside its function."""
     assert inside.node is not None
     where = f"node {inside.node.index} of {inside.graph.partition(':')[2] or 'the function'}"
     fault = FAILING_CALL.fault(

@@ -50,7 +50,7 @@ def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Proble
 
 
 def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
-    """By their identities, the problems that go away where a stored constant is as the file declares it, each with its
+    """By their identities, the problems that go away where a stored constant is as declared in the file, each with its
     cause.
 
     Where the declaration of the constant is an error, those of its users follow from it; else all of them follow from

@@ -1,4 +1,4 @@
-"""Unknown sizes: the file's declaration fills them, a symbol stands for each that is left."""
+"""Unknown sizes: filled from the declarations in the file, or else represented by symbols."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ LONGEST = 200
 
 
 class Unknowns:
-    """The symbols of one model for unknown sizes, each made once for its place, with a name that the file does not
-    declare.
+    """The symbols for the unknown sizes of a model, one for each place, with names that the file does not use.
 
-    ``sizes`` maps the places to them, and ``symbols`` their names to what the file calls the size.
+    ``sizes`` maps places to symbols, and ``symbols`` maps their names to the names of the sizes in the file.
     """
 
     def __init__(self, symbols: Mapping[str, str], declared: Callable[[], Iterable[str]]) -> None:
@@ -31,7 +30,7 @@ class Unknowns:
         self._numbers: dict[str, int] = {}
 
     def named(self, known: Type, value: Value, name: str, *, intervals: bool = False) -> Type:
-        """``known`` with a symbol of the input's own for every size that is open, or one of the ``intervals``."""
+        """``known`` with a symbol of the input for every dynamic size, or for one of the ``intervals``."""
         if not isinstance(known, Tensor) or known.shape is None:
             return known
         dims = list(known.shape)
@@ -54,7 +53,8 @@ class Unknowns:
         return self.sizes[place]
 
     def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The unknown size: one for each node and key, or for each key that is a value, in each call on ``path``."""
+        """The symbol of an unknown size: one for each node and key, or for each key that is a value, in each call on
+        ``path``."""
         place = place_of(node, path, key)
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
@@ -72,8 +72,8 @@ class Unknowns:
         port: int,
         no_dims_means_unknown: bool,
     ) -> Type | None:
-        """An output's type: what was inferred, its unknowns filled from the declarations, a symbol for each size that
-        is left."""
+        """An output's type: inferred, with unknown parts filled from the declarations, and with a symbol for each
+        remaining size."""
         known: Type = inferred if inferred is not None else UNKNOWN
         if is_whole(known):
             return known
@@ -88,19 +88,19 @@ class Unknowns:
 
 
 def is_whole(known: Type | None) -> bool:
-    """Whether a tensor's type has nothing left that a declaration could fill."""
+    """Whether a tensor's type is complete, so that a declaration has nothing to fill."""
     return type(known) is Tensor and known.dtype is not None and known.shape is not None and None not in known.shape
 
 
 def place_of(node: Node, path: tuple[Node, ...], key: object) -> object:
-    """What ``Unknowns.sizes`` has a size under."""
+    """The key of a size in ``Unknowns.sizes``."""
     if isinstance(key, tuple) and key and isinstance(key[-1], Value):
         return key, path
     return node, key, path
 
 
 def _stated(declared: Type, no_dims_means_unknown: bool) -> Type:
-    """What a declaration states: a shape without dims may stand for an unknown one."""
+    """The type that a declaration states; a shape without dims may mean an unknown shape."""
     if no_dims_means_unknown and isinstance(declared, Tensor) and declared.shape == ():
         return Tensor(declared.dtype)
     return declared
@@ -135,7 +135,7 @@ def _filled_shape(known: Shape | None, declared: Shape | None) -> Shape | None:
 
 
 def opened(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known``, its sizes unknown where other symbols than ``names`` are part of them."""
+    """``known`` with unknown sizes wherever a size contains other symbols than ``names``."""
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     dims = tuple(None if isinstance(dim, Expr) and not symbols(dim) <= names else dim for dim in known.shape)
@@ -143,7 +143,7 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
-    """The numbers that describe contents of which none is kept."""
+    """The numbers that describe values which are not stored individually."""
     return () if known.extent is None else _numbers(known.extent)
 
 
@@ -164,7 +164,7 @@ def _numbers(extent: object) -> tuple[Dim, ...]:
 
 
 def names_in(types: Sequence[Type | None]) -> frozenset[str]:
-    """The symbols in the shapes and contents of ``types``."""
+    """The symbols in the shapes and values of ``types``."""
     found: set[str] = set()
     for known in types:
         if isinstance(known, Tensor):
@@ -185,7 +185,7 @@ def declared_names(model: Model) -> frozenset[str]:
 
 
 def identifier(text: str) -> str:
-    """A Python identifier for a name of the model, of the first characters of a very long one."""
+    """A Python identifier for a name of the model; for a very long name, of its first characters."""
     name = text[:LONGEST]
     name = name.translate({ord(each): "_" for each in set(name) if not (each.isalnum() and each.isascii())})
     while "__" in name:
@@ -194,7 +194,7 @@ def identifier(text: str) -> str:
 
 
 def constant_type(tensor: Tensor) -> Tensor:
-    """A constant's type: what is stored, whatever is declared of it; without a shape that has a size below 0."""
+    """The stored type of a constant, without regard to declarations. If a size is negative, the shape is unknown."""
     return Tensor(tensor.dtype) if tensor.shape is not None and _falls_below_0(tensor.shape) else tensor
 
 

@@ -1,4 +1,4 @@
-"""The walk over a model: graphs, nodes, bodies and calls, from what the file says to what is known of every value."""
+"""The walk through a model: infers the type of every value in graphs, bodies and functions from the file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from irlint.records import NOTHING, record, replaced
 if TYPE_CHECKING:
     from irlint.inference.levels import Reach
 
-#: Bodies and functions nested deeper than this are taken as the file declares them.
+#: Bodies and functions nested deeper than this keep their declared types and shapes.
 MAX_DEPTH = 64
 
 #: At most this many nodes are worked out inside functions; later calls give what their functions declare.
@@ -43,11 +43,11 @@ CALLED_NODES = 30_000
 
 
 def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: Mapping[str, str] = NOTHING) -> Known:
-    """Works out type, shape and small contents of every value of ``model``.
+    """Infers the type, shape and small constant values of every value of ``model``.
 
-    ``shapes`` replaces the shapes of graph inputs, by name (ONNX: the value's; IR: the Parameter layer's or tensor's);
-    ``given_by`` maps names to the source of their shape; for names without an entry it is --shape. Raises ValueError
-    where ``shapes`` names an input that the model does not have.
+    ``shapes`` replaces the shapes of graph inputs by name (ONNX: the value; IR: the Parameter layer or its tensor).
+    ``given_by`` maps these names to the source of the shape, which defaults to --shape. Raises ValueError if
+    ``shapes`` has an input that the model does not have.
     """
     if model.graph is None:
         return Known(model, {})
@@ -62,11 +62,10 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
 
 @record
 class Frame:
-    """Where the walk stands: in a function called with the attributes ``scope``, behind the nodes ``path`` that called
-    it.
+    """The position of the walk: the function that is called with the attributes ``scope`` by the nodes ``path``.
 
-    ``depth`` counts the bodies around, and ``place`` says what keeps them from running. ``when`` is the path of the
-    innermost body that may never run, and ``call`` the outermost call with its graph.
+    ``depth`` is the number of enclosing bodies, and ``place`` states what prevents them from running. ``when`` is
+    the path of the innermost body that may never run, and ``call`` is the outermost call with its graph.
     """
 
     scope: Mapping[str, Attribute | None] = NOTHING
@@ -78,7 +77,7 @@ class Frame:
 
 
 class Functions:
-    """The calls of functions that a walk has inferred, each once for equal arguments."""
+    """The function calls that the walk has inferred, each once for equal arguments."""
 
     __slots__ = ("entered", "nodes", "results")
 
@@ -90,8 +89,10 @@ class Functions:
 
 
 class Walk:
-    """The walk over one model; ``before`` is what an earlier one inferred, of which nothing is changed. One that does
-    not ``fold`` follows numbers in shapes, and no contents that nodes compute."""
+    """The walk through one model. ``before`` is the result of an earlier walk, which stays unchanged.
+
+    Without ``fold``, the walk follows integers in shapes but computes no other values.
+    """
 
     def __init__(
         self,
@@ -123,7 +124,7 @@ class Walk:
         self.damaged = {each.node for each in model.problems if each.is_error and each.node is not None}
 
     def known(self, graph: Graph) -> Known:
-        """Everything about the model whose main graph is ``graph``."""
+        """The result for the model with the main graph ``graph``."""
         recorder = Recorder()
         self.graph(graph, Frame(), recorder)
         idle: frozenset[str] = frozenset()
@@ -146,8 +147,8 @@ class Walk:
         )
 
     def _leveled(self, faults: Sequence[Recorded]) -> Iterable[tuple[Recorded, Fault]]:
-        """Each recorded fault, paired with a copy at the severity it has in its place; faults that do not count there
-        are left out."""
+        """Each recorded fault, paired with a copy at the severity for its place; faults that do not count at their
+        place are omitted."""
         if not any(each.place or each.when for each in faults):
             return [(each, each.fault) for each in faults]
         from irlint.inference.loading import levels
@@ -159,8 +160,8 @@ class Walk:
     def graph(
         self, graph: Graph, frame: Frame, recorder: Recorder, arguments: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
-        """The types of a graph's outputs for the given arguments; its inputs without one are as the file declares
-        them."""
+        """The types of a graph's outputs for the given arguments; inputs without an argument have their declared
+        types."""
         self._bind_inputs(graph, arguments)
         order = self.orders.get(graph)
         if order is None:
@@ -193,7 +194,7 @@ class Walk:
             self.unread.update(value for value, each in graph.constants.items() if each.stored and each.stored.reason)
 
     def _input_type(self, value: Value, declared: Type) -> Type:
-        """The type of a graph input, with a symbol for every size that the model leaves open."""
+        """The type of a graph input, with a symbol for every dynamic size."""
         shape = self.overridden.get(value)
         if shape is not None:
             declared = Tensor(declared.dtype if isinstance(declared, Tensor) else None, shape)
@@ -224,7 +225,7 @@ class Walk:
         return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
-        """What keeps a body of ``node`` from running: one of its first inputs, as a constant or by sizes."""
+        """The input that prevents a body of ``node`` from running, by its value or by its sizes."""
         if not self.fixed.isdisjoint(node.inputs[:2]):
             return "dead"
         return "dead by given size" if self.overridden else "dead by size"
@@ -239,7 +240,7 @@ class Walk:
         recorder: Recorder,
         call: Call,
     ) -> tuple[Type | None, ...]:
-        """What a call of a model-local function gives; a call of the same types is worked out once."""
+        """The types of the outputs of a call of a model-local function; equal calls are inferred once."""
         given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
         resolved = given_attributes(call, function, frame.scope)
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
@@ -291,14 +292,14 @@ class Walk:
             self._declare(frame, node, self._kept(node, inputs, outputs))
 
     def _is_stored(self, graph: Graph, node: Node) -> bool:
-        """Whether a node is a constant whose contents the graph holds."""
+        """Whether a node is a constant whose values the graph contains."""
         return node.op == self.format.constant_node and bool(node.outputs) and node.outputs[0] in graph.constants
 
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs of a node, reduced: without folded values if not ``folds``, and without sizes that depend on
-        unreadable weights."""
+        """The outputs of a node without the facts that must not be used: folded values if not ``folds``, and sizes
+        that depend on unreadable weights."""
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
@@ -308,8 +309,7 @@ class Walk:
         return tuple(opened(each, names_in(inputs)) for each in outputs)
 
     def _declare(self, frame: Frame, node: Node, outputs: tuple[Type | None, ...]) -> None:
-        """Notes the types of a node's outputs; unknown parts, and outputs that the rule did not give, are taken from
-        the file's declarations."""
+        """Records the types of a node's outputs. Declarations in the file fill unknown parts and missing outputs."""
         complete = self.limits.are_complete(outputs)
         for port, value in enumerate(node.outputs):
             if value is not None:
@@ -318,8 +318,8 @@ class Walk:
                 self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
     def _parameter(self, graph: Graph, frame: Frame, node: Node, call: Call, recorder: Recorder) -> None:
-        """A node that is an input: what the body's caller gives, else its attributes, with a symbol for every open
-        size."""
+        """The type of a node that is an input: the argument of the caller, or else its attributes, with a symbol for
+        every dynamic size."""
         value = node.outputs[0] if node.outputs else None
         if value is None:
             return
@@ -339,7 +339,7 @@ class Walk:
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
     ) -> tuple[Type | None, ...] | None:
-        """What the node gives, None where its rule cannot be asked or raises a fault."""
+        """The outputs of the node; None if its rule cannot be asked or raises a fault."""
         if call.function is not None and not call.broken:
             return self._function(graph, frame, node, call.function, inputs, recorder, call)
         answer = self.ask(frame, node, call, inputs, recorder)
@@ -360,7 +360,7 @@ class Walk:
         return outputs
 
     def ask(self, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder) -> Answer:
-        """The answer of the node's rule; what its bodies find is added to ``recorder``."""
+        """The answer of the node's rule; faults in its bodies are added to ``recorder``."""
         count = len(node.outputs)
         if call.signature is None or not call.signature.context:
             return self.memory.ask(call, inputs, outputs=count)
@@ -390,7 +390,7 @@ class Walk:
         )
 
     def _size(self, frame: Frame, node: Node, key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The unknown size of a node."""
+        """The symbol for an unknown size of the node."""
         known = self.before.get(place_of(node, frame.path, key)) if self.before else None
         return known if known is not None else self.unknowns.of_node(node, frame.path, key, upper, lower)
 
@@ -415,8 +415,8 @@ class Walk:
 def given_attributes(
     call: Call, function: Function, scope: Mapping[str, Attribute | None]
 ) -> dict[str, Attribute | None]:
-    """The attributes that a call gives to a function; those that refer to one of the calling function are in
-    ``scope``."""
+    """The attributes that a call passes to a function; ``scope`` has the attributes of the calling function, to
+    which they may refer."""
     return {
         name: scope.get(attribute.reference) if attribute.reference is not None else attribute
         for name, attribute in (call.attributes or {}).items()
@@ -425,5 +425,5 @@ def given_attributes(
 
 
 def is_function(graph: Graph) -> bool:
-    """Whether a graph is the body of a function of the model, or stands in one."""
+    """Whether a graph is the body of a function of the model, or is inside one."""
     return graph.path.startswith("function:")

@@ -1,4 +1,4 @@
-"""What a model file says, and nothing that was worked out from it: ONNX and OpenVINO IR in one form."""
+"""The content of a model file, without anything inferred: ONNX and OpenVINO IR in one form."""
 
 from __future__ import annotations
 
@@ -23,26 +23,27 @@ LAST_WITH_INPUTS = 3
 
 @record
 class Place:
-    """Where something stands in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
+    """A position in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
 
-    Line, column and byte offset are worked out from it only for files that have findings. Places of attributes, of
-    ports and of what ports declare count from the start tag of their layer, as equal layers have the same ones;
-    ``Node.located`` places them in the document.
+    Line, column and byte offset are computed from it only for files with findings. The places of attributes and
+    ports, and of their declarations, count from the start tag of their layer, because equal layers then have equal
+    places; ``Node.located`` converts them to places in the document.
     """
 
     element: int
     attribute: str | None = None
 
     def located(self, place: Place) -> Place:
-        """Where in the document stands what has that ``place`` within the layer that begins here."""
+        """The position in the document of something with that ``place`` within the layer that begins here."""
         return Place(self.element + place.element, place.attribute)
 
 
 @record
 class Declaration:
-    """A type that the file states for a value, and by what: ``input``, ``output``, ``value_info`` or ``port``.
+    """A type that the file declares for a value, and the kind of the declaration: ``input``, ``output``, ``value_info``
+    or ``port``.
 
-    ``flaw`` is what an invalid type lacks.
+    ``flaw`` is the missing part of an invalid type.
     """
 
     by: str
@@ -55,8 +56,8 @@ class Declaration:
 class Value:
     """A value of a graph, equal only to itself.
 
-    ``name`` is the ONNX tensor name; for OpenVINO ``LAYER_ID:PORT_ID``. ``port`` is the output's index (ONNX)
-    or the XML port id (OpenVINO), None for ONNX graph inputs and initializers.
+    ``name`` is the ONNX tensor name; for OpenVINO, ``LAYER_ID:PORT_ID``. ``port`` is the output's index (ONNX) or
+    the XML port id (OpenVINO); None for ONNX graph inputs and initializers.
     """
 
     name: str
@@ -66,18 +67,18 @@ class Value:
 
     @property
     def type(self) -> Type | None:
-        """The first type that the file declares, None where it declares none."""
+        """The first declared type, or None."""
         return self.declared[0].type if self.declared else None
 
 
 @record
 class Stored:
-    """Where the bytes of a constant lie: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
+    """The position of the bytes of a constant: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
-    ``available`` is the number of bytes that the file really has from ``offset`` on, below 0 where it ends before; None
-    for a missing file. ``reason`` says why the bytes cannot be had, ``linked`` how the file is reached where the ONNX
-    checker refuses that. ``coded`` is where in the model the elements lie as varints or strings, from the first byte to
-    behind the last.
+    ``available`` is the number of bytes in the file from ``offset`` on, negative if the file ends before ``offset``;
+    None for a missing file. ``reason`` states why the bytes cannot be read. ``linked`` states how the file is
+    reached if the ONNX checker refuses that. ``coded`` is the range of bytes in the model that contains the elements
+    as varints or strings.
     """
 
     size: int | None
@@ -91,10 +92,10 @@ class Stored:
 
 @record
 class Constant:
-    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` only where the contents are small.
+    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` is set only for small values.
 
-    ``faults`` are those of the message that holds it: warnings where only the ONNX checker refuses it. ``parts`` are
-    the values and the indices of a sparse one.
+    ``faults`` are those of its message: warnings if only the ONNX checker refuses it. ``parts`` are the values and
+    the indices of a sparse tensor.
     """
 
     tensor: Tensor
@@ -106,12 +107,12 @@ class Constant:
 
 @record
 class Attribute:
-    """An attribute as the file has it.
+    """An attribute as it is in the file.
 
-    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …) with a Python value of that kind (a ``Constant``
-    for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``), or ``TEXT`` for an IR attribute.
-    ``reference`` names the attribute of the enclosing ONNX function that this one stands for. ``cut`` is where in the
-    model a text lies of which ``value`` is only the beginning.
+    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …) with a Python value of that kind (a
+    ``Constant`` for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``), or ``TEXT`` for an IR
+    attribute. ``reference`` is the attribute of the enclosing ONNX function to which this one refers. ``cut`` is the
+    position in the model of a long text of which ``value`` is only the beginning.
     """
 
     kind: str
@@ -123,7 +124,7 @@ class Attribute:
 
 @record
 class Port:
-    """An input or output port of an IR layer: its XML id, and what it declares."""
+    """An input or output port of an IR layer: its XML id and its declaration."""
 
     id: int
     type: Tensor
@@ -135,10 +136,10 @@ class Port:
 class Node:
     """An ONNX node or an IR layer.
 
-    ``version`` is the opset version that the file imports for the domain (ONNX: int, None where it imports none), or
-    the layer's ``version`` text. ``inputs`` and ``outputs`` hold None for an ONNX empty name and an unconnected port.
-    ``bodies`` are the graphs among its attributes, by the attribute's name.
-    ``metadata`` holds the entries of ``metadata_props`` or ``rt_info`` that are meant for irlint: those under IGNORE.
+    ``version`` is the opset version that the file imports for the domain (ONNX: int, None without an import), or the
+    layer's ``version`` text. ``inputs`` and ``outputs`` contain None for an ONNX empty name and an unconnected port.
+    ``bodies`` are the graphs among its attributes, by attribute name. ``metadata`` contains the entries of
+    ``metadata_props`` or ``rt_info`` for irlint: those under IGNORE.
     """
 
     name: str
@@ -159,18 +160,18 @@ class Node:
 
     @property
     def label(self) -> str:
-        """Its name; for a node without one, the name of its first output."""
+        """Its name; without one, the name of its first output."""
         if self.name:
             return self.name
         return next((value.name for value in self.outputs if value is not None), "")
 
     def located(self, place: Place | None) -> Place | None:
-        """The place of an attribute or a port of the node, in the document."""
+        """The place of an attribute or a port of the node in the document."""
         return None if place is None or self.place is None else self.place.located(place)
 
 
 def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph], ...]:
-    """The graphs among attributes, by the attribute's name."""
+    """The graphs among attributes, by attribute name."""
     found: list[tuple[str, Graph]] = []
     for name, attribute in attributes.items():
         if attribute.reference is not None:
@@ -184,13 +185,13 @@ def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph]
 
 @record(eq=False)
 class Graph:
-    """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or that of a function.
+    """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or the graph of a function.
 
-    ``outputs`` are the values that leave the graph. Uses of a name that nothing defines point to a value that stands in
-    ``undefined``. ``captured`` are values of enclosing graphs that this one, or a body inside it, uses. ``stray`` are
-    names that ``value_info`` declares and no value has. ``bodies`` are those of its nodes, in their order. ``pieces``
-    is the number of messages that the file merges into it, and ``annotated`` is True where annotations of quantization
-    name its values.
+    ``outputs`` are the values that the graph returns. A name that nothing defines is a value in ``undefined``.
+    ``captured`` are the values of enclosing graphs that this graph or its bodies use. ``stray`` are names in
+    ``value_info`` without a value. ``bodies`` are the bodies of its nodes, in order. ``pieces`` is the number of
+    messages that the file merges into the graph. ``annotated`` is True if quantization annotations refer to its
+    values.
     """
 
     path: str
@@ -212,10 +213,10 @@ class Graph:
 
 @record(eq=False)
 class Function:
-    """A model-local ONNX function; ``attributes`` maps each attribute to its default, None where it has none.
+    """A model-local ONNX function; ``attributes`` maps each attribute to its default or None.
 
-    ``unnamed`` is the first of its inputs and outputs that has the empty name, as ``input 0``; ``imports`` are its
-    opsets as they are listed, of which the last of a domain counts.
+    ``unnamed`` is the first input or output with an empty name, such as ``input 0``. ``imports`` are its opsets as
+    listed; the last one of a domain counts.
     """
 
     domain: str
@@ -230,13 +231,12 @@ class Function:
 
 @record
 class Problem:
-    """A fault, and the place that it belongs to.
+    """A fault with its place.
 
-    ``by_rule`` is True where the rule of the node's operator found it. ``disputes`` are the values whose types it puts
-    in doubt, and ``domain`` is the one whose import is wrong. ``because`` is the problem that this one follows from,
-    None for one that stands for itself, ``target`` the release of a runtime that it is about, and ``sizes`` are the
-    symbols of inputs that are fixed, each with its size where that is one. ``count`` is the number of problems that it
-    stands for.
+    ``by_rule`` is True if the rule of the node's operator found it. ``disputes`` are the values whose types it makes
+    doubtful, and ``domain`` is the domain whose import is wrong. ``because`` is the problem from which this one
+    follows, or None. ``target`` is the runtime release that it is about. ``sizes`` maps the symbols of inputs that
+    are fixed to their only size, if there is one. ``count`` is the number of problems for which it stands.
     """
 
     fault: Fault
@@ -262,10 +262,10 @@ class Problem:
 class Model:
     """A model file.
 
-    ``graph`` is None where the file could not be read at all; ``problems`` then say why. ``imports`` are the operator
-    sets as the file lists them, and ``opsets`` the versions that count. ``symbols`` maps an identifier back to the name
-    that the file gives to the size, where they differ. ``producer`` is what wrote the file and its version, "" where it
-    does not say. ``trained`` states that graphs that irlint does not read refer to names of this one.
+    ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets
+    as listed, and ``opsets`` the versions that apply. ``symbols`` maps an identifier to the size's name in the file
+    if the two differ. ``producer`` is the tool that wrote the file, with its version, or "". ``trained`` is True if
+    graphs that irlint does not read refer to names of this one.
     """
 
     path: str
@@ -283,8 +283,7 @@ class Model:
 
     @property
     def inputs_have_defaults(self) -> bool:
-        """Whether what is fed to a graph input takes the place of the initializer of its name: from IR version 4 of
-        ONNX on."""
+        """Whether callers can override the initializer of a graph input: from IR version 4 of ONNX on."""
         version = self.format_version or ""
         return not version.removeprefix("-").isdecimal() or int(version) > LAST_WITH_INPUTS
 

@@ -1,4 +1,4 @@
-"""What differs between the file formats, as data: above the parsers nobody asks which format a model has."""
+"""The differences between the file formats, as data: no code above the parsers asks for the name of a format."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from irlint.records import NOTHING, record
 class Format:
     """A file format.
 
-    ``name`` is that of its modules in ``parsers``, ``binding`` and ``snippets``, and what the machine-readable reports
-    call it; ``title`` is what people call it, and ``suffixes`` end the names of its files. ``checks`` are the modules
-    of ``checks`` that hold for it, and ``last_checks`` those that are asked where nothing is an error.
+    ``name`` is the name of its modules in ``parsers``, ``binding`` and ``snippets``, and its name in machine-readable
+    reports. ``title`` is its name for people, and ``suffixes`` are the suffixes of its files. ``checks`` are its
+    modules in ``checks``; ``last_checks`` run only if there is no error.
 
-    ``input_node``, ``constant_node`` and ``output_node`` are the types of the nodes that stand for a graph's inputs,
-    constants and outputs; None where these are no nodes. ``keeps_alive`` are the types of nodes that other nodes exist
-    for: a runtime creates no other node than those that lead to one of them; () where it creates every node.
+    ``input_node``, ``constant_node`` and ``output_node`` are the types of nodes for a graph's inputs, constants and
+    outputs, or None if these are not nodes. ``keeps_alive`` are the types of nodes on which others depend for their
+    existence: a runtime creates only the nodes that lead to one of these types; () if it creates every node.
 
-    ``declared_shapes_hold`` states that declared shapes are the truth, else that runtimes recompute stale ones, and
-    ``declared_types_hold`` the same of element types. ``no_dims_means_unknown``: a declaration without dims is that of
-    a scalar or of any rank. ``ports_declare``: nodes declare the types of what comes to their inputs, too.
-    ``operators_count_outputs``: an operator's rule says how many outputs a node has, where no schema does.
-    ``lax_version`` is the version of the format whose writers were less exact. ``unused_constants_are_read``: a
-    constant that nothing uses has to be sound all the same. ``lax_inputs`` and ``lax_outputs`` are the element types
-    that the runtime gives to the inputs and outputs of a model of that version, by those that the model has.
-    ``dead_bodies_are_inferred``: the runtime works out types and shapes in bodies that never run, too.
-    ``bytes_may_be_spare``: a constant may have more bytes than it needs. ``has_lines``: the file is a text, in which
-    findings have a line and a column. ``runtimes`` are those that load such files, its own first, each with the module
-    of ``targets`` that judges them; ``restamps``: a model can be saved with another version of the format and of its
-    opset. ``weights`` ends the names of the files beside models that hold their constants, "" where any name may.
-    ``compiles``: a file that a release reads may still be refused when it is compiled, which the check reports.
-    ``writer`` is the module of ``fixes`` that writes edits into a file, and ``safe_fixes`` the one that knows what
-    changes nothing but what is stated, and ``intended`` the one that knows what its documents were intended to state;
-    "" where none does.
+    ``declared_shapes_hold`` is True if declared shapes are the truth, and False if runtimes infer stale ones again;
+    ``declared_types_hold`` is the same for element types. ``no_dims_means_unknown``: a declaration without dims
+    means a scalar or any rank. ``ports_declare``: nodes also declare the types of their inputs.
+    ``operators_count_outputs``: the rule of an operator determines the number of outputs of a node without a schema.
+    ``lax_version`` is the format version whose writers were less exact. ``unused_constants_are_read``: an unused
+    constant must be valid, too. ``lax_inputs`` and ``lax_outputs`` map the element types of the inputs and outputs
+    of a model of that version to those that the runtime uses. ``dead_bodies_are_inferred``: the runtime infers types
+    and shapes also in bodies that never run. ``bytes_may_be_spare``: a constant may have more bytes than it needs.
+    ``has_lines``: the file is a text, so findings have a line and a column. ``runtimes`` are those that load such
+    files, the format's own first, each with its module in ``targets``. ``restamps``: a model can be saved with
+    another version of the format and of its opset. ``weights`` is the suffix of the files with constants beside a
+    model, or "" for any name. ``compiles``: a runtime may read a file and still refuse to compile it, which the
+    check reports. ``writer`` is the module of ``fixes`` that writes edits into a file, ``safe_fixes`` the one that
+    finds edits which do not change the results, and ``intended`` the one that derives corrections from the rest of a
+    document; each may be "".
     """
 
     name: str
@@ -68,11 +67,11 @@ class Format:
 
     @property
     def loaded_by(self) -> str:
-        """The runtime whose refusals decide how bad a finding is, by its module in ``targets``."""
+        """The runtime whose refusals determine the severity of a finding, by its module in ``targets``."""
         return next(iter(self.runtimes.values()))
 
     def operator_name(self, domain: str, op: str) -> str:
-        """What an operator is called: with its domain, unless that is the format's own."""
+        """The name of an operator, with its domain unless that is the format's own."""
         return op if domain in ("", self.name) else f"{domain}.{op}"
 
 

@@ -1,5 +1,4 @@
-"""Attributes that are lists of very many entries: counted, and made Python's numbers and texts only for whoever asks
-for them."""
+"""Attributes that are very long lists: counted, and converted to Python objects only on access."""
 
 from __future__ import annotations
 
@@ -12,10 +11,10 @@ _PIECE = 1 << 16
 
 
 class LongList:
-    """A list that is equal to another of the same entries, as a tuple is.
+    """A list that equals another list with the same entries, as a tuple does.
 
-    ``numbers`` are its entries as an array of NumPy or, of texts, for each the index in ``texts``, where each stands
-    once, in the order of the list.
+    ``numbers`` is a NumPy array of the entries, or for strings, of indices into ``texts``, the distinct strings in
+    order of appearance.
     """
 
     __slots__ = ("_load", "count", "texts")

@@ -1,5 +1,4 @@
-"""In which order the nodes of a model come: its graphs, the nodes of one sorted, those on cycles, and those that are
-alive."""
+"""Orders within a model: its graphs, the sorted nodes of a graph, nodes on cycles, and live nodes."""
 
 from __future__ import annotations
 
@@ -12,11 +11,9 @@ from irlint.records import record
 
 @record
 class Order:
-    """The nodes of a graph so that each comes after those that it uses.
-
-    ``nodes`` keeps the file's order where that is possible; ``cyclic`` are nodes that use their own results, directly
-    or through others; ``late`` lists, in ONNX, the nodes that use a value of a later node.
-    """
+    """The nodes of a graph, sorted so that each node comes after those that it uses. ``nodes`` keeps the order of
+    the file as far as possible. ``cyclic`` are nodes that depend on their own results. ``late`` lists, in ONNX,
+    the nodes that use a value of a later node."""
 
     nodes: tuple[Node, ...]
     cyclic: tuple[Node, ...] = ()
@@ -24,7 +21,7 @@ class Order:
 
 
 def used(node: Node) -> list[Value]:
-    """The values that a node uses, those that its bodies capture among them."""
+    """The values that a node uses, including those that its bodies capture."""
     found = [value for value in node.inputs if value is not None]
     for _, body in node.bodies:
         found += body.captured
@@ -32,7 +29,7 @@ def used(node: Node) -> list[Value]:
 
 
 def used_values(graph: Graph) -> set[Value]:
-    """The values that nodes of a graph use, those that their bodies capture among them, and those that leave it."""
+    """The values that the nodes of a graph use, including captures of their bodies, and the outputs of the graph."""
     found = set(chain.from_iterable([node.inputs for node in graph.nodes]))
     for body in graph.bodies:
         found.update(body.captured)
@@ -42,13 +39,13 @@ def used_values(graph: Graph) -> set[Value]:
 
 
 def producers(graph: Graph) -> dict[Value, Node]:
-    """The node of a graph that makes each value."""
+    """Maps each value of a graph to the node that computes it."""
     return {value: node for node in graph.nodes for value in node.outputs if value is not None}
 
 
 def has_only_constants(graph: Graph | None) -> bool:
-    """Whether a graph has no nodes but Constants, of which ONNX Runtime makes initializers, and those without inputs
-    and outputs, which it passes over."""
+    """Whether a graph has only Constants, which ONNX Runtime converts to initializers, and nodes without inputs and
+    outputs, which it ignores."""
     nodes = graph.nodes if graph is not None else ()
     return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
 
@@ -67,7 +64,7 @@ def ordered(graph: Graph) -> Order:
 
 
 def _is_ordered(graph: Graph) -> bool:
-    """Whether no node of a graph makes what it uses itself, or one before it."""
+    """Whether no node of a graph uses its own result or that of a later node."""
     met: set[Value | None] = set()
     for node in graph.nodes:
         met.update(node.inputs)
@@ -104,7 +101,7 @@ def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, 
 
 
 def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
-    """Of the nodes that cannot be ordered, those that stand on a cycle, not only behind one."""
+    """The nodes on a cycle, among those that cannot be ordered; nodes that only depend on a cycle are not included."""
     remaining = set(left)
     ahead = {node: {other for other in waiting[node] if other in remaining} for node in left}
     users: dict[Node, set[Node]] = {node: set() for node in left}
@@ -124,8 +121,8 @@ def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]
 
 
 def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
-    """The nodes that lead to one of a type of ``keeps_alive``, which no runtime that drops the others leaves out; all
-    of them where there is no such type."""
+    """The nodes on which a node of a type in ``keeps_alive`` depends, and these nodes themselves; all nodes if there
+    is no such type. A runtime drops the others."""
     if not keeps_alive:
         return set(graph.nodes)
     makers = producers(graph)
@@ -141,7 +138,7 @@ def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
 
 
 def graphs(model: Model) -> Iterator[Graph]:
-    """Every graph of a model: the main one, the bodies inside it, and the functions."""
+    """Every graph of a model: the main one, its bodies, and the functions."""
     waiting = [function.graph for function in reversed(tuple(model.functions.values()))]
     if model.graph is not None:
         waiting.append(model.graph)
@@ -152,7 +149,7 @@ def graphs(model: Model) -> Iterator[Graph]:
 
 
 def downstream(node: Node, graph: Graph) -> set[Node]:
-    """A node and all that use what it gives, directly or through others: edges from these would make a cycle."""
+    """A node and all nodes that depend on it; an edge from one of them to the node would create a cycle."""
     users: dict[Value, list[Node]] = {}
     for each in graph.nodes:
         for value in each.inputs:

@@ -1,4 +1,4 @@
-"""What is known of a value: its element type, its shape and, where they are small, its contents."""
+"""The type of a value: its element type, its shape, and its elements if there are few."""
 
 from __future__ import annotations
 
@@ -89,9 +89,8 @@ Contents = tuple[Scalar, ...]
 
 @record
 class Extent:
-    """What numbers span of which none is kept: the least and the most of the finite ones, None where there are none,
-    whether 0 is among them, and how many are not a number, or infinite.
-    """
+    """The range of numbers that are not stored individually: the smallest and largest finite one (None without any),
+    whether 0 is among them, and the counts of NaN and of infinity."""
 
     least: float | None = None
     most: float | None = None
@@ -102,7 +101,7 @@ class Extent:
 
 @record
 class Ramp:
-    """Contents of which none is kept: entry (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
+    """Elements that are not stored individually: entry (i, j, …) is ``first + steps[0]*i + steps[1]*j + …``."""
 
     first: Dim
     steps: tuple[Dim, ...]
@@ -110,20 +109,20 @@ class Ramp:
 
 @record
 class Ends:
-    """Contents of which none is kept: where there are any, ``least`` and ``most`` are among them, and the others lie
-    between."""
+    """Elements that are not stored individually: if there are any, ``least`` and ``most`` are among them, and the
+    others are between these two."""
 
     least: Dim
     most: Dim
 
 
 class Tensor:
-    """A dense tensor, a record whose contents may be worked out when somebody asks for them.
+    """A dense tensor, whose elements may be computed only when they are read.
 
-    ``dtype`` is None where unknown. ``shape`` is None where not even the rank is known; a dim is an int, an ``Expr`` or
-    None (a hole). ``value`` holds the contents in row-major order, at most ``CONTENTS_LIMIT`` elements; an entry is
-    None where it is not known. ``extent`` is what is known of more: of a constant's weights, where somebody wants them
-    to be read, or of whole numbers that follow from sizes.
+    ``dtype`` is None if unknown. ``shape`` is None if not even the rank is known; a dim is an int, an ``Expr`` or
+    None (unknown). ``value`` has the elements in row-major order, at most ``CONTENTS_LIMIT``; an unknown element is
+    None. ``extent`` describes larger tensors: the weights of a constant if they are read, or integers that follow
+    from sizes.
     """
 
     __slots__ = ("contents", "dtype", "extent", "shape")
@@ -169,12 +168,12 @@ class Tensor:
 
     @property
     def scalar(self) -> Scalar:
-        """The one element of a tensor of one element, else None."""
+        """The element of a tensor with one element, else None."""
         return self.value[0] if self.value is not None and len(self.value) == 1 else None
 
     @property
     def ints(self) -> tuple[MaybeDim, ...] | None:
-        """The contents as whole numbers, or None where they are not known or not whole numbers."""
+        """The elements as integers, or None if they are unknown or not integers."""
         if self.value is None or any(isinstance(entry, float) and not entry.is_integer() for entry in self.value):
             return None
         return tuple(int(entry) if isinstance(entry, (bool, float)) else entry for entry in self.value)
@@ -190,7 +189,7 @@ class SparseTensor:
 
 @record
 class Sequence:
-    """A sequence; ``length`` is None where unknown, ``element`` covers every element."""
+    """A sequence; ``length`` is None if unknown, and ``element`` is a type that includes every element."""
 
     element: Type | None = None
     length: MaybeDim = None
@@ -198,7 +197,7 @@ class Sequence:
 
 @record
 class Optional:
-    """An optional value; ``present`` is None where it is not known whether there is one."""
+    """An optional value; ``present`` is None if it is unknown whether there is a value."""
 
     element: Type | None = None
     present: bool | None = None
@@ -214,7 +213,7 @@ class Map:
 
 @record
 class Opaque:
-    """A type that only what a runtime has loaded knows, by its name."""
+    """A type that only a loaded library knows, by its name."""
 
     domain: str = ""
     name: str = ""
@@ -226,12 +225,12 @@ UNKNOWN = Tensor()
 
 
 def tensor_shape(known: Type | None) -> Shape | None:
-    """The shape of a tensor, None where not even its rank is known and for what is no tensor."""
+    """The shape of a tensor; None for an unknown rank and for values that are not tensors."""
     return known.shape if isinstance(known, Tensor) else None
 
 
 def disagree(one: Type | None, other: Type | None) -> bool:
-    """Whether no value is of both types, whatever the shapes: they are of two kinds, or of two element types."""
+    """Whether no value has both types, whatever the shapes: their kinds or element types differ."""
     if one is None or other is None or UNKNOWN in (one, other):
         return False
     if isinstance(one, Tensor) and isinstance(other, Tensor):
@@ -255,7 +254,7 @@ def shape_text(shape: Shape | None) -> str:
 
 
 def size_text(dim: MaybeDim) -> str:
-    """``3``, ``?``, ``H``, or with what bounds it ``x_0 (2 to 8)``."""
+    """``3``, ``?``, ``H``, or a symbol with its bounds: ``x_0 (2 to 8)``."""
     if dim is None or isinstance(dim, int):
         return "?" if dim is None else str(dim)
     low, high = bounds(dim)

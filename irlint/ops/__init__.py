@@ -1,19 +1,22 @@
-"""The operators: how their rules are registered, and how one is found.
+"""The operators: decorators that register their rules, and the lookup.
 
-A module of one of the subjects (``math``, ``layout`` …) registers its rules with the decorators ``onnx`` and
-``openvino``. A rule is a function from what is known of the inputs to what is known of the outputs; its signature is
-the operator's schema: positional parameters are inputs, keyword-only ones attributes, ``*xs`` is variadic. A
-keyword-only parameter ``context`` receives a ``Context``, one with the name ``fold`` what the decorator says under that
-name, one that is annotated with a record of ``signatures.group`` the attributes that the record's fields are. Where the
-schemas of ONNX Runtime name the inputs, ``*others`` stands for the last ones that a rule does not look at.
+Each subject (``math``, ``layout`` …) is a folder whose modules register rules with the decorators ``onnx`` and
+``openvino``. A rule is a function that maps the known facts of the inputs to those of the outputs. Its signature is the
+schema of the operator: positional parameters are inputs, keyword-only parameters are attributes, and ``*xs`` is
+variadic.
 
-Every version of an operator stands in one module, in both formats side by side where they agree; ``index`` says in
-which one, and is written by ``tests/make/index.py``. What ONNX Runtime adds stands with the operators that it varies,
-or in ``onnxruntime``. A new version needs a rule only where the signature or the meaning changes, since the element
-types of ONNX are read from its own schemas. What a fault says stands beside the code that raises it, as a
-``findings.faults.Rule``.
+Some keyword-only parameters have another meaning: ``context`` receives a ``Context``, ``fold`` receives the decorator's
+argument of that name, and a parameter annotated with a record of ``signatures.group`` receives the attributes that are
+the fields of the record. If ONNX Runtime's schema names the inputs, ``*others`` are the last ones, which the rule
+ignores.
 
-``shared`` holds what several modules share, the arithmetic of shapes: it knows no node and no format.
+All versions of an operator are in one module, for both formats if they agree; ``index``, written by
+``tests/make/index.py``, maps operators to modules. The operators that ONNX Runtime adds are beside the standard
+operator that they vary, or in ``onnxruntime``. A new version needs a rule only if the signature or the meaning changes,
+because the element types of ONNX come from its schemas.
+
+Each message is beside the code that raises it, with its ``findings.faults.Rule``. ``shared`` has the functions that
+several modules use; they know no node and no format.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 OPENVINO = "openvino"
 
 #: What to write for an operation of OpenVINO's documents that came after the release whose operations irlint has.
-LATER = "write the operation with others: it came after OpenVINO 2026.4, whose operations irlint knows"
+LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the newest release that irlint knows"
 
 
 #: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are
@@ -44,10 +47,10 @@ Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
 @record
 class Operator:
-    """The rule of an operator from one opset version on, and every fact about it there that its signature does not
-    hold.
+    """The rule of an operator from an opset version on, and all facts about the operator that are not in the rule's
+    signature.
 
-    ``onnx`` and ``openvino`` take these fields as keywords, beside those that have a default of their own there.
+    ``onnx`` and ``openvino`` accept these fields as keywords, in addition to their own parameters.
     """
 
     name: str
@@ -130,20 +133,22 @@ class Operator:
 
     @property
     def moves_data(self) -> bool:
-        """Whether it gives elements on without computing with them: specifications allow such operators any element
-        type."""
+        """Whether the operator copies elements without computing with them, so that specifications allow every
+        element type."""
         return self.function.__module__.split(".")[2] in ("layout", "indexing")
 
 
 class Context:
-    """What a rule may ask about its node: ``op`` as the specification spells it, its domain, the opset ``version`` that
-    counts and the one that the file ``imported``, and ``outputs``, how many the node has. A rule that asks for no more
-    than these gives the same answer for all nodes of one call; ``particular`` states that one did ask for the node, or
-    for what follows.
+    """The facts about a node that its rule may use.
 
-    ``run(graph, inputs, runs)`` infers the outputs of a body, of which ``runs`` says whether the inputs are ever given
-    to it. ``unknown(key, upper, lower)`` is the size that depends on data, within its bounds: one per node and key.
-    ``constant(index)`` asks whether an input is a constant of the model, and not worked out from others.
+    ``op`` is the operator as the specification spells it, with its ``domain``; ``version`` is the opset version that
+    applies, ``imported`` the one that the file imports, and ``outputs`` the number of the node's outputs. A rule that
+    uses only these facts gives the same answer for all nodes with equal calls; ``particular`` is set if a rule used
+    anything else.
+
+    ``run(graph, inputs, runs)`` infers the outputs of a body; ``runs`` is False if the body may never receive the
+    inputs. ``unknown(key, upper, lower)`` is a data-dependent size within bounds, the same one for each node and
+    key. ``constant(index)`` tests whether an input is a constant of the model rather than a computed value.
     """
 
     __slots__ = (
@@ -232,7 +237,7 @@ def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Call
     """Registers a rule for OpenVINO operations in the opsets ``since`` to ``until``; ``facts`` are fields of
     ``Operator``.
 
-    Raises ValueError where ``until`` is before ``since``.
+    Raises ValueError if ``until`` is before ``since``.
     """
     if until < since:
         raise ValueError(
@@ -249,9 +254,8 @@ def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Call
 
 
 def without_rule(*names: str, domain: str = "", help: str = "") -> None:
-    """Names operators that were experimental in early ONNX, which no runtime has now, or types that no opset of
-    OpenVINO has (``domain="openvino"``); ``help`` says what to write for them.
-    """
+    """Names operators without a rule: experimental operators of early ONNX that no runtime supports, or types that
+    no opset of OpenVINO has (``domain="openvino"``). ``help`` is the suggested replacement."""
     for name in names:
         _without_rule[f"{domain}:{name}"] = help
 
@@ -297,7 +301,8 @@ def openvino_versions(name: str) -> list[Operator]:
 
 
 def instead_of(name: str, domain: str = OPENVINO) -> str:
-    """What to write for an operator that is named without a rule, of OpenVINO's whatever its case; "" for any other."""
+    """The replacement for an operator that was registered by ``without_rule``, or "" for any other. OpenVINO's types
+    are compared without regard to case."""
     wanted = f"{domain}:{name}"
     for key, module in index.WITHOUT_RULE.items():
         if key == wanted or (domain == OPENVINO and key.lower() == wanted.lower()):
@@ -307,22 +312,21 @@ def instead_of(name: str, domain: str = OPENVINO) -> str:
 
 
 def onnx_operator(domain: str, name: str, version: int) -> Operator | None:
-    """The rule of an ONNX operator at an opset version, None where there is none."""
+    """The rule of an ONNX operator at an opset version, or None."""
     return _chosen(onnx_versions(domain, name), version)
 
 
 def openvino_operator(name: str, version: int) -> Operator | None:
-    """The rule of an OpenVINO operation in an opset, None where there is none."""
+    """The rule of an OpenVINO operation in an opset, or None."""
     return _chosen(openvino_versions(name), version)
 
 
 def registered() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
-    """The operators of both formats whose modules have been imported, by domain and name and by the name in lower
-    case."""
+    """The operators of the imported modules for both formats, by domain and name, and by the name in lower case."""
     return _onnx, _openvino
 
 
 def tables() -> tuple[Mapping[tuple[str, str], list[Operator]], Mapping[str, list[Operator]]]:
-    """The operators of both formats, all of them."""
+    """All operators of both formats."""
     load_all()
     return registered()

@@ -31,9 +31,11 @@ SIGNATURE_MISMATCH = Rule(
     "IRL524",
     "signature-mismatch",
     Severity.ERROR,
-    "A node of a custom operator does not fit the signature that the configuration states.",
-    why="The signature says how many inputs the operator takes, of which element types, ranks and sizes. The library "
-    "that has the operator refuses others, or computes something else.",
+    "A node of a custom operator does not match its signature in the configuration.",
+    why=(
+        "The signature states the number of inputs, their element types, ranks and sizes. The library with the "
+        "operator refuses other inputs, or computes an unintended result."
+    ),
     fix="Correct the node, or the signature in `[[operators]]`.",
 )
 
@@ -118,15 +120,15 @@ def parameters(text: str) -> Parameters:
     """Reads a signature. Raises SignatureError."""
     before, arrow, after = text.partition("->")
     if not arrow:
-        raise SignatureError("a signature has `->` between inputs and outputs", 0, len(text))
+        raise SignatureError("a signature needs `->` between inputs and outputs", 0, len(text))
     inputs = tuple(_parts(before, 0))
     outputs = tuple(_parts(after, len(before) + 2))
     if not outputs:
-        raise SignatureError("there is no output behind `->`", len(text) - len(after) - 2, 2)
+        raise SignatureError("there is no output after `->`", len(text) - len(after) - 2, 2)
     seen_optional = False
     for each in inputs:
         if seen_optional and not each.optional:
-            raise SignatureError("an input that has to be there stands behind one that may be left out", 0, len(before))
+            raise SignatureError("a required input follows an optional one", 0, len(before))
         seen_optional = each.optional
     return Parameters(inputs, outputs)
 
@@ -137,19 +139,19 @@ def _parts(text: str, start: int) -> Iterator[Parameter]:
         found = _PART.match(text, at)
         if found is None or (found.end() < len(text) and text[found.end()] != ","):
             wrong = at if found is None else found.end()
-            raise SignatureError("a type with its dims is expected, such as T[N, C]", start + wrong)
+            raise SignatureError("expected a type with its dims, such as T[N, C]", start + wrong)
         kind = found["type"]
         if kind not in TYPES and kind not in VARIABLES:
             close = closest(kind, [*TYPES, *VARIABLES])
             meant = f"; did you mean {close}?" if close is not None else ""
-            raise SignatureError(f"there is no element type {kind}{meant}", start + found.start("type"), len(kind))
+            raise SignatureError(f"{kind} is not an element type{meant}", start + found.start("type"), len(kind))
         dims = None if found["dims"] is None else tuple(_dims(found["dims"], start + found.start("dims")))
         yield Parameter(kind, dims, found["optional"] is not None)
         if found.end() >= len(text):
             return
         at = found.end() + 1
         if not text[at:].strip():
-            raise SignatureError("a type is expected behind the comma", start + found.end())
+            raise SignatureError("expected a type after the comma", start + found.end())
 
 
 def _dims(text: str, start: int) -> Iterator[str]:
@@ -162,12 +164,12 @@ def _dims(text: str, start: int) -> Iterator[str]:
         at += len(part) + 1
         if dim == AXES:
             if seen:
-                raise SignatureError("`...` stands twice in a shape", place, 3)
+                raise SignatureError("a shape has `...` twice", place, 3)
             seen = True
         elif dim != ANY and (not dim or _tree(dim) is None):
             if not dim and not text.strip():
                 return
-            raise SignatureError(f"{dim or 'nothing'} is no size", place, len(dim))
+            raise SignatureError(f"{dim or 'nothing'} is not a size", place, len(dim))
         yield dim
 
 
@@ -297,7 +299,7 @@ def _bind_type(given: _Given, bound: _Bound) -> None:
     if tensor.dtype != expected:
         of = f" ({parameter.type} of the signature)" if parameter.type in VARIABLES else ""
         raise SIGNATURE_MISMATCH.fault(
-            f"input {at} is {tensor.dtype}, and has to be {expected}{of}", help=f"cast it to {expected}", input=at
+            f"input {at} is {tensor.dtype}, but must be {expected}{of}", help=f"cast it to {expected}", input=at
         )
 
 
@@ -360,7 +362,7 @@ def _agree(place: tuple[int, int], size: MaybeDim, expected: MaybeDim, *, dim: s
         return
     stated = f"{expected}" if str(expected) == dim else f"{expected} ({dim} of the signature)"
     raise SIGNATURE_MISMATCH.fault(
-        f"axis {axis} of input {at} is {size}, and has to be {stated}",
+        f"axis {axis} of input {at} is {size}, but must be {stated}",
         help="correct the input, or the signature",
         input=at,
         marks=((at, axis),),

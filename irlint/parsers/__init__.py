@@ -1,4 +1,4 @@
-"""The format of a file by its first bytes, and the parser that reads it."""
+"""Finds the format of a file by its first bytes, and reads it with the parser of the format."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _WHAT: dict[str, str] = {
     "tensorrt": "a TensorRT engine",
     "savedmodel": "a TensorFlow SavedModel",
     "json": "a JSON document",
-    "safetensors": "a safetensors file, which has weights and no graph",
+    "safetensors": "a safetensors file, which contains weights but no graph",
     "gguf": "a GGUF file",
     "tflite": "a TensorFlow Lite model",
     "hdf5": "an HDF5 file (a Keras model)",
@@ -56,7 +56,7 @@ _WHAT: dict[str, str] = {
     "unknown": "neither an ONNX model nor an OpenVINO IR",
 }
 _HELP: dict[str, str] = {
-    "other-xml": "exclude the file, or give the .xml file of an IR",
+    "other-xml": "exclude the file, or name the .xml file of an IR",
     "html": "download the file again: the server sent a page instead, such as a login or an error",
     "gzip": "unpack the archive and check the model inside",
     "zip": "unpack the archive, or export the model to ONNX",
@@ -66,7 +66,7 @@ _HELP: dict[str, str] = {
     "tensorrt": "check the ONNX model that the engine was built from",
     "savedmodel": "convert the model to ONNX (tf2onnx) or IR (openvino.convert_model)",
     "json": "download the file again: the server may have sent an error message instead",
-    "safetensors": "export to ONNX the model that these weights belong to",
+    "safetensors": "export the model of these weights to ONNX",
     "gguf": "check the ONNX or IR form of the model",
     "tflite": "convert the model to ONNX or IR",
     "hdf5": "convert the model to ONNX or IR",
@@ -97,12 +97,11 @@ _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bool = False) -> Model:
-    """The model in a file, by its contents first and its name second; ``data`` is its bytes if read.
+    """The model in a file, whose format follows from its bytes first and its name second; ``data`` is its bytes if they
+    were read.
 
-    With ``weights`` the numbers of large constants are looked through as well.
-
-    A file that is no model gives one without a graph, whose problem says what it is. Raises OSError where the
-    file cannot be opened.
+    With ``weights``, the numbers of large constants are read as well. A file that is not a model results in a model
+    without a graph, whose problem states what the file is. Raises OSError if the file cannot be opened.
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
@@ -119,8 +118,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
 
 
 def read_from(path: str, source: str) -> Model:
-    """The model whose bytes lie in the file ``source``, as if that were at ``path``. Raises OSError where it cannot be
-    opened."""
+    """The model in the open file ``source``, as if its path were ``path``. Raises OSError if it cannot be opened."""
     form = _format(kind(path, first_bytes(source)))
     bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
     if bytes_of is None:
@@ -134,13 +132,13 @@ def _format(found: str) -> Format | None:
 
 
 def parser(form: Format) -> Any:
-    """The module of this package that reads a format: it has ``read``, ``positions_in`` where the format is a text, and
-    ``bytes_of`` where of a large file less than the whole is wanted."""
+    """The module that reads a format: it has ``read``; ``positions_in`` for text formats; and ``bytes_of`` if it
+    does not need all bytes of a large file."""
     return import_module(f"{__name__}.{form.name}")
 
 
 def kind(path: str | os.PathLike[str], head: bytes) -> str:
-    """What a file is that begins with ``head``, its first 4 KiB; the name decides where the bytes do not."""
+    """The kind of a file that begins with ``head``, its first 4 KiB; the name decides if the bytes do not."""
     if not head:
         return "empty"
     for offset, magic, found in _MAGIC:
@@ -169,8 +167,8 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
 
 
 def _begins_like_saved_model(head: bytes) -> bool:
-    """Whether a file begins as a SavedModel of saved_model.proto, with schema version 1 and a meta graph of 128 bytes
-    or more, where an ONNX model has its IR version and the name of its producer."""
+    """Whether a file begins like a SavedModel of saved_model.proto: with schema version 1 and a meta graph of 128
+    bytes or more, where an ONNX model has its IR version and the name of its producer."""
     if not head.startswith(b"\x08\x01\x12"):
         return False
     length = next((at for at, byte in enumerate(head[3:13], 1) if byte < 0x80), 0)
@@ -178,14 +176,14 @@ def _begins_like_saved_model(head: bytes) -> bool:
 
 
 def _kind_of_xml(head: bytes) -> str:
-    """What a file named .xml is whose beginning is no known markup."""
+    """The kind of a file with the suffix .xml that does not begin with known markup."""
     if _may_be_ir(head) or _has_layers(head):
         return "openvino"
     return "other-xml" if _text(head).lstrip()[:1] == "<" else "unknown"
 
 
 def _may_be_ir(head: bytes) -> bool:
-    """Whether a root element ``<net>`` is in sight, or may follow the comments that fill the first 4 KiB."""
+    """Whether the first 4 KiB contain a root element ``<net>``, or only comments, after which it may follow."""
     text = _text(head).lower()
     before, net, _ = text.partition("<net")
     if net:
@@ -194,13 +192,13 @@ def _may_be_ir(head: bytes) -> bool:
 
 
 def _has_layers(head: bytes) -> bool:
-    """Whether there are layers of an IR in sight, whatever the root element is called."""
+    """Whether layers of an IR are visible, whatever the root element is."""
     text = _text(head)
     return "<layer " in text and any(f"version={quote}opset" in text for quote in "\"'")
 
 
 def _markup(head: bytes) -> Kind | None:
-    """What kind of markup it is; None for something else or where the root element lies further on."""
+    """The kind of markup; None for other content, or if the root element is not in the first bytes."""
     text = _text(head).lstrip()
     if not text.startswith("<"):
         return None
@@ -288,6 +286,6 @@ def _size_text(size: int) -> str:
 
 
 def first_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The first 4 KiB of a file; raises OSError where it cannot be opened, and where it is a pipe or a device."""
-    with opened(path, advice="; for a model from a pipe give - and --stdin-filename NAME") as file:
+    """The first 4 KiB of a file. Raises OSError if it cannot be opened, or if it is a pipe or a device."""
+    with opened(path, advice="; to read a model from a pipe, use - and --stdin-filename NAME") as file:
         return file.read(HEAD)

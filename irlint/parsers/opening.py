@@ -67,7 +67,7 @@ def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
     """All bytes of a file that is open, as ``whole`` reads one."""
     data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
     if len(data) > MOST[what]:
-        raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that are read", os.fspath(path))
+        raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that irlint reads", os.fspath(path))
     return without_zeros(data) if what == "document" else data
 
 
@@ -90,7 +90,7 @@ def beside(path: str, name: str) -> str:
 
 def _judge(status: os.stat_result, path: str | os.PathLike[str], advice: str) -> None:
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
-        raise OSError(errno.EINVAL, f"it is no regular file{advice}", os.fspath(path))
+        raise OSError(errno.EINVAL, f"it is not a regular file{advice}", os.fspath(path))
 
 
 def _at_once(path: str, flags: int) -> int:
@@ -100,7 +100,7 @@ def _at_once(path: str, flags: int) -> int:
 
 def shrunk(file: BinaryIO) -> OSError:
     """What to raise where a file has fewer bytes than it had when it was opened."""
-    return OSError(errno.EIO, "it became shorter while it was read", file.name)
+    return OSError(errno.EIO, "it was truncated while irlint read it", file.name)
 
 
 def within(path: str, folders: Iterable[str]) -> bool:

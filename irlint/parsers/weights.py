@@ -141,13 +141,13 @@ def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) 
     states.
     """
     if size < 4:
-        return f"and {size} bytes are too few to state how many"
+        return f"but {size} bytes are too few for their number"
     stated = struct.unpack("<i", bytes_at(0, 4))[0]
     if stated < 0:
-        return f"and states that there are {stated}"
+        return f"and declares {stated}"
     begin = 4 * (stated + 2)
     if begin > size:
-        return f"and states that there are {stated}, whose places take {begin} of its {size} bytes"
+        return f"and declares {stated}, whose positions need {begin} of its {size} bytes"
     if stated != count:
         return f"{stated} by their own count and {count} by their shape"
     data = bytes_at(4, begin - 4)

@@ -40,24 +40,24 @@ def read(file: str) -> dict[str, dict[str, frozenset[str]]]:
     try:
         document = json.loads(data)
     except RecursionError:
-        raise BrokenBaseline("no baseline: it is nested too deep to be read") from None
+        raise BrokenBaseline("not a baseline: it is nested too deeply") from None
     except ValueError as error:
-        raise BrokenBaseline(f"no baseline: {error}") from None
+        raise BrokenBaseline(f"not a baseline: {error}") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise BrokenBaseline(f'no baseline: its "schema" is not "{SCHEMA}"')
+        raise BrokenBaseline(f'not a baseline: its "schema" is not "{SCHEMA}"')
     return {name: dict(_rules(name, rules)) for name, rules in _table(document.get("findings"), "findings").items()}
 
 
 def _rules(name: str, rules: Any) -> Iterable[tuple[str, frozenset[str]]]:
     for code, fingerprints in _table(rules, name).items():
         if not isinstance(fingerprints, list) or not all(isinstance(each, str) for each in fingerprints):
-            raise BrokenBaseline(f"no baseline: {code} of {name} is no list of fingerprints")
+            raise BrokenBaseline(f"not a baseline: {code} of {name} is not a list of fingerprints")
         yield code, frozenset(fingerprints)
 
 
 def _table(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BrokenBaseline(f"no baseline: {what} is no object")
+        raise BrokenBaseline(f"not a baseline: {what} is not an object")
     return value
 
 

@@ -86,7 +86,7 @@ def loaded(file: str) -> Config | None:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise complaint("the file is no UTF-8 text", file.replace(os.sep, "/"), None, line, 1) from None
+        raise complaint("the file is not UTF-8 text", file.replace(os.sep, "/"), None, line, 1) from None
     return of_text(text, file)
 
 
@@ -138,17 +138,17 @@ def parsed(text: str, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise complaint("its tables and lists are nested too deep to be read", file, None, 1, 1) from None
+        raise complaint("its tables and lists are nested too deeply", file, None, 1, 1) from None
     except tomllib.TOMLDecodeError as error:
         message, _, where = str(error).rpartition(" (at ")
         numbers = [int(part) for part in where.replace(",", " ").replace(")", " ").split() if part.isdigit()]
         lines = text.split("\n")
         end = max(at for at, line in enumerate(lines, 1) if line.strip() or at == 1)
         line, column = numbers if len(numbers) == 2 else (end, len(lines[end - 1]) + 1)
-        reason = f"the file is no sound TOML: {message[:1].lower()}{message[1:]}"
+        reason = f"the file is not valid TOML: {message[:1].lower()}{message[1:]}"
         if message.startswith(TWICE):
             key = message[len(TWICE) :].strip(" ('),")
-            reason = f"{key!r} is set above, and this table sets it again: keep one of the two"
+            reason = f"{key!r} is set above, and this table sets it again: remove one of them"
         raise complaint(reason, file, text, line, column) from None
     except ValueError as error:
         raise complaint(f"it has a number that cannot be read: {error}", file, None, 1, 1) from None

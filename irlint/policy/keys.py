@@ -73,11 +73,11 @@ KEYS = (
     Key(
         "output-format",
         "choice",
-        "The form of the report on standard output",
+        "The format of the report on standard output",
         '"text"',
         values=tuple(FORMS),
         default="text",
-        option=Option("--format", "Form of the report on standard output (default: text).", section="Report"),
+        option=Option("--format", "Format of the report on standard output (default: text).", section="Report"),
     ),
     Key(
         "select",
@@ -118,8 +118,8 @@ KEYS = (
     Key(
         "models",
         "models",
-        "Expectations for some models: `shapes` of inputs to check with, the inputs that they have to take, the sizes "
-        "that they have to accept, the outputs that they have to return, and limits on their cost.",
+        "Requirements for some models: the input shapes to check with, the inputs and sizes that they must accept, the "
+        "outputs that they must return, and limits on their cost.",
         'file = "models/detector.onnx"\nshapes = { images = "N,3,640,640" }\n'
         'takes = { images = "float32[N, 3, H, W]" }\naccepts = ["H % 32 == 0", "1 <= W <= 1280"]\n'
         'returns = { heads = "float32[N, 8, H, W]" }\n'
@@ -134,13 +134,17 @@ KEYS = (
                 "shapes",
                 "The dims of each input: integers, names, or ? for unknown; an empty string is a scalar.",
             ),
-            Key("takes", "types", 'The inputs that the models have to take: { images = "float32[N, 3, H, W]" }.'),
-            Key("accepts", "conditions", 'Sizes that they have to accept: ["1 <= seq <= 512", "H % 32 == 0"].'),
-            Key("returns", "types", 'The outputs that they have to return: { heads = "float32[N, 8, H, W]" }.'),
-            Key("max-parameters", "count", "The most parameters: an integer, or a text such as 5M or 1.5G."),
-            Key("max-bytes", "count", "The most bytes of all stored tensors."),
-            Key("max-macs", "count", "The most multiplications with an addition."),
-            Key("max-peak-memory", "count", "The most bytes that activations may take at a time."),
+            Key("takes", "types", 'The inputs that the models must have: { images = "float32[N, 3, H, W]" }.'),
+            Key("accepts", "conditions", 'Sizes that they must accept: ["1 <= seq <= 512", "H % 32 == 0"].'),
+            Key("returns", "types", 'The outputs that they must return: { heads = "float32[N, 8, H, W]" }.'),
+            Key(
+                "max-parameters",
+                "count",
+                "The largest allowed number of parameters: an integer, or a text such as 5M or 1.5G.",
+            ),
+            Key("max-bytes", "count", "The largest allowed size of all stored tensors, in bytes."),
+            Key("max-macs", "count", "The largest allowed number of MACs (one multiplication and one addition)."),
+            Key("max-peak-memory", "count", "The largest allowed memory of activations, in bytes."),
         ),
         one_of=(
             *("shapes", "takes", "accepts", "returns"),
@@ -151,11 +155,11 @@ KEYS = (
     Key(
         "operators",
         "operators",
-        "Custom operators: how many inputs they take, of which types and shapes, and what they return.",
+        "Custom operators: the types and shapes of their inputs and outputs.",
         'domain = "com.acme"\nname = "FusedThing"\nsignature = "T[N, C, H, W], int64[K] -> T[N, C, (H + 1)//2, W]"',
         parts=(
-            Key("domain", "text", "The domain of the operator; of a layer of an IR its `version`.", needed=True),
-            Key("name", "text", "The type of the nodes.", needed=True),
+            Key("domain", "text", "The domain of an ONNX operator, or the `version` of a layer in an IR.", needed=True),
+            Key("name", "text", "The operator type of the nodes, or the `type` of the layers.", needed=True),
             Key("signature", "signature", "The inputs and outputs, each with its element type and dims.", needed=True),
         ),
     ),
@@ -176,15 +180,15 @@ KEYS = (
         "suppress",
         "suppressions",
         "Findings to hide: a `reason`, and at least one of `file`, `rule` and `node`, which may be "
-        "globs. After the day `expires` they are reported again.",
+        "globs. After the day in `expires`, irlint reports them again.",
         'file = "models/detector.onnx"\nrule = "IRL201"\nnode = "/neck/Add_*"\n'
         'reason = "replaced when the graph is loaded"\nexpires = 2030-01-31',
         parts=(
             Key("file", "glob", "The models."),
             Key("rule", "rule or glob", "A rule, or a glob of codes or names."),
-            Key("node", "text", "A glob of node names, or of value names if no node is at fault."),
-            Key("reason", "text", "Why the findings are accepted.", needed=True),
-            Key("expires", "date", "The last day of the entry."),
+            Key("node", "text", "A glob of node names, or of value names for findings without a node."),
+            Key("reason", "text", "Why you accept the findings.", needed=True),
+            Key("expires", "date", "The last day on which the entry hides findings."),
         ),
         one_of=("file", "rule", "node"),
         without="this entry would hide every finding",
@@ -192,16 +196,16 @@ KEYS = (
     Key(
         "fail-on",
         "choice",
-        "The lowest severity that makes the run fail",
+        "The lowest severity that makes a run fail",
         '"error"',
         values=(*LEVELS, "never"),
         default="error",
-        option=Option("--fail-on", "Lowest severity that gives exit status 1 (default: error).", section="Outcome"),
+        option=Option("--fail-on", "Lowest severity that sets exit status 1 (default: error).", section="Outcome"),
     ),
     Key(
         "lfs-pointers",
         "choice",
-        "Whether Git LFS pointers are errors, or are skipped and counted",
+        "Whether a Git LFS pointer in place of a model is an error, or is skipped and counted",
         '"error"',
         values=("error", "skip"),
         default="error",
@@ -209,7 +213,7 @@ KEYS = (
     Key(
         "baseline",
         "file",
-        "A file with known findings, in the folder of the configuration or deeper; `irlint --update-baseline "
+        "A file of known findings to hide, in the folder of the configuration or below; `irlint --update-baseline "
         "PATH...` writes it.",
         '"irlint-baseline.json"',
         option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
@@ -217,15 +221,15 @@ KEYS = (
     Key(
         "exclude",
         "globs",
-        "Files and folders to skip. Files named on the command line are skipped only with `--force-exclude`.",
+        "Files and folders to skip. Files that you name on the command line are skipped only with `--force-exclude`.",
         '["third_party", "models/old/**"]',
         option=Option("--exclude", "Skip these files and folders.", section="Files"),
     ),
     Key(
         "respect-gitignore",
         "switch",
-        "Whether files listed in `.gitignore` are skipped in folders. A file named on the command line "
-        "is always checked.",
+        "Whether the search of a folder skips the files that `.gitignore` lists. A file that you name on the command "
+        "line is always checked.",
         "false",
         default=True,
         option=Option("--respect-gitignore", "Skip files that .gitignore lists (default: yes).", section="Files"),
@@ -233,8 +237,8 @@ KEYS = (
     Key(
         "folders",
         "switch",
-        "Whether a search of a folder also checks companion files of models, such as `config.pbtxt`. A file named on "
-        "the command line is always checked.",
+        "Whether the search of a folder also checks configurations of models, such as `config.pbtxt`. A file that you "
+        "name on the command line is always checked.",
         "false",
         default=True,
         option=Option("--folders", "Also check files such as config.pbtxt in folders (default: yes).", section="Files"),

@@ -141,7 +141,7 @@ class Reader:
             self.fail(f"{_name(path)} is no path: {error}", path)
         if not within(ends[0], ends[1:]):
             advice = f"name a file below this folder, or give --{key.name} on the command line"
-            self.fail(f"{_name(path)} leads out of the folder of the configuration", path, advice)
+            self.fail(f"{_name(path)} is outside of the folder of the configuration", path, advice)
         return name
 
     def choice(self, value: Any, key: Key, path: Path) -> str:
@@ -162,7 +162,7 @@ class Reader:
             self.rule(name, (*path, index))
         if key.filled and not names:
             hint = "without the key, every rule is selected"
-            self.fail(f"{_name(path)} is empty: no rule would be left", path, hint)
+            self.fail(f"{_name(path)} is empty, so it selects no rule", path, hint)
         return tuple(names)
 
     def rule(self, name: str, path: Path, key: bool = False) -> frozenset[str]:
@@ -188,7 +188,7 @@ class Reader:
         glob = closed(name)
         fitting = [r.code for r in every_rule() if fnmatchcase(r.code, glob.upper()) or fnmatchcase(r.name, glob)]
         if not fitting:
-            self.fail(f"the code and the name of no rule fit `{name}`", path, A_RULE)
+            self.fail(f"no rule has a code or name that matches `{name}`", path, A_RULE)
         return frozenset(fitting)
 
     def levels(self, value: Any, key: Key, path: Path) -> dict[str, str]:
@@ -277,7 +277,7 @@ class Reader:
             try:
                 assumed(text, re.findall(r"[A-Za-z_]\w*", text))
             except ValueError as error:
-                self.fail(str(error).replace("is no assumption", "is no condition"), (*path, index))
+                self.fail(str(error).replace("is not an assumption", "is not a condition"), (*path, index))
         return tuple(texts)
 
     def models(self, value: Any, key: Key, path: Path) -> tuple[ModelShapes, ...]:

@@ -65,13 +65,13 @@ def _dim(entry: int | str | None) -> MaybeDim:
     if entry is None or entry == "?":
         return None
     if isinstance(entry, str) and entry.isdecimal() and len(entry) > DIGITS:
-        raise ValueError(f"{entry[:DIGITS]}... is no size: it has to be a number of 64 bits")
+        raise ValueError(f"{entry[:DIGITS]}... is not a size: it has to fit into 64 bits")
     if isinstance(entry, str) and entry.isdecimal():
         entry = int(entry)
     if isinstance(entry, int):
         if entry < 0:
-            raise ValueError(f"{entry} is no size: it has to be at least 0, a name, or ? for unknown")
+            raise ValueError(f"{entry} is not a size: it has to be at least 0, a name, or ? for unknown")
         return entry
     if not entry.isidentifier():
-        raise ValueError(f"{entry!r} is no size: it has to be a whole number, a name such as N, or ?")
+        raise ValueError(f"{entry!r} is not a size: it has to be an integer, a name such as N, or ?")
     return symbol(entry)

@@ -65,7 +65,7 @@ class Suppression:
     def expiry(self) -> str:
         """The notice of an entry whose last day is over."""
         return (
-            f"{self.described()} expired on {self.expires} and no longer hides anything: fix what it hid, or give a "
+            f"{self.described()} expired on {self.expires} and no longer hides findings: fix them, or set a "
             "later "
             f"date; its reason was: {self.reason}"
         )
@@ -232,7 +232,7 @@ def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaini
         used.update(fitting)
         if fitting or (policy.pointers and POINTER in finding.message):
             suppressed += 1
-            reason = policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS pointers are no fault here"
+            reason = policy.suppress.entries[fitting[0]].reason if fitting else "Git LFS pointers are accepted here"
             silenced.append(Silenced(finding, "configuration", reason))
         elif finding.fingerprint in known.get(code, ()) and code not in ALWAYS:
             hidden.append((code, finding.fingerprint))
@@ -326,4 +326,6 @@ def stale(
             continue
         covered = index in fitting
         if whole or (covered and entry.file and is_literal(entry.file)):
-            yield f"{entry.described()} is unused{'; remove it' if covered else ': no such file was checked'}"
+            yield (
+                f"{entry.described()} is unused{'; remove it' if covered else ': no file that it matches was checked'}"
+            )

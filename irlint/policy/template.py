@@ -7,11 +7,11 @@ from irlint.policy.keys import KEYS, Key, explained
 FILE = "irlint.toml"
 
 HEAD = """\
-# The configuration of irlint. Every key may be left out; options on the command line have the last word.
+# The configuration of irlint. Every key is optional; options on the command line take precedence.
 #
-# RULES are codes (IRL201), the first letters of codes (IRL2) or names (broadcast-mismatch); `irlint rules` lists them.
-# A GLOB without a slash fits files and folders at any depth, one with a slash starts from this folder; ** is any folders.
-# Take the "# " away from the lines that you need. Keys come first, [tables] after them.
+# RULES are codes (IRL201), prefixes of codes (IRL2) or names (broadcast-mismatch); `irlint rules` lists them.
+# A GLOB without a slash matches files and folders at any depth. A GLOB with a slash is relative to the folder of this
+# file; ** matches any number of folders. To set a key, remove the "# " before it. Keep all keys above the [tables].
 """
 
 #: What stands before the lines of a key that is a table, by its kind; other keys have their value behind them.

@@ -66,5 +66,5 @@ def _notes(contract: dict[str, Any]) -> list[str]:
     count = contract.get("undecided", 0)
     if count:
         what = "1 condition depends" if count == 1 else f"{count} conditions depend"
-        notes.append(f"{what} on sizes that only the data decide; `irlint shapes` lists them\n")
+        notes.append(f"{what} on sizes that depend on data; `irlint shapes` lists them\n")
     return notes

@@ -63,9 +63,9 @@ def _verdict(diff: dict[str, Any]) -> str:
     if not changes:
         return "compatible: no differences"
     if not count:
-        return f"compatible: {counted(len(changes), 'change')}, none of which breaks what uses the old model"
+        return f"compatible: {counted(len(changes), 'change')}, none of which breaks users of the old model"
     verb = "breaks" if count == 1 else "break"
-    return f"not compatible: {count} of {counted(len(changes), 'change')} {verb} what uses the old model"
+    return f"not compatible: {count} of {counted(len(changes), 'change')} {verb} users of the old model"
 
 
 def _sections(diff: dict[str, Any]) -> Iterator[tuple[str, Changes]]:

@@ -31,4 +31,4 @@ def within(text: str, room: int) -> str:
 
 
 #: What stands in place of the findings for which there is no room.
-MORE = "... and more, for which there is no room here"
+MORE = "... and more that do not fit here"

@@ -23,8 +23,8 @@ LEAST_EXAMPLE = 2
 
 #: What stands above the tuple.
 BY_POSITION = (
-    "by position, as a model file does not keep the names of the arguments of forward: put None for one that is not a tensor,",
-    "and nest those of a tuple, a dict or a cache as it nests its tensors",
+    "by position, because a model file does not contain the argument names of forward: write None for an argument that is not",
+    "a tensor, and nest the tensors of a tuple, a dict or a cache as in the argument",
 )
 
 
@@ -136,7 +136,7 @@ def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> 
         low = free.ones + 1
         note = (
             "  "
-            f"{comment(f'of {_conditions(free)}; where it is {free.ones}, a size inside is 0 or 1, which torch refuses')}"
+            f"{comment(f'of {_conditions(free)}; if it is {free.ones}, a size inside the model is 0 or 1, which torch refuses')}"
         )
     if high is not None and high < max(low, LEAST_EXAMPLE):
         return None
@@ -177,7 +177,7 @@ def _fixed(free: Free, names: _Names) -> str:
     variable = names.variables[free.name]
     if free.fixed is not None:
         return f"{variable} is {free.fixed}"
-    return f"{variable} is what it is in the example: of {_conditions(free)}, torch can express no range"
+    return f"{variable} has the size of the example: torch can express no range for {_conditions(free)}"
 
 
 def _conditions(free: Free) -> str:
@@ -189,7 +189,7 @@ def _together(profile: Profile, names: _Names) -> Iterator[str]:
     tied = profile.dependence.tied
     if tied:
         shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
-        yield comment(f"{shown}: torch finds out from the example inputs how they depend on each other")
+        yield comment(f"{shown}: torch infers from the example inputs how they depend on each other")
     expressed = {each.text for each in profile.dependence.multiples.values()}
     for text in profile.together:
         if text not in expressed:

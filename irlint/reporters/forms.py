@@ -58,7 +58,7 @@ class Form:
 ROWS = (
     Form(
         "text",
-        "people: findings in full, at most ten for each rule and file, equal ones once; `-v` shows all",
+        "people: findings in full, at most ten for each rule and file; equal findings appear once; `-v` shows all",
         takes=("color", "every", "quiet", "columns", "encoding"),
         drawn=True,
         suffixes=(".txt",),
@@ -74,7 +74,7 @@ ROWS = (
     ),
     Form(
         "jsonl",
-        "very many models: a line for each finding and each file, streamed",
+        "very many models: a line for each finding and each file, written at once",
         document=True,
         notation="json",
         whole=True,
@@ -92,7 +92,7 @@ ROWS = (
     ),
     Form(
         "github",
-        "GitHub: annotations, and every finding in full, folded, in the log and in the summary of the step",
+        "GitHub: annotations; the log and the summary of the step contain every finding in full, folded",
         document=True,
         notation="",
         drawn=True,

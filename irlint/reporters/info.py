@@ -112,7 +112,7 @@ def costs(info: Mapping[str, Any]) -> Rows:
     ]
     if "uncounted" in info:
         names = ", ".join(f"{count} {safe(name)}" for name, count in info["uncounted"].items())
-        rows.append(("not counted", f"{names}: irlint does not know what they compute"))
+        rows.append(("not counted", f"{names}: irlint does not know these operators"))
     return rows
 
 

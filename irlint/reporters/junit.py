@@ -53,7 +53,7 @@ def _cases(file: CheckedFile, findings: Sequence[Finding], least: int) -> list[_
         outcome = "error" if file.status == "unreadable" else "failure"
         return _named(_found(finding, outcome, least) for finding in findings)
     if file.status == "unreadable":
-        return [_Case("not checked", "skipped", message="it could not be read, and what was found is not reported")]
+        return [_Case("not checked", "skipped", message="it could not be read, so its findings are not reported")]
     if file.status == "skipped":
         return [_Case("not checked", "skipped", message=file.reason or "")]
     return [_Case("no findings")]

@@ -86,7 +86,7 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
         part = f"<details>\n<summary>{title}</summary>\n\n{fenced(details)}\n\n</details>\n\n"
         room -= len(part.encode())
         if not details or room < 0:
-            parts.append(f"There is no room for the report on {counted(len(by_path) - len(parts), 'more model')}.\n\n")
+            parts.append(f"The report is too long for {counted(len(by_path) - len(parts), 'more model')}.\n\n")
             break
         parts.append(part)
     return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""

@@ -16,8 +16,7 @@ BESIDE = 40
 
 #: How the rules of a family can be tried.
 TRIED = {
-    "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` shows what each broadcast rule makes of these shapes, or of "
-    "others."
+    "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` applies each broadcast rule to these shapes; try others, too."
 }
 
 #: Of an example with so many lines, only what differs from the other one is repeated.

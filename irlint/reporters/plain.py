@@ -192,7 +192,7 @@ def errors_hidden(count: int, configuration: str) -> str:
 
 def no_models(count: int) -> str:
     """``11 are no models``."""
-    return "1 is no model" if count == 1 else f"{count} are no models"
+    return "1 is not a model" if count == 1 else f"{count} are not models"
 
 
 def _joined(parts: list[str]) -> str:

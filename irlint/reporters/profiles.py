@@ -28,7 +28,7 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
     yield "options = onnxruntime.SessionOptions()"
     frees = profile.symbols.values()
     if any(free.fixed is None and free.label for free in frees):
-        yield comment("an override fixes a size, and each of these takes others too:")
+        yield comment("an override fixes a size, and each of these inputs also accepts other sizes:")
     for free in frees:
         if free.fixed is None and free.label:
             of = " and ".join(free.conditions) or "any size"
@@ -40,12 +40,12 @@ def _onnxruntime(profile: Profile) -> Iterator[str]:
             yield f"options.add_free_dimension_override_by_name({literal(free.label)}, {free.fixed})"
     for free in frees:
         if not free.label:
-            yield comment(f"{free.name} has no name in the model, and no override can reach it")
+            yield comment(f"{free.name} has no name in the model, so no override can set it")
     yield from notes(profile, "an override")
     yield f"session = onnxruntime.InferenceSession({literal(profile.path)}, options)"
     overrides = [f"-f {word(f'{free.label}:{free.least}')}" for free in frees if free.label]
     if overrides:
-        yield comment(f"at the least sizes: onnxruntime_perf_test -I {' '.join(overrides)} {word(profile.path)}")
+        yield comment(f"with the smallest sizes: onnxruntime_perf_test -I {' '.join(overrides)} {word(profile.path)}")
 
 
 def _openvino(profile: Profile) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _trtexec(profile: Profile) -> Iterator[str]:
     ]
     for name, _ in resized:
         if "'" in name:
-            yield comment(f"{name}: trtexec takes no name with a quote")
+            yield comment(f"{name}: trtexec accepts no name with a quote")
     words = [f"trtexec --onnx={word(profile.path)}"]
     for flag, point in (("min", "least"), ("opt", "usual"), ("max", "greatest")):
         shapes = [f"{_trt_name(name)}:{_sized(shape, profile, point)}" for name, shape in resized]
@@ -145,20 +145,20 @@ def _gaps(profile: Profile) -> Iterator[str]:
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.whole or found.step > 1:
-            yield comment(f"{' and '.join(free.conditions)} has to hold, and a range takes more")
+            yield comment(f"{' and '.join(free.conditions)} must be true, but the range also contains other sizes")
 
 
 def notes(profile: Profile, tool: str) -> Iterator[str]:
     """What several sizes have to fulfil, and what a branch demands."""
     for text in (*profile.equal, *profile.together):
-        yield comment(f"{text} has to hold too, and {tool} cannot say that")
+        yield comment(f"{text} must also be true, but {tool} cannot express that")
     yield from of_branches(profile)
 
 
 def of_branches(profile: Profile) -> Iterator[str]:
     """What a branch demands."""
     for when, text in profile.branches:
-        yield comment(f"{text} has to hold where {when} runs")
+        yield comment(f"{text} must be true if {when} runs")
 
 
 FORMS: Mapping[str, Callable[[Profile], Iterator[str]]] = {

@@ -22,7 +22,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     always = [each["condition"] for each in found["requires"] if "when" not in each]
     for each in found["requires"]:
         if "when" in each:
-            yield comment(f"{each['condition']} has to hold where {each['when']} runs, which is no promise")
+            yield comment(f"{each['condition']} must be true if {each['when']} runs, which a promise cannot express")
     yield "[[models]]"
     yield f"file = {_text(found['path'])}"
     yield from _types("takes", found["inputs"])
@@ -35,7 +35,7 @@ def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     stated = [each for each in ends if each["dtype"] is not None and "(" not in each["dtype"]]
     for each in ends:
         if each not in stated:
-            yield comment(f"{each['name']} is no tensor, of which a table promises nothing")
+            yield comment(f"{each['name']} is not a tensor, so a promise cannot express it")
     if stated:
         parts = (f"{_key(each['name'])} = {_text(_type(each))}" for each in stated)
         yield f"{key} = {{ {', '.join(parts)} }}"

@@ -262,7 +262,7 @@ def _invocation(report: Report, shown: int, uris: Mapping[str, str]) -> Json:
 
 
 def _unread(file: CheckedFile, uri: str) -> Json:
-    reason = f"was {file.reason}" if file.lacking else "could not be read, and what was found is not reported"
+    reason = f"was {file.reason}" if file.lacking else "could not be read, so its findings are not reported"
     text = f"{safe(file.path)} {reason}."
     return {
         "level": "warning",

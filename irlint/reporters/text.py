@@ -1,4 +1,4 @@
-"""The report for people: each finding with its place, the lines of the model, the shapes, and what to do."""
+"""The report for people: each finding with its place, the snippet, the table of shapes, and the help."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def rendered(
     columns: int | None = None,
     encoding: str = "utf-8",
 ) -> str:
-    """The findings of each file, errors first, else in document order, stale declarations behind the errors that they
-    go with, a blank line behind each, then the summary unless ``quiet``.
+    """The findings of each file, then the summary unless ``quiet``.
 
-    ``columns`` is the width of a terminal; without one, or with ``every``, nothing is cut, and only sentences are
-    wrapped. Findings that say the same are shown once, and of one rule in one file the first ten, unless ``every``.
-    Equal findings in several files are shown once, too. What ``encoding`` does not have is escaped.
+    Errors come first, otherwise document order applies; a stale declaration follows the error that explains it.
+    ``columns`` is the width of a terminal; without it, or with ``every``, names are not shortened, and only
+    sentences are wrapped. Unless ``every``, equal findings appear once, also across files, and at most ten findings
+    of a rule in a file appear. Characters that ``encoding`` does not have are escaped.
     """
     canvas = Canvas(columns or PIPE_WIDTH, color, whole=every or columns is None, complete=every)
     blocks: list[str] = []
@@ -81,8 +81,8 @@ def rendered(
 
 
 def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings in document order, the errors of a file before its warnings and these before its notes, a stale
-    declaration behind the error that explains the same mistake."""
+    """The findings of each file: errors, warnings, notes, each in document order. A stale declaration follows the
+    error that explains the same mistake."""
     files: dict[str, int] = {}
     for each in findings:
         files.setdefault(each.path, len(files))
@@ -99,7 +99,7 @@ def _errors_first(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _spelled(entry: Any, encoding: str) -> Any:
-    """A finding, or a part of one, with all its texts as an encoding has them."""
+    """A finding, or a part of it, with all texts converted to an encoding."""
     if encoding.lower() in UTF_8:
         return entry
     if isinstance(entry, str):
@@ -113,7 +113,7 @@ def _spelled(entry: Any, encoding: str) -> Any:
 
 @record(frozen=False)
 class _Repeated:
-    """A finding, and those that say the same of other nodes."""
+    """A finding, and the equal findings at other nodes."""
 
     first: Finding
     others: list[Finding]
@@ -152,8 +152,8 @@ def _grouped(findings: Sequence[Finding]) -> list[_Repeated]:
 
 
 def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere: Sequence[str] = ()) -> str:
-    """One finding in full, ``others`` being those that say the same of other nodes; it is ``elsewhere`` in more
-    files."""
+    """One finding in full. ``others`` are the equal findings at other nodes, and ``elsewhere`` are other files with
+    it."""
     from irlint.findings.documentation import url
 
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing(_place_text(finding))
@@ -207,8 +207,8 @@ def block(finding: Finding, others: Sequence[Finding], canvas: Canvas, elsewhere
 
 
 def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
-    """Prints where the finding is. The name gets its own line where it is long, does not fit, or a scope is
-    abbreviated; so does the legend for that scope."""
+    """Prints the place of the finding. The name has its own line if it is long, does not fit, or has an abbreviated
+    scope; the legend for the scope is another line."""
     whole = brief(drawing.place)
     if not drawing.name or (page.fits(at, whole) and not scope and len(drawing.name) <= BESIDE):
         page.at(at, whole)
@@ -220,7 +220,7 @@ def _place(drawing: Drawing, at: str, page: Canvas, scope: str) -> None:
 
 
 def _fitting(drawing: Drawing, page: Canvas) -> Drawing:
-    """The picture with its names cut as far as it takes, the same in its lines and its table."""
+    """The snippet with its names shortened as far as necessary, equally in its lines and its table."""
     shown = drawing
     for limit, spare, roomy in CUTS if not page.whole else ():
         wide = frames.crowding(drawing.lines, page.room, spare)
@@ -237,7 +237,7 @@ def _headline(finding: Finding) -> str:
 
 
 def _place_text(finding: Finding) -> str:
-    """What is known of the place without a picture."""
+    """The facts about the place without a snippet."""
     graph = f' of graph "{finding.graph}"' if finding.graph else ""
     if finding.node is not None:
         return f'node "{finding.node}"{graph}'
@@ -272,7 +272,7 @@ def _name(finding: Finding, first: Finding) -> str:
 
 
 def _series(called: Sequence[str]) -> str:
-    """``/layers.N/attn/Add, N from 1 to 39`` where at least four called differ in just one number, else ""."""
+    """``/layers.N/attn/Add, N from 1 to 39`` if at least four names differ in just one number, else ""."""
     parts = [_NUMBER.split(name) for name in called] if len(called) > NAMED else []
     if not parts or len({len(each) for each in parts}) > 1:
         return ""

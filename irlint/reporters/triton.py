@@ -29,13 +29,13 @@ def rendered(model: Interface, contract: Contract) -> str:
 def _judge(model: Interface, backend: Backend) -> None:
     for end in (*model.inputs, *model.outputs):
         if not end.is_tensor:
-            raise ValueError(f"{end.name} is no tensor, and Triton takes tensors only")
+            raise ValueError(f"{end.name} is not a tensor, and Triton supports only tensors")
         if end.dtype not in TYPES or end.dtype in backend.not_taken:
-            raise ValueError(f"{end.name} is {end.dtype or 'of an unknown type'}, which the backend does not take")
+            raise ValueError(f"{end.name} is {end.dtype or 'of an unknown type'}, which the backend does not support")
         if end.sizes is not None and 0 in end.sizes:
-            raise ValueError(f"{end.name} has an axis of size 0, which Triton does not take")
+            raise ValueError(f"{end.name} has an axis of size 0, which Triton does not support")
         if end.sizes == () and not backend.takes_scalars:
-            raise ValueError(f"{end.name} is a scalar, which the backend does not take")
+            raise ValueError(f"{end.name} is a scalar, which the backend does not support")
 
 
 def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
@@ -44,12 +44,12 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
     yield comment("put this file beside the folder of a version: NAME/config.pbtxt, NAME/1/" + file)
     for condition in contract.conditions:
         if not condition.when:
-            yield comment(f"the model runs where {condition.text}")
+            yield comment(f"the model runs if {condition.text}")
     yield f"backend: {_text(backend)}"
     if file != BACKENDS[backend].filename:
         yield f"default_model_filename: {_text(file)}"
     if batches:
-        yield comment("the model takes any batch: write the largest one that the memory of the server allows")
+        yield comment("the model accepts any batch: write the largest one that fits into the memory of the server")
     yield f"max_batch_size: {8 if batches else 0}"
     yield from _tensors("input", [each for each in model.inputs if not each.optional], batches=batches)
     for end in model.inputs:

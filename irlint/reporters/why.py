@@ -75,7 +75,7 @@ def _numbered(axes: list[int]) -> str:
 def _sentences(lead: str, sentences: list[str], columns: int) -> list[str]:
     room = max(columns - len(lead) - 4, 20)
     lines = []
-    for at, sentence in enumerate(sentences or ["where it comes from is not known"]):
+    for at, sentence in enumerate(sentences or ["its origin is unknown"]):
         first, *more = wrapped(sentence, room, room - MORE)
         lines.append(f"  {lead if not at else ' ' * len(lead)}  {first}\n")
         lines += [f"{' ' * (len(lead) + 4 + MORE)}{each}\n" for each in more]

@@ -56,19 +56,21 @@ RULES = (
     BroadcastRule(
         "multidirectional",
         "ONNX from opset 7 on: Add, Mul, Where, Max, Expand",
-        "shapes are aligned at their last axis; the sizes on one axis are equal, apart from those that are 1",
+        "shapes are aligned at their last axis; the sizes on one axis are equal, except sizes of 1",
         lambda shapes, axis: broadcast(shapes),
     ),
     BroadcastRule(
         "unidirectional",
         "ONNX: the slope of PRelu, C of Gemm",
-        "the result is the first shape; the others end where it ends, and each size is 1 or that of the first",
+        "the result is the first shape; the others are aligned with its last axis, and each size is 1 or that of the "
+        "first",
         _stretched,
     ),
     BroadcastRule(
         "legacy",
         "ONNX up to opset 6: Add, Mul, Pow with broadcast=1",
-        "the second shape is one element, or a continuous part of the first from `axis` on, else at its end",
+        "the second shape is one element, or equals consecutive axes of the first: those from `axis` on, or the last "
+        "ones",
         lambda shapes, axis: legacy_broadcast(shapes[0], shapes[1], 1, axis=axis),
         takes=2,
         laid=1,
@@ -82,13 +84,14 @@ RULES = (
     BroadcastRule(
         "numpy",
         'OpenVINO: auto_broadcast="numpy"',
-        "shapes are aligned at their last axis; the sizes on one axis are equal, apart from those that are 1",
+        "shapes are aligned at their last axis; the sizes on one axis are equal, except sizes of 1",
         lambda shapes, axis: broadcast(shapes),
     ),
     BroadcastRule(
         "pdpd",
         'OpenVINO: auto_broadcast="pdpd"',
-        "only the second shape is stretched, along the axes of the first from `axis` on; with -1 both end together",
+        "only the second shape is stretched; its axes are aligned with those of the first from `axis` on, or at the "
+        "end with -1",
         _pdpd,
         takes=2,
         laid=1,
@@ -96,14 +99,15 @@ RULES = (
     BroadcastRule(
         "broadcast-numpy",
         "OpenVINO: Broadcast with mode numpy, of data to a target",
-        "the result is the target; the data ends where it ends, and each size is 1 or that of the target",
+        "the result is the target; the data is aligned with its last axis, and each size is 1 or that of the target",
         lambda shapes, axis: repeated(shapes[0], shapes[1]),
         takes=2,
     ),
     BroadcastRule(
         "broadcast-explicit",
         "OpenVINO: Broadcast with mode explicit, of data to a target",
-        "the axes of the data go to those of the target from `axis` on, and each size is 1 or that of the target",
+        "the axes of the data are aligned with those of the target from `axis` on; each size is 1 or that of the "
+        "target",
         _mapped,
         takes=2,
         needs_axis=True,
@@ -112,7 +116,7 @@ RULES = (
     BroadcastRule(
         "broadcast-bidirectional",
         "OpenVINO: Broadcast with mode bidirectional, of data to a target",
-        "data and target end together; sizes on one axis are equal, or one of them 1",
+        "data and target are aligned at their last axis; sizes on one axis are equal, or one of them is 1",
         lambda shapes, axis: expanded(shapes[0], shapes[1]),
         takes=2,
     ),
@@ -126,7 +130,7 @@ def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) ->
     axis.
     """
     if len(shapes) < 2:
-        raise ValueError("give two shapes at least, such as 1,64,56,56 64,1,1")
+        raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
     asked = [each for each in RULES if rule in (None, each.name)]
     if rule is not None and (refusal := _refusal(asked[0], shapes, axis)):
         raise ValueError(refusal)

@@ -100,7 +100,7 @@ def results(
             suspects += again
             if not answers and not again:
                 ((index, item),) = batch.items
-                yield index, died(item, "ended, and so did the one that tried again")
+                yield index, died(item, "ended, and so did the worker that tried again")
             future.release()
 
 
@@ -139,7 +139,7 @@ def _reason(error: BaseException) -> str:
     if "Cancelled" in type(error).__name__:
         return "the connection to the scheduler was lost"
     if isinstance(error, ImportError):
-        return f"a worker lacks what is needed: {first}"
+        return f"a worker lacks a package or file: {first}"
     return f"a worker cannot do the work: {type(error).__name__}: {first}"
 
 
@@ -150,7 +150,7 @@ _ALONE = Lock()
 def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int, Any], ...]) -> list[tuple[int, Any]]:
     """What a worker does: the results of a batch."""
     if version != __version__:
-        raise NoCluster(f"irlint {__version__} is installed there, and {version} here")
+        raise NoCluster(f"irlint {__version__} is installed there, but {version} here")
     with _ALONE:
         return [(index, function(item)) for index, item in items]
 
@@ -169,7 +169,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise NoCluster("--executor dask needs Dask, which is missing: pip install 'irlint[dask]'") from None
+        raise NoCluster("--executor dask needs Dask, which is not installed: pip install 'irlint[dask]'") from None
     import logging
     from multiprocessing import resource_tracker
 

@@ -35,7 +35,7 @@ def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None
         "compatible": not any(each.breaking for each in changes),
         "changes": [_entry(each) for each in changes],
     }
-    notes += [f"weights are compared by their types only: {each}" for each in lacking]
+    notes += [f"weights are compared only by their types: {each}" for each in lacking]
     return {**found, "notes": notes} if notes else found
 
 

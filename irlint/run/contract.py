@@ -121,7 +121,7 @@ def _built(known: Known, tool: str) -> Contract:
     together = contract_of(replaced(known, requires=tuple(replaced(each, when="") for each in known.requires)))
     if contract.satisfiable and not together.satisfiable:
         demands = " and ".join(dict.fromkeys(each.requirement.condition for each in together.impossible))
-        raise ValueError(f"no sizes fit each branch, and {tool} builds all of them: {demands}")
+        raise ValueError(f"no sizes fit all branches, and {tool} builds all branches: {demands}")
     return together
 
 

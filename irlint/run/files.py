@@ -1,4 +1,4 @@
-"""One run over several paths: which files there are to check, and the report on all of them."""
+"""One run over several paths: finds the files to check, and reports on all of them."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ PROCESSES = "processes"
 
 @record
 class Settings:
-    """How files are checked: plain data that every process gets.
+    """How files are checked, as plain data for every process.
 
-    ``models`` are globs with shapes of their own; ``shapes`` override these. ``policy`` says what is reported, None for
-    everything. With ``skip_pointers`` Git LFS pointers are skipped, with ``skip_non_models`` files that are known to be
-    no models. With ``weights`` large constants are read; ``targets`` are releases of runtimes that have to load the
-    models. ``timeout`` is in seconds for each file, None for no limit. Without ``ignores`` the rules that models list
-    under ``irlint.ignore`` are reported as well. ``cache`` is a folder for results, "" for none. With ``stamped`` the
-    entries of files hold their size and time of modification.
+    ``models`` are globs with their shapes, which ``shapes`` overrides. ``policy`` selects the reported findings; None
+    reports all. ``skip_pointers`` skips Git LFS pointers, and ``skip_non_models`` skips files that are certainly not
+    models. ``weights`` reads large constants. ``targets`` are runtime releases that must load the models. ``timeout``
+    is in seconds per file, None for no limit. ``ignores`` applies the rules that models list under ``irlint.ignore``.
+    ``cache`` is a folder for results, or "". ``stamped`` adds sizes and modification times to the entries of files.
 
-    Five of them say what findings and entries carry for the reports: ``drawn``, ``silenced`` and ``facts`` as in
-    ``Form``, ``operands`` the inputs of nodes, and ``every`` removes the limit of drawn findings per rule. Messages say
-    that ``shapes_by`` gave the shapes. ``operators`` are custom ones that the configuration describes.
+    Five fields determine the data for the reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``,
+    ``operands`` for the inputs of nodes, and ``every``, which removes the limit of drawn findings per rule.
+    ``shapes_by`` is the source of the shapes in messages. ``operators`` are the custom operators of the
+    configuration.
     """
 
     shapes: Mapping[str, Shape] = NOTHING
@@ -79,7 +79,7 @@ DEFAULT = Settings()
 
 @record
 class Outcome:
-    """What became of one file; ``error`` says why it cannot be opened."""
+    """The result for one file; ``error`` states why it could not be opened."""
 
     file: CheckedFile
     findings: tuple[Finding, ...] = ()
@@ -99,15 +99,14 @@ def checked(
     executor: str = PROCESSES,
     interrupted: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """The report on every model among ``paths``, and on those that are ``in_memory``.
+    """The report on every model in ``paths`` and ``in_memory``.
 
-    ``jobs`` is the number of processes, None for as many as are worth it, and ``executor`` who starts them.
-    ``advance(count, name)``, with a name only if there is one file, returns a callback that gets the number of finished
-    files. After Ctrl-C ``interrupted`` gets the numbers of files that are done and of all, and the report is on those
-    that are done.
+    ``jobs`` is the number of processes, None for an automatic one, and ``executor`` starts them. ``advance(count,
+    name)``, with a name only for a single file, returns a callback for the number of finished files. After Ctrl-C,
+    ``interrupted`` receives the numbers of finished files and of all files, and the report covers the finished ones.
 
-    Raises MissingPaths, OSError where a file that is named cannot be opened (one that was found in a folder gets a
-    finding) or too many are open, and ValueError where a shape is for an input that no model has.
+    Raises MissingPaths; OSError if a named file cannot be opened or too many files are open (an unreadable file in a
+    folder is a finding); and ValueError if a shape is for an input that no model has.
     """
     from irlint import __version__
 
@@ -138,13 +137,13 @@ def checked(
 
 
 def apart(paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The paths on this machine, and the URLs of files that are elsewhere."""
+    """The paths on this machine, and the URLs."""
     named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
     return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
 
 
 def found_there(urls: Sequence[str], excluded: Excluded | None, force_exclude: bool) -> Iterator[Located]:
-    """The models behind URLs. Raises MissingPaths, and ValueError where a store does not list them."""
+    """The models behind URLs. Raises MissingPaths, and ValueError if a store cannot list them."""
     if not urls:
         return iter(())
     from irlint.run.remote import listed
@@ -153,19 +152,19 @@ def found_there(urls: Sequence[str], excluded: Excluded | None, force_exclude: b
 
 
 def files_named(paths: Sequence[str]) -> frozenset[str]:
-    """The files that are named, by their real paths."""
+    """The named files, by their real paths."""
     return frozenset(os.path.realpath(path) for path in paths if not os.path.isdir(path))
 
 
 def _text(report: Report, **settings: Any) -> str:
-    """The function that a Report renders itself with as text; the reporters are a layer above it."""
+    """The function that renders a Report as text; the reporters are a layer above it."""
     from irlint.reporters.text import rendered
 
     return rendered(report.folded(), **settings)
 
 
 def _alone(settings: Settings) -> Settings:
-    """The settings for a model whose neighboring files are unknown: missing weights are not reported."""
+    """The settings for a model without known neighbor files: missing weights are not reported."""
     from irlint.policy.suppressions import Policy, Selection
 
     policy = settings.policy or Policy()
@@ -187,10 +186,10 @@ def outcomes(
     ordered: bool = False,
     executor: str = PROCESSES,
 ) -> Iterator[Outcome]:
-    """The outcome of each file as it is known; ``ordered`` in the order of the files, else the largest ones are begun
-    first.
+    """The outcome of each file as soon as it is known; ``ordered`` keeps the order of the files, otherwise the largest
+    files start first.
 
-    ``executor`` is PROCESSES, or a cluster as ``sharing.shared`` takes it; raises ValueError where that cannot be had.
+    ``executor`` is PROCESSES, or a cluster for ``sharing.shared``. Raises ValueError if it is not available.
     """
     processes = _processors() if jobs is None else jobs
     until = monotonic() + PATIENCE
@@ -220,7 +219,7 @@ def _processors() -> int:
 
 
 def outcome(settings: Settings, path: str | Located, data: bytes | None = None) -> Outcome:
-    """One file, checked; a defect of irlint becomes a finding, and so does a check that takes too long."""
+    """The outcome of one file; a defect of irlint or a timeout becomes a finding."""
     if not isinstance(path, str):
         from irlint.run.remote import outcome_of
 
@@ -263,7 +262,7 @@ def _outcome(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def _lacking(path: str, data: bytes | None, package: str) -> Outcome:
-    """The outcome of a file that is not checked, since a package is not installed."""
+    """The outcome of a file that cannot be checked because a package is not installed."""
     from irlint import parsers
 
     form = parsers.kind(path, parsers.first_bytes(path) if data is None else data[: parsers.HEAD])
@@ -287,8 +286,8 @@ def _inspected(settings: Settings, path: str, data: bytes | None) -> Outcome:
 
 
 def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, str]]:
-    """The shapes for a file's inputs, and where each is stated. Of several entries of the configuration the last one
-    wins; ``settings.shapes`` overrides them all."""
+    """The shapes for the inputs of a file, and the source of each. The last matching entry of the configuration
+    counts; ``settings.shapes`` overrides all entries."""
     shapes: dict[str, Shape] = {}
     places: dict[str, str] = {}
     for entry in settings.models.of(path) if settings.models else ():
@@ -302,7 +301,7 @@ def given(settings: Settings, path: str) -> tuple[dict[str, Shape], dict[str, st
 
 
 def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
-    """The most that a file may cost."""
+    """The limits on the cost of a file."""
     entries = [entry for entry in settings.models.of(path) if entry.budgets] if settings.models else []
     if not entries:
         return ()
@@ -312,7 +311,7 @@ def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
 
 
 def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
-    """Raises ValueError for a name of ``shapes`` that no model has an input for."""
+    """Raises ValueError for a name in ``shapes`` that is not an input of any model."""
     if not settings.shapes and not settings.models:
         return
     sound = [file for file in files if file.status == "checked"]
@@ -338,7 +337,7 @@ def _judge(
 
 
 def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
-    """What a message adds: the inputs that a model has."""
+    """The part of a message that lists the inputs of a model."""
     from irlint import parsers
     from irlint.inference.inputs import input_names
 
@@ -350,8 +349,8 @@ def _inputs(path: str, in_memory: Mapping[str, bytes | None]) -> str:
 
 
 def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Outcome:
-    """Turns an outcome whose file could not be opened into a finding. Raises its error instead where the file was
-    ``named``, or where too many files are open."""
+    """Turns the outcome of a file that could not be opened into a finding. Raises the error instead if the file was
+    ``named``, or if too many files are open."""
     error, path = found.error, found.file.path
     if error is None:
         return found
@@ -368,7 +367,7 @@ def opened(found: Outcome, named: Collection[str], policy: Policy | None) -> Out
 def with_policy(
     policy: Policy | None, path: str, file: CheckedFile, findings: tuple[Finding, ...]
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
-    """The findings that are reported of a file without a model, and its entry with a count of the rest."""
+    """The reported findings of a file without a model, and its entry with the number of the others."""
     if policy is None:
         return file, findings
     from irlint.policy.suppressions import remaining
@@ -385,7 +384,7 @@ def _what_is_at(path: str) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    """What an error says, without the lists that some libraries add."""
+    """The message of an error, without the lists that some libraries append."""
     return str(error).partition("\n")[0]
 
 
@@ -394,27 +393,27 @@ def _lowered(text: str) -> str:
 
 
 def died(path: str | Located, ending: str) -> Outcome:
-    """The outcome of a file whose process ended over it."""
+    """The outcome of a file whose process crashed."""
     return _crashed(str(path), f"the process that checked it {ending}")
 
 
 def timed_out(seconds: float, path: str | Located) -> Outcome:
-    """The outcome of a file whose check takes too long."""
+    """The outcome of a file whose check took too long."""
     from irlint.parsers.faults import CHECK_TIMED_OUT
 
-    message = f"the check of this file was broken off after {seconds:g} seconds (--timeout): nothing is known of it"
+    message = f"the check of this file was stopped after {seconds:g} seconds (--timeout) and has no result"
     return _unread(str(path), CHECK_TIMED_OUT, message, CHECK_TIMED_OUT.advice)
 
 
 def _crashed(path: str, reason: str) -> Outcome:
     from irlint.parsers.faults import CHECK_CRASHED
 
-    advice = "report this with the model, if you may; it is a defect of irlint, or there was too little memory"
-    return _unread(path, CHECK_CRASHED, f"the check of this file broke off: {reason}", advice)
+    advice = "report this with the model, if you may share it; it is a defect of irlint, or a lack of memory"
+    return _unread(path, CHECK_CRASHED, f"the check of this file failed: {reason}", advice)
 
 
 def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
-    """A finding about a file of which nothing is known."""
+    """The finding for a file that was not checked."""
     from hashlib import sha256
 
     name = path.replace(os.sep, "/")
@@ -424,7 +423,7 @@ def _unread(path: str, rule: Rule, message: str, advice: str = "") -> Outcome:
 
 
 def _raised_at(error: Exception) -> str:
-    """The innermost place in irlint that an exception came through."""
+    """The innermost position in irlint's code in the traceback of an exception."""
     found, trace = "", error.__traceback__
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename.replace(os.sep, "/")

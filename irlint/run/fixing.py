@@ -127,7 +127,7 @@ def fixed(
         try:
             edits = _wished(wish, path, after, settings)
         except Unwritable as error:
-            refused.append(f"--{wish} is not done: {error}")
+            refused.append(f"--{wish} was not applied: {error}")
             continue
         with_shapes = replaced(quick, shapes=NOTHING, models=()) if wish == "freeze" else quick
         plain = after if wish != "freeze" or not edits else _checked_again(path, after, with_shapes)
@@ -165,11 +165,13 @@ def _checked_again(path: str, version: Version, settings: Settings) -> Version:
 def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
     """Why a wish is not fulfilled: the first finding that it would bring."""
     if changed is None:
-        return f"--{wish} is not done: its edits cannot be written into this file"
+        return f"--{wish} was not applied: its edits cannot be written into this file"
     known = Counter(each.rule for each in before.outcome.findings)
     new = [each for each in changed.outcome.findings if not known[each.rule]] or list(changed.outcome.findings)
     return (
-        f"--{wish} is not done: {new[0].rule.code} would appear ({new[0].message})" if new else f"--{wish} is not done"
+        f"--{wish} was not applied: it would cause {new[0].rule.code} ({new[0].message})"
+        if new
+        else f"--{wish} was not applied"
     )
 
 

@@ -40,7 +40,7 @@ def described_folder(folder: str, shapes: Callable[[str], Mapping[str, Any]]) ->
     """
     paths = models([folder])
     if not paths:
-        raise ValueError("no models are in this folder")
+        raise ValueError("this folder has no models")
     return {"schema": "irlint-infos-1", "models": [_described(path, shapes(path)) for path in paths]}
 
 

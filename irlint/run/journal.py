@@ -44,7 +44,7 @@ def header(stream: BinaryIO) -> dict[str, Any]:
     """The first line of a journal; raises BrokenJournal where that is none."""
     found = _parsed(stream.readline())
     if found is None or found.get("schema") != SCHEMA:
-        raise BrokenJournal(f"it does not begin with a line of the schema {SCHEMA}")
+        raise BrokenJournal(f"its first line is not of the schema {SCHEMA}")
     return found
 
 

@@ -38,7 +38,7 @@ def _stand_in(left_out: list[Problem], count: int, stand_ins: dict[int, Problem]
     fault = rule.fault(
         f"{count:,} {severity.value}s of this file are of this rule, and {number:,} of them are not listed: this one "
         "and those after it",
-        help="fix what is listed, and check again",
+        help="fix the listed ones, and check again",
         severity=severity,
         role="",
     )

@@ -80,7 +80,7 @@ def worked_out(
     have do not count. Raises as ``listed`` does."""
     model = parsers.read(path, data)
     if model.graph is None:
-        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+        raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
     if not given_by:
         return inferred(model, shapes)
     inputs = input_names(model)
@@ -104,7 +104,7 @@ def errors_on(known: Known, path: str) -> list[str]:
     count = sum(each.is_error and each.because is None for each in problems)
     if not count:
         return []
-    return [f"{path} has {counted(count, 'error')}, and what is behind may not be known: see `irlint {path}`"]
+    return [f"{path} has {counted(count, 'error')}, so later shapes may be unknown: see `irlint {path}`"]
 
 
 def _inputs(model: Model) -> list[str]:

@@ -79,8 +79,8 @@ def meant(name: str, model: Model) -> Meant:
         if len(found) == 1:
             return found[0]
         if found:
-            raise NotOneValue(f"{name!r} may stand for {len(found)} values", _listed(found))
-    raise NotOneValue(f"no value or node is called {name!r}", proposals(name, [text for text, _ in every]))
+            raise NotOneValue(f"{name!r} matches {len(found)} values", _listed(found))
+    raise NotOneValue(f"no value or node has the name {name!r}", proposals(name, [text for text, _ in every]))
 
 
 def names_of(model: Model) -> list[tuple[str, Meant]]:

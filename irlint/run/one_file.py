@@ -40,7 +40,7 @@ def inspected(
 ) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The entry of one file and its findings in document order, without those that ``settings`` or the model suppress.
 
-    Raises OSError where the file cannot be opened.
+    Raises OSError if the file cannot be opened.
     """
     if not settings.operators:
         return _inspected(path, data, settings)
@@ -80,8 +80,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """A file's entry with what is known of its model, and with its suppressed findings, where ``settings`` ask for
-    these."""
+    """The entry of a file, with facts about its model and its suppressed findings if ``settings`` request them."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:
@@ -109,7 +108,7 @@ def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget
 
 
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
-    """What the configuration promises of the model and it does not keep."""
+    """The promises of the configuration that the model breaks."""
     entries = settings.models.of(known.model.path) if settings.models else ()
     promises = [each for each in entries if each.promises]
     if not promises:
@@ -123,7 +122,7 @@ def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
 def _suggestions(
     known: Known, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
-    """What looks for the edits that fix a model; None where it has no problem that an edit may fix."""
+    """The search for edits of a model; None if no problem can be fixed by edits."""
     form = known.model.format
     by_document = form is not None and bool(form.intended) and any(each.is_error for each in found)
     if not by_document and (known.model.graph is None or not any(map(_may_be_fixed, found))):
@@ -139,13 +138,13 @@ def _may_be_fixed(problem: Problem) -> bool:
 
 
 def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
-    """A finding with what fixes it, where that was found."""
+    """A finding with its fix, if one was found."""
     found = suggestions.of(problem)
     return finding if found is None else replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
 
 
 def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], data: bytes | None) -> list[Finding]:
-    """The findings, those with their fix that have a safe one."""
+    """The findings, with safe fixes added."""
     from importlib import import_module
 
     from irlint.findings.edits import Fix
@@ -164,7 +163,7 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], dat
 
 
 def _ignores(model: Model) -> bool:
-    """Whether a model lists rules that are not to be reported, as a whole or at a node."""
+    """Whether a model silences rules, for itself or for a node."""
     if IGNORE in model.metadata:
         return True
     return any(node.metadata for graph in _graphs(model) for node in graph.nodes)
@@ -178,7 +177,7 @@ def _remaining(
     policy: Policy | None,
     ignores: bool,
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
-    """What is left of problems and findings that belong together, and the file's entry with a count of the rest."""
+    """The remaining pairs of problems and findings, and the entry of the file with the number of the others."""
     from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
@@ -199,7 +198,7 @@ def _remaining(
 
 
 def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
-    """The names that no input of a model has; none where there is no graph to have any."""
+    """The names that are not inputs of a model; none if the model has no graph."""
     if not shapes or model.graph is None:
         return ()
     from irlint.inference.inputs import input_names
@@ -290,7 +289,7 @@ def _findings(
 
 
 def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
-    """What the node of each problem is given."""
+    """The inputs of the node of each problem."""
     from irlint.run.operands import operands
     from irlint.snippets.finding import Pictures
 
@@ -299,14 +298,14 @@ def _operands(model: Model, known: Known, found: list[Problem], data: bytes | No
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
-    """The first clashing axis of the input at fault, else of the first one that has any."""
+    """The first clashing axis of the input at fault, or else of the first input with one."""
     clashing = [each for each in operands if each.axes]
     clashing.sort(key=lambda each: each.input != at_fault)
     return clashing[0].axes[0] if clashing else None
 
 
 def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
-    """For each problem the nodes that its message speaks of, and where they stand."""
+    """For each problem, the nodes in its message with their positions."""
     from irlint.inference.origins import Makers
     from irlint.snippets.finding import related
 
@@ -321,7 +320,7 @@ def _version(node: Node | None) -> str | None:
 
 
 def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
-    """A text that does not change when nodes elsewhere come and go."""
+    """A text that stays the same if other nodes are added or removed."""
     node = problem.node
     name = "" if node is None else node.label
     parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
@@ -331,7 +330,7 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 
 
 def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
-    """A hash of what a finding is about, and of its number among those that are about the same."""
+    """A hash of the subject of a finding, and of its number among findings with the same subject."""
     from hashlib import sha256
 
     key = "\0".join(parts)
@@ -340,8 +339,7 @@ def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
 
 
 def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
-    """The lines and columns of places in a file that is a text, from 1: those where they begin, then those behind
-    them."""
+    """The lines and columns (from 1) of places in a text file: the starts, then the positions just after the ends."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}

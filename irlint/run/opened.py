@@ -1,4 +1,4 @@
-"""A model file opened to be compared or printed: a Git LFS pointer leads to the file that it stands for."""
+"""Opens a model file for comparing or printing; a Git LFS pointer is replaced by its file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from irlint.records import record
 
 @record(eq=False)
 class Opened:
-    """What is known of a model, and the file in which its bytes lie where that is not the one at its path; ``data`` are
-    the bytes of one in memory."""
+    """The inferred facts of a model, and the file with its bytes if it is not the one at its path; ``data`` are the
+    bytes of a model in memory."""
 
     known: Known
     source: str | None = None
@@ -23,7 +23,7 @@ class Opened:
 
 
 class Unreadable(ValueError):
-    """A file that is no model that can be read; ``path`` is which."""
+    """A file that is not a readable model; ``path`` is its path."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -32,10 +32,10 @@ class Unreadable(ValueError):
 
 
 def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Opened:
-    """The model in a file, or in that which a Git LFS pointer stands for, or in ``data``, its bytes; ``alone`` looks at
-    no file beside it.
+    """The model in a file, in the target of a Git LFS pointer, or in ``data``, its bytes; with ``alone``, no other file
+    is read.
 
-    Raises OSError where it cannot be opened, and Unreadable where it is no model that can be read.
+    Raises OSError if the file cannot be opened, and Unreadable if it is not a readable model.
     """
     if data is not None:
         return Opened(_inferred(path, parsers.read(path, data)), data=data)
@@ -52,5 +52,5 @@ def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Open
 
 def _inferred(path: str, model: Model) -> Known:
     if model.graph is None:
-        raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is no model")
+        raise Unreadable(path, "; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
     return inferred(model)

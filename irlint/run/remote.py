@@ -108,7 +108,7 @@ def _found(url: str) -> Iterator[Located]:
 def _judge_listing(url: str, error: Exception) -> None:
     """Raises OSError where a folder of a server is not listed in time; others that cannot be listed are passed over."""
     if "Timeout" in type(error).__name__:
-        raise denied(errno.EIO, "the server takes too long", url)
+        raise denied(errno.EIO, "the server did not answer in time", url)
 
 
 def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
@@ -152,7 +152,7 @@ def outcome_of(settings: Settings, file: Located) -> Outcome:
             host = "/".join(str(file).split("/")[:3])
             notices = (
                 *notices,
-                f"{host} knows no ranges: of each model there is read all up to the end of what is needed",
+                f"{host} ignores ranges, so each model is read from its start up to the last byte that is needed",
             )
         entry = replaced(found.file, notices=notices)
         if settings.stamped and model.known is not None and found.error is None:

@@ -111,7 +111,7 @@ def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None
 
     names = _listed(entries)
     if option == "select" and not names:
-        raise ValueError("select: no rule is named")
+        raise ValueError("select: it names no rule")
     return judged(option, names)
 
 

@@ -83,8 +83,8 @@ class Excluded:
     def passed_links(self) -> Iterator[str]:
         """A line on the links that are not followed, where there are any."""
         if self.links:
-            links = f"{counted(len(self.links), 'link')} to folders outside of what was named ({first(self.links)})"
-            yield f"not followed: {links}; name a folder to have it checked"
+            links = f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first(self.links)})"
+            yield f"not followed: {links}; name a folder to check it"
 
     def by(self, path: str) -> str:
         """The first glob that names a path, "" where none does."""
@@ -236,4 +236,4 @@ def _reason(path: str) -> str:
     for suffix, other in WEIGHTS:
         if path.lower().endswith(suffix):
             return f"weights without a model: there is no {os.path.basename(path)[: -len(suffix)]}{other} beside them"
-    return "neither its name nor its contents are those of a model"
+    return "neither its name nor its bytes are those of a model"

@@ -49,7 +49,7 @@ def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
         fitting = {each.value for text, each in names if text == glob or fnmatchcase(text, glob)}
         if not fitting:
             bare = glob.strip("*?")
-            raise NotOneValue(f"no value or node fits {glob!r}", proposals(bare, [text for text, _ in names]))
+            raise NotOneValue(f"no value or node matches {glob!r}", proposals(bare, [text for text, _ in names]))
         found |= fitting
     return found
 

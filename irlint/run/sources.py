@@ -33,7 +33,7 @@ def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str 
     """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:
-            raise ValueError("name is for a model in memory: a path is its own name")
+            raise ValueError("`name` is only for a model in memory, and this is a path")
         return Source(os.fspath(model))
     data = _bytes(model)
     own = getattr(model, "name", None) if hasattr(model, "read") else None
@@ -52,7 +52,7 @@ def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Sou
     if hasattr(models, "read"):
         return [source(models, name)]
     if name is not None:
-        raise ValueError("name is for one model in memory, and these are several")
+        raise ValueError("`name` is only for one model in memory, and these are several")
     return [source(model, stem=f"model-{number}") for number, model in enumerate(models, 1)]
 
 
@@ -75,6 +75,6 @@ def _serialized(proto: Any) -> bytes:
     try:
         data: bytes = proto.SerializeToString()
     except Exception as error:
-        advice = "past 2 GB, save the model with its weights in a file of their own and give the path"
+        advice = "above 2 GB, save the model with its weights in a separate file and pass its path"
         raise ValueError(f"the ModelProto cannot be written as bytes: {error}; {advice}") from error
     return data

@@ -192,10 +192,6 @@ def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
     fault, node = problem.fault, problem.node
     name = fault.rule.name if refused else TARGET_NOT_KNOWN.name
     text = _of_node(problem)
-    text += (
-        ""
-        if refused
-        else f" ({fault.rule.code}); whether the release refuses that when it loads the model is not known"
-    )
+    text += "" if refused else f" ({fault.rule.code}); the release may refuse it when the model is loaded"
     entry: dict[str, Any] = {"rule": name, "message": text, "help": fault.help}
     return entry if node is None else {**entry, "op": node.op, "node": node.label, "nodes": 1}

@@ -126,7 +126,7 @@ def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
         return _fed(found, maker, dim, naming)
     if _is_declared(found, node, known):
         where = _where(node, naming)
-        return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be worked out")
+        return Reason(dim, "", f"{dim} is declared for the output of {where}, which could not be inferred")
     return Reason(dim, "", _computed(found, node, dim, naming))
 
 
@@ -135,7 +135,7 @@ def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
     known, place = naming.known, naming.declared(found.value, maker)
     if "[" in known.symbols.get(dim, ""):
         limits = size_text(found.dim).removeprefix(dim).strip(" ()")
-        open_as = f"which allows {limits}" if limits else "which leaves it open"
+        open_as = f"which allows {limits}" if limits else "which does not determine it"
         return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {open_as}")
     if maker.node is None and maker.graph.path:
         return Reason(dim, "", f"{dim} comes in as {place}")

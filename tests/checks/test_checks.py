@@ -278,11 +278,11 @@ def test_names_and_shapes_of_the_interface(tmp_path: Path) -> None:
 
 
 NAMES = [
-    ("z = Relu (x) y = Neg (zz)", "define 'zz', or connect a value that nothing uses yet: 'z'"),
+    ("z = Relu (x) y = Neg (zz)", "define 'zz', or connect an unused value: 'z'"),
     ("conv_out = Relu (x) y = Neg (conv_ouut)", "did you mean `conv_out`?"),
     (
         "b1_conv = Relu (x) b3_conv = Relu (x) y = Add (b2_conv, b1_conv)",
-        "connect a value that nothing uses yet: 'b3_conv'",
+        "connect an unused value: 'b3_conv'",
     ),
     ("y = Add (x, b)", "define 'b', or connect another value"),
     ("skip = Relu (x) w = Neg (skip) y = Add (skipp, w)", "did you mean `skip`?"),

@@ -204,8 +204,7 @@ def test_a_constant_that_was_taken_out_is_restored_from_its_bytes(tmp_path: Path
     assert found.rule.code == "IRL105"
     assert found.help == (
         'restore the layer as a Const with <data element_type="f32" shape="3,6" offset="0" size="72"/>: these 72 bytes '
-        "of "
-        "model.bin belong to no other, and are as many as the float32[3, 6] of input port 1"
+        "of model.bin belong to no other layer, and their number fits the float32[3, 6] of input port 1"
     )
 
 
@@ -214,7 +213,8 @@ def test_without_bytes_that_fit_the_layer_is_described(tmp_path: Path) -> None:
     layers[2] = _const(3, "b", "6,3", 48)
     (found,) = _findings(_net(layers, PRODUCTS_WIRED), tmp_path, size=144)
     assert found.help == (
-        "restore the layer, which gives the float32[3, 6] that input port 1 declares, or lead the edge from another one"
+        "restore the layer, which gives the float32[3, 6] that input port 1 declares, or connect the edge to another "
+        "layer"
     )
 
 
@@ -224,13 +224,13 @@ def test_without_bytes_that_fit_the_layer_is_described(tmp_path: Path) -> None:
 def test_of_two_layers_of_one_id_the_ports_decide_which_is_meant(tmp_path: Path) -> None:
     alike = _net([each.replace('id="2" name="b1/tanh"', 'id="1" name="b1/tanh"') for each in BLOCKS], BLOCKS_WIRED)
     (found,) = [each for each in _findings(alike, tmp_path) if each.rule.code == "IRL106"]
-    assert found.help == "give one of the two the id 2, which edges mean and no layer has"
+    assert found.help == "give one of the two the id 2, to which edges refer but which no layer has"
     add = _net([each.replace('id="3" name="b1/add"', 'id="2" name="b1/add"') for each in BLOCKS], BLOCKS_WIRED)
     (found,) = [each for each in _findings(add, tmp_path) if each.rule.code == "IRL106"]
     assert found.help == (
-        'give Add "b1/add" the id 3, which edges mean and no layer has: they lead into input ports 0, 1 and from '
-        "output port 2, "
-        "which fits its ports and not those of the other"
+        'give Add "b1/add" the id 3, to which edges refer but which no layer has: they lead into input ports 0, 1 and '
+        "from output port 2, "
+        "which fits its ports but not those of the other layer"
     )
 
 
@@ -250,7 +250,7 @@ def test_of_two_layers_of_one_id_the_ports_decide_which_is_meant(tmp_path: Path)
         ),
         (
             ('size="72"', 'size="36"'),
-            'write size="72": the ports declare float32[3, 6], too, and the bytes behind these belong to no other '
+            'write size="72": the ports declare float32[3, 6], too, and the bytes after these belong to no other '
             "constant",
         ),
     ],

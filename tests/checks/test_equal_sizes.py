@@ -14,9 +14,9 @@ HEAD = '<ir_version: 8, opset_import: ["" : 17]>\ng '
 
 #: A graph, and behind | the message; nothing where there is none.
 MODELS = """
-(float[b,s,8] x) => (float[n,m,8] y) { t = Transpose <perm = [1,0,2]> (x) y = Add (x, t) } | `b` and `s` of `x` are dynamic, but have to be equal, or one of them 1
-(float[b,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = Concat <axis = 0> (x, t) } | `s` and `b` of `x` are dynamic, but have to be equal
-(float[b,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = MatMul (x, x) z = Neg (t) } | `s` and `b` of `x` are dynamic, but have to be equal
+(float[b,s,8] x) => (float[n,m,8] y) { t = Transpose <perm = [1,0,2]> (x) y = Add (x, t) } | `b` and `s` of `x` are dynamic, but must be equal, or one of them 1
+(float[b,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = Concat <axis = 0> (x, t) } | `s` and `b` of `x` are dynamic, but must be equal
+(float[b,s] x) => (float[n,m] y) { t = Transpose <perm = [1,0]> (x) y = MatMul (x, x) z = Neg (t) } | `s` and `b` of `x` are dynamic, but must be equal
 (float[b,s] x) => (float[b,b] y) { t = Transpose <perm = [1,0]> (x) y = MatMul (x, t) } |
 (float[n,n] x) => (float[n,n] y) { t = Transpose <perm = [1,0]> (x) y = Add (x, t) } |
 (float[b,s] x, float[c,s] z) => (float[n,s] y) { y = Add (x, z) } |

@@ -55,11 +55,11 @@ def help_of(path: Path) -> str:
 def test_a_file_of_almost_the_name_is_proposed(outside: Path) -> None:
     assert help_of(outside) == BESIDE
     (outside.parent / "model.onnx_data").write_bytes(b"")
-    assert help_of(outside) == f"{BESIDE}: model.onnx_data is there, give it that name if it is the same"
+    assert help_of(outside) == f"{BESIDE}: model.onnx_data exists; rename it if it is the same file"
 
 
 def test_a_file_of_the_size_that_is_needed_is_proposed(outside: Path) -> None:
-    needed = "is there and has just the 24 bytes that are needed, give it that name if it is the same"
+    needed = "exists and has exactly the needed 24 bytes; rename it if it is the same file"
     (outside.parent / "weights.bin").write_bytes(bytes(24))
     (outside.parent / "short.bin").write_bytes(bytes(23))
     assert help_of(outside) == f"{BESIDE}: weights.bin {needed}"
@@ -91,7 +91,7 @@ def test_an_absolute_path_is_the_fault_even_beside_the_model(outside: Path) -> N
     outside.write_bytes(model.SerializeToString())
     (found,) = irlint.check(outside, select=["IRL701"]).findings
     assert found.message.endswith(f"is stored in {absolute}, which is an absolute path; runtimes refuse it")
-    assert found.help.endswith("model's folder: w.bin, where the file lies beside the model")
+    assert found.help.endswith("model's folder: w.bin if the file is beside the model")
 
 
 def test_a_length_that_is_too_short_is_named(outside: Path) -> None:

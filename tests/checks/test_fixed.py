@@ -198,7 +198,7 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
     (found,) = findings("(float[B,H] x) => (float[P,Q] y) <int64[2] t = {4, 0}> { y = Reshape (x, t) }", tmp_path)
     assert (found.severity.value, found.help) == (
         "warning",
-        "let this node follow the input (-1, or its Shape, in a target), or declare 4",
+        "compute the target from the input (with -1, or with its Shape), or declare 4",
     )
 
 
@@ -207,21 +207,21 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
     [
         (
             f"(float[B,S,4] x) => (float[P,Q,4] y) <{floats(1, 7, 4)}> {{ y = Add (x, w) }}",
-            "cut or compute `w` to the size that is fed, or declare 7",
+            "slice or compute `w` to the size of the input, or declare 7",
         ),
         (
             "(float[N,4] x) => (float[4] y) <int64[1] a = {0}> { y = Squeeze (x, a) }",
-            "leave the axis out of input 1, which lists the axes to remove, or declare 1",
+            "remove the axis from input 1, the list of axes to remove, or declare 1",
         ),
         (
             "(float[B,S,4] x) => (float[1,3,4] y) <int64[1,3,1] i = {0, 1, 2}> { y "
             "= GatherND <batch_dims = 1> (x, i) }",
-            "correct what leads here, so that it works for every size, or declare 1",
+            "correct the nodes before this one, so that it works for every size, or declare 1",
         ),
         (
             '(float[N,3,H,W] x) => (float[P,3,8,8] y) <int64[4] s = {1, 3, 8, 8}> { y = Resize <mode = "linear"> (x, , '
             ", s) }",
-            "let this node follow the input (-1, or its Shape, in a target), or declare 1",
+            "compute the target from the input (with -1, or with its Shape), or declare 1",
         ),
         (
             f"(float[B,C,4,4] x) => (float[P,5,4,4] y) <{floats(5, 3, 1, 1)}> {{ y = Conv (x, w) }}",
@@ -233,7 +233,7 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
         ),
         (
             "(float[N,M] x) => (float[3,4] y) <int64[2] t = {3, 4}> { y = Reshape (x, t) }",
-            "let this node follow the input (-1, or its Shape, in a target), or declare sizes with M*N == 12",
+            "compute the target from the input (with -1, or with its Shape), or declare sizes with M*N == 12",
         ),
     ],
 )

@@ -36,11 +36,11 @@ def written(text: str, folder: Path) -> Path:
         (ONNX, (2, 4, 3), ""),
         (ONNX, ("K", 4, None), ""),
         (ONNX, (None, "C", 3), ""),
-        (ONNX, (2, 5, 3), "the shape [2, 5, 3], and the file declares [N, 4, M]: axis 1 is 5 against 4"),
-        (ONNX, ("N", 4), "the shape [N, 4], and the file declares [N, 4, M]: it has 2 axes against 3"),
+        (ONNX, (2, 5, 3), "the shape [2, 5, 3], but the file declares [N, 4, M]: axis 1 is 5 against 4"),
+        (ONNX, ("N", 4), "the shape [N, 4], but the file declares [N, 4, M]: it has 2 axes against 3"),
         (IR, (8, 4, 3), ""),
         (IR, ("N", 4, None), ""),
-        (IR, (9, 4, 3), "the shape [9, 4, 3], and the file declares [2 to 8, 4, ?]: axis 0 is 9 against 2 to 8"),
+        (IR, (9, 4, 3), "the shape [9, 4, 3], but the file declares [2 to 8, 4, ?]: axis 0 is 9 against 2 to 8"),
         (IR, (1, 5, 3), "declares [2 to 8, 4, ?]: axis 0 is 1 against 2 to 8, axis 1 is 5 against 4"),
     ],
 )
@@ -58,12 +58,12 @@ def test_it_is_reported_first() -> None:
     assert [finding.rule.code for finding in report.findings] == ["IRL604", "IRL118"]
     for command in (["contract"], ["shapes"], ["why"]):
         asked = [*command, DETECTOR, *["images"] * (command == ["why"]), "--shape", "images=1,3"]
-        assert run(*asked).stdout.startswith("note: --shape gives the input 'images' the shape [1, 3], and ")
+        assert run(*asked).stdout.startswith("note: --shape gives the input 'images' the shape [1, 3], but ")
 
 
 def test_it_is_reported_of_what_is_pasted() -> None:
     text = run("contract", DETECTOR, "--as", "trtexec", "--shape", "images=N,1,H,W").stdout
-    assert text.startswith("# --shape gives the input 'images' the shape [N, 1, H, W], and the file declares ")
+    assert text.startswith("# --shape gives the input 'images' the shape [N, 1, H, W], but the file declares ")
 
 
 def test_it_is_shown_as_given() -> None:

@@ -14,17 +14,20 @@ HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
 #: The help about a declaration in an ONNX model.
 DECLARED = [
-    ("(float[2,3] x) => (float[2,4] y) { y = Relu (x) }", "if 4 is meant, correct what gives 3; else declare [2, 3]"),
+    (
+        "(float[2,3] x) => (float[2,4] y) { y = Relu (x) }",
+        "if 4 is intended, correct the origin of 3; otherwise declare [2, 3]",
+    ),
     (
         "(float[2,3] x) => (float[4,5] y) { y = Relu (x) }",
-        "if [4, 5] is meant, correct what leads here; else declare [2, 3]",
+        "if [4, 5] is intended, correct the layers before this one; otherwise declare [2, 3]",
     ),
     (
         "(float[2,3] x) => (float[2,1] y) <int64[1] s = {3}, int64[1] e = {4}, int64[1] a = {1}> { y = Slice (x, s, e, "
         "a) }",
-        "correct what leads here",
+        "correct the layers before this one",
     ),
-    ("(float[2,3] x) => (float[2,3,1] y) { y = Relu (x) }", "else declare [2, 3]"),
+    ("(float[2,3] x) => (float[2,3,1] y) { y = Relu (x) }", "otherwise declare [2, 3]"),
 ]
 
 
@@ -57,12 +60,12 @@ CONSTANTS = [
     (
         'shape="3,2" element_type="f32"',
         24,
-        "correct `shape`: with the shape that is declared, IRL201 at Add 'sum' is gone",
+        "correct `shape`: with the declared shape, IRL201 at Add 'sum' is fixed",
     ),
     (
         'shape="1,2" element_type="f32"',
         24,
-        "correct `shape`: with the shape that is declared, IRL201 at Add 'sum' is gone",
+        "correct `shape`: with the declared shape, IRL201 at Add 'sum' is fixed",
     ),
     ('shape="1,3" element_type="f32"', 24, "correct the shape of the constant to [2, 3]"),
     ('shape="2,3" element_type="f32"', 12, 'write size="24": the ports declare float32[2, 3], too'),
@@ -105,7 +108,7 @@ BREACHES = [
         'from-layer="1" from-port="0" to-layer="2"',
         'from-layer="2" from-port="5" to-layer="2"',
         "IRL105",
-        'write from-layer="1" from-port="0": Const "w" leads nowhere and gives the [2, 3] that input port 1 of layer 2 '
+        'write from-layer="1" from-port="0": Const "w" is unused and has the [2, 3] that input port 1 of layer 2 '
         "declares",
     ),
     (
@@ -119,13 +122,13 @@ BREACHES = [
         '<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/><edge from-layer="0" from-port="0" to-layer="2" '
         'to-port="1"/>',
         "IRL107",
-        "remove one of the two edges, or lead it to another port",
+        "remove one of the two edges, or connect it to another port",
     ),
     (
         '<edge from-layer="0" from-port="0" to-layer="2"',
         '<edge from-layer="2" from-port="2" to-layer="2"',
         "IRL103",
-        "connect Parameter 'x' (layer 0), which leads nowhere and gives what input 0 of Add 'sum' declares",
+        "connect Parameter 'x' (layer 0), which is unused and has the type that input 0 of Add 'sum' declares",
     ),
     ('auto_broadcast="numpy"', 'auto_broadcast="always"', "IRL506", 'write "none", "explicit", "numpy" or "pdpd"'),
     (
@@ -139,13 +142,13 @@ BREACHES = [
         '<data shape="2,3" element_type="f32"/>',
         '<data shape="1,3" element_type="f32"/>',
         "IRL601",
-        'if [2, 3] is meant, write shape="2,3"; else declare [1, 3]',
+        'if [2, 3] is intended, write shape="2,3"; otherwise declare [1, 3]',
     ),
     (
         '<layer id="1"',
         '<layer id="0"',
         "IRL106",
-        "give one of the two the id 1, which edges mean and no layer has",
+        "give one of the two the id 1, to which edges refer but which no layer has",
     ),
     (
         'auto_broadcast="numpy"|shape="2,3" element_type="f32" offset="0" size="24"/>\n<output>'
@@ -153,7 +156,7 @@ BREACHES = [
         'auto_broadcast="none"|shape="2,1" element_type="f32" offset="0" size="8"/>\n<output>'
         '<port id="0" precision="FP32"><dim>2</dim><dim>1</dim>',
         "IRL203",
-        'write auto_broadcast="numpy": with it they fit; or make the shapes equal',
+        'write auto_broadcast="numpy", with which the shapes fit, or make the shapes equal',
     ),
 ]
 
@@ -186,7 +189,7 @@ SHAPES = [
     ),
     (
         "(float[1,10,12,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",
-        "feed 12 channels, or use weights for 10",
+        "pass 12 channels, or use weights for 10",
     ),
     (
         "(float[1,10,9,12] x, float[20,12,5,5] w) => (y) { y = Conv (x, w) }",
@@ -215,19 +218,28 @@ def test_what_to_do_about_shapes(text: str, help: str) -> None:
 
 #: Models with a name for two values, and the help about it.
 DOUBLED = [
-    ("<float[1] w = {1}, float[1] w = {1}> { y = Add (x, w) }", "remove one of them: both hold the same"),
-    ("<int64[1] w = {1}, int64[1] w = {1}> { y = Unsqueeze (x, w) }", "remove one of them: both hold the same"),
-    ("<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }", "rename one of them, and what uses it: 'u'"),
-    ("{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }", "rename one of them, and what uses it: 'u'"),
-    ("<float[1] w = {1}, float[1] w = {2}> { y = Add (x, w) }", "rename one of them, and what uses it: node 0 (Add)"),
-    ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and what uses it"),
+    ("<float[1] w = {1}, float[1] w = {1}> { y = Add (x, w) }", "remove one of them: both are equal"),
+    ("<int64[1] w = {1}, int64[1] w = {1}> { y = Unsqueeze (x, w) }", "remove one of them: both are equal"),
+    (
+        "<int64[1] w = {1}, int64[1] w = {2}> { [u] y = Unsqueeze (x, w) }",
+        "rename one of them, and update the nodes that use it: 'u'",
+    ),
+    (
+        "{ [a] z = Relu (x) [b] z = Neg (x) [u] y = Abs (z) }",
+        "rename one of them, and update the nodes that use it: 'u'",
+    ),
+    (
+        "<float[1] w = {1}, float[1] w = {2}> { y = Add (x, w) }",
+        "rename one of them, and update the nodes that use it: node 0 (Add)",
+    ),
+    ("{ y = Relu (x) y = Neg (x) }", "rename one of them, and update the nodes that use it"),
     (
         "{ z = Relu (x) t = Abs (z) z = Neg (t) y = Add (z, w) }",
-        "name what node 2 (Neg) gives 'w', which node 3 (Add) uses and nothing makes",
+        "rename the output of node 2 (Neg) to 'w', which node 3 (Add) uses but nothing computes",
     ),
     (
         "{ z = Relu (x) z = Neg (x) [u] t = Abs (z) [v] y = Add (z, w) }",
-        "rename one of them, and what uses it: 'u', 'v'",
+        "rename one of them, and update the nodes that use it: 'u', 'v'",
     ),
 ]
 
@@ -240,7 +252,8 @@ def test_nodes_that_are_named_after_what_they_give_decide_which_name_is_wrong() 
         node.input[:] = [name.removeprefix("v") for name in node.input]
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL102"]
     assert found.help.startswith(
-        "rename what 'Neg_95' gives to '95', after which the node is named, and what uses it: node 2 (Mul)"
+        "rename the output 'Neg_95' to '95', after which the node is named, and update the nodes that use it: node 2 "
+        "(Mul)"
     )
 
 
@@ -277,7 +290,7 @@ REFUSED = [
         "(uint8[1,1,4,4] x, float s, uint8 z, int8[1,1,1,1] w, int8 u, float[1] b) => (y) { y = QLinearConv (x, s, z, "
         "w, s, u, s, z, b) }",
         "IRL401",
-        "quantize input 8: round(B / (x_scale * w_scale)); a Cast would cut its numbers off",
+        "quantize input 8: round(B / (x_scale * w_scale)); a Cast would truncate its numbers",
     ),
     (
         "(float[1,1,4,4] x) => (y) <float[2] s = {2, 2}> { y = Resize (x, s, s) }",
@@ -287,7 +300,7 @@ REFUSED = [
     (
         "(bfloat16[2,3] x) => (y) { y = Relu (x) }",
         "IRL401",
-        "or use opset 13, whose operator takes bfloat16",
+        "or use opset 13, whose operator supports bfloat16",
     ),
     (
         "(float16[1] a = {1}) => (float16[1] y) <float16[1] b = {1}, float16[1] c = {1}> { s = Add (a, b) y = Add (s, "
@@ -314,15 +327,15 @@ def test_what_to_do_about_an_element_type(text: str, code: str, help: str, tmp_p
 FROZEN = [
     (
         "(float[n,6] x) => (y) <int64[2] s = {4, 6}> { y = Reshape (x, s) }",
-        "let this node follow the input (-1, or its Shape, in a target), or declare 4",
+        "compute the target from the input (with -1, or with its Shape), or declare 4",
     ),
     (
         "(float[2,n,6] x, float[2,n,6] z) => (y) { y = MatMul (x, z) }",
-        "with the last two axes of input 0 or of input 1 exchanged it works for every size; or declare 6",
+        "with the last two axes of input 0 or of input 1 swapped, it works for every size; or declare 6",
     ),
     (
         "(float[2,n,6] x) => (y, z) <int64[2] s = {3, 3}> { y, z = Split <axis = 1> (x, s) }",
-        "6 is axis 2 of input 0: if that one is meant, correct `axis`; or declare 6",
+        "6 is axis 2 of input 0: if that axis is intended, correct `axis`; or declare 6",
     ),
 ]
 
@@ -381,7 +394,7 @@ def test_a_later_opset_states_which_other_nodes_have_to_follow() -> None:
     assert found.help == (
         "import opset 17 or later, and write Squeeze 'b' and 1 more node for it: no attribute `axes` at opset 17, only "
         "up to "
-        "opset 12; it takes `axes` as an input"
+        "opset 12; at opset 17, `axes` is an input"
     )
     alone = text.replace("b = Squeeze <axes = [0]> (a) c = Squeeze <axes = [0]> (b)", "c = Relu (a)")
     (found,) = [each for each in irlint.check(onnx.parser.parse_model(alone)).findings if each.rule.code == "IRL509"]

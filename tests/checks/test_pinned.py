@@ -31,7 +31,7 @@ CASES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "type of an output": (FREE, 'returns = { y = "int64[n, 3]" }', ("output `y` is float32, where it was int64",)),
     "input missing": (FREE, 'takes = { x = "float32[n, 3]", z = "float32[n]" }', ("input `z` (float32[n]) is gone",)),
-    "input too many": (TABLE, 'takes = { x = "float32[n, 3]" }', ("input `i` (int64[k]) is new, and has to be fed",)),
+    "input too many": (TABLE, 'takes = { x = "float32[n, 3]" }', ("input `i` (int64[k]) is new, and must be fed",)),
     "output missing": (
         FREE,
         'returns = { y = "float32[n, 3]", z = "float32[n]" }',
@@ -51,7 +51,7 @@ CASES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         'takes = { x = "float32[b, 3, r, c]" }',
         ("`(h*w) % 4 == 0` has to hold",),
     ),
-    "name of no size": (FREE, 'accepts = ["seq <= 512"]', ("'seq <= 512' assumes something of 'seq'",)),
+    "name of no size": (FREE, 'accepts = ["seq <= 512"]', ("'seq <= 512' is about 'seq'",)),
 }
 
 
@@ -72,10 +72,10 @@ def test_case(name: str, tmp_path: Path) -> None:
 
 #: A promise that cannot be read, and the message.
 WRONG: Mapping[str, tuple[str, str]] = {
-    "type": ('takes = { x = "flaot32[n]" }', "there is no element type flaot32; did you mean float32?"),
-    "variable": ('takes = { x = "T[n]" }', "one type with its dims is expected"),
+    "type": ('takes = { x = "flaot32[n]" }', "flaot32 is not an element type; did you mean float32?"),
+    "variable": ('takes = { x = "T[n]" }', "expected a type with its dims"),
     "number": ("takes = { x = 3 }", "a text such as"),
-    "condition": ('accepts = ["h is 3"]', "'h is 3' is no condition"),
+    "condition": ('accepts = ["h is 3"]', "'h is 3' is not a condition"),
     "no list": ('accepts = "h == 3"', "a list of conditions is expected"),
 }
 

@@ -77,8 +77,8 @@ def test_several_names_are_one_finding() -> None:
     chain = CHAIN.replace("d = ", "e = Transpose (a) f = Transpose (c) d = ")
     message = found(f"g (float[N,4] x) => (float y) <{more}> {chain}")[0][2]
     assert message == (
-        "'M' stands for two sizes: axis 0 of 'a' is N, and axis 0 of 'b' is 2*N, and 1 other name of the graph stands "
-        "for two"
+        "'M' is the name of two sizes: axis 0 of 'a' is N, and axis 0 of 'b' is 2*N, and 1 other name of the graph "
+        "is used for two"
     )
 
 
@@ -90,7 +90,7 @@ def test_one_name_for_all_sizes_of_inputs() -> None:
     ((severity, code, message),) = found(text)
     assert (severity, code) == (Severity.WARNING, "IRL601")
     assert message == (
-        "'N' stands for sizes of inputs that have to differ (axis 0 of 'x', axis 0 of 'past', axis 1 of 'mask'): here "
+        "'N' is the name of input sizes that must differ (axis 0 of 'x', axis 0 of 'past', axis 1 of 'mask'): here "
         "N == 2*N is needed"
     )
 

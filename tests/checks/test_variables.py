@@ -175,7 +175,7 @@ def test_several_states_without_size_are_one_note(tmp_path: Path) -> None:
     path.write_text(document(layers, edges))
     path.with_suffix(".bin").write_bytes(b"")
     (finding,) = irlint.check(path).findings
-    assert finding.message.endswith("the batch, axis 0, begins with 0; so do those of 2 other variables")
+    assert finding.message.endswith("the batch, axis 0, starts with 0; so do those of 2 other variables")
 
 
 def test_the_element_type_of_a_variable_is_spelled_as_in_an_ir(tmp_path: Path) -> None:
@@ -190,4 +190,4 @@ def test_a_parameter_without_a_shape_is_a_scalar(tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text(document([layer(0, "Parameter", data='element_type="f32"'), result(9)], [(0, 9, 0)]))
     (found,) = irlint.check(path, select=["IRL504"]).findings
-    assert found.message.endswith('`shape` is missing; OpenVINO takes "", the shape of a scalar, for it')
+    assert found.message.endswith('`shape` is missing; OpenVINO uses "", the shape of a scalar, for it')

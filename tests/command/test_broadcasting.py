@@ -8,15 +8,16 @@ import pytest
 from command.process import run
 
 PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
-  Only the second shape is stretched, along the axes of the first from `axis` on; with -1 both end
-    together.
+  Only the second shape is stretched; its axes are aligned with those of the first from `axis` on,
+    or at the end with -1.
  |   axis         0    1    2    3
  |   shape 0  [   2,   3,   4,   5 ]
  |   shape 1       [   3,   9 ]
  |                          ^ do not fit
   refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 is aligned with input 0 from
     axis 1 on
-  help: only input 1 is stretched, and only from 1: let its axis 1 be 1 or 4, or choose another axis
+  help: only input 1 is broadcast, and only from 1:
+    make the size of its axis 1 1 or 4, or choose another axis
 """
 
 
@@ -43,8 +44,8 @@ def test_json() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["2,3"], "give two shapes at least"),
-        (["2,x-", "3"], "'x-' is no size"),
+        (["2,3"], "name at least two shapes"),
+        (["2,x-", "3"], "'x-' is not a size"),
         (["2", "3", "--rule", "nunpy"], "unknown broadcast rule 'nunpy', did you mean 'numpy'?"),
         (["2", "3", "4", "--rule", "pdpd"], "pdpd takes 2 shapes, and there are 3"),
     ],

@@ -189,12 +189,12 @@ def test_what_lies_beside_models_is_passed_over(tmp_path: Path) -> None:
     result = run(*sorted(path.name for path in tmp_path.iterdir()), "--format", "concise", cwd=tmp_path)
     assert result.stdout.splitlines()[-2:] == [
         "Found 1 error in 1 of 4 models.",
-        "Checked 3 ONNX and 1 IR models; 7 are no models.",
+        "Checked 3 ONNX and 1 IR models; 7 are not models.",
     ]
     assert run("ir.bin", "--show-files", cwd=tmp_path).stdout == "ir.xml\n"
     alone = run("README.md", "lone.bin", cwd=tmp_path)
     assert (alone.returncode, alone.stdout) == (2, "")
-    assert "nothing to check (2 are no models)\n" in alone.stderr
+    assert "nothing to check (2 are not models)\n" in alone.stderr
     assert "lone.bin: weights without a model: there is no lone.xml beside them" in alone.stderr
     (tmp_path / "model.pt").write_bytes(b"\x80\x02}")
     assert run("model.pt", "good.onnx", cwd=tmp_path).returncode == 1

@@ -74,7 +74,7 @@ def test_json_is_what_python_gives() -> None:
 def test_markdown() -> None:
     text = run("diff", OLD, NEW, "--format", "markdown").stdout
     assert text.startswith("### `")
-    assert "**not compatible: 1 of 2 changes breaks what uses the old model**" in text
+    assert "**not compatible: 1 of 2 changes breaks users of the old model**" in text
     assert "\n#### breaking\n\n- axis 0 of `x`: only 1, where it was any size" in text
 
 

@@ -127,7 +127,7 @@ def test_from_standard_input_to_standard_output(model: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"junk", "error[IRL001] the file is no ONNX model\n"),
+        (b"junk", "error[IRL001] the file is not an ONNX model\n"),
         (b"", "error[IRL001] the file is empty\n"),
         (WARNING.read_bytes()[:60], "error[IRL003] the field graph runs 20 bytes past the end of the file, "),
         (b"version https://git-lfs.github.com/spec/v1\n", "error[IRL002] the file is a Git LFS pointer\n"),
@@ -170,7 +170,7 @@ def test_a_check_counts_what_can_be_fixed(model: Path) -> None:
         ([".", "--output", "x.onnx"], "--output is for one file"),
         (["m.onnx", "m.onnx", "--output", "x.onnx"], "--output is for one file"),
         (["m.onnx", "--output", "x.onnx", "--diff"], "--diff writes nothing"),
-        (["m.onnx", "--freeze"], "--freeze writes the sizes of --shape, which is not given"),
+        (["m.onnx", "--freeze"], "--freeze writes the shapes of --shape, which is not given"),
         (["missing.onnx"], "no such file or folder: missing.onnx"),
         ([], "no PATH was given"),
         (["-"], "- reads a model from standard input, and needs --stdin-filename NAME"),
@@ -245,7 +245,7 @@ def test_what_cannot_be_had_is_reported(dynamic: Path) -> None:
     before = dynamic.read_bytes()
     result = run("fix", "m.onnx", "--shape", "x=4,3,2", "--freeze", cwd=dynamic.parent)
     assert (result.returncode, dynamic.read_bytes()) == (1, before)
-    assert result.stdout.startswith("m.onnx: --freeze is not done: x has 2 axes, not 3\n")
+    assert result.stdout.startswith("m.onnx: --freeze was not applied: x has 2 axes, not 3\n")
     result = run("fix", "m.onnx", "--shape", "q=4,3", "--freeze", cwd=dynamic.parent)
     assert (result.returncode, result.stderr) == (
         2,

@@ -51,7 +51,7 @@ def test_settings_are_regular_files(option: str, tmp_path: Path) -> None:
     for file in ("pipe", os.devnull, "/dev/zero"):
         result = run(BAD, option, file, cwd=tmp_path)
         assert (result.returncode, result.stdout) == (2, "")
-        assert f"{file}: it is no regular file" in result.stderr
+        assert f"{file}: it is not a regular file" in result.stderr
 
 
 @posix
@@ -59,7 +59,7 @@ def test_a_configuration_that_is_found_is_a_regular_file(tmp_path: Path) -> None
     os.mkfifo(tmp_path / "irlint.toml")
     result = run(BAD, cwd=tmp_path)
     assert result.returncode == 2
-    assert "it is no regular file" in result.stderr
+    assert "it is not a regular file" in result.stderr
 
 
 @posix
@@ -68,7 +68,7 @@ def test_models_are_regular_files(command: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "m.onnx")
     (tmp_path / "z.xml").symlink_to("/dev/zero")
     for file in ("m.onnx", "z.xml"):
-        assert "it is no regular file" in run(command, file, cwd=tmp_path).stderr
+        assert "it is not a regular file" in run(command, file, cwd=tmp_path).stderr
 
 
 @posix

@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
         (
             "mkdir d && mkfifo d/x.onnx && irlint d",
             1,
-            "error[IRL009]: the file cannot be opened: it is no regular file",
+            "error[IRL009]: the file cannot be opened: it is not a regular file",
         ),
         ("ln -s x.onnx x.onnx && irlint x.onnx", 2, "no such file or folder: x.onnx"),
         ("mkdir d && ln -s nowhere d/x.onnx && irlint d", 1, "the link to nowhere cannot be opened: no such file"),

@@ -46,7 +46,7 @@ def test_fix_writes_nothing_outside_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "models" / "a.onnx").symlink_to("../outside/m.onnx")
     (tmp_path / "models" / "c.onnx").hardlink_to(tmp_path / "outside" / "m.onnx")
     result = run("fix", ".", cwd=tmp_path / "models")
-    assert "not fixed: 1 link to files outside of what was named (a.onnx)" in result.stderr
+    assert "not fixed: 1 link to files outside of the named paths (a.onnx)" in result.stderr
     assert (tmp_path / "outside" / "m.onnx").read_bytes() == WARNING.read_bytes()
     assert (tmp_path / "models" / "b.onnx").read_bytes() != WARNING.read_bytes()
     assert "fixed 1 finding" in run("fix", "a.onnx", cwd=tmp_path / "models").stdout

@@ -54,7 +54,7 @@ def test_sizes_that_the_data_decide_are_not_demanded(tmp_path: Path) -> None:
 def test_errors_of_the_model_are_noted(tmp_path: Path) -> None:
     found = contract("g (float[N,3] x) => (y) { r = Relu (x) y = Softmax <axis = 2> (r) }", tmp_path)
     path = f"{tmp_path.as_posix()}/m.onnx"
-    assert found["notes"] == [f"{path} has 1 error, and what is behind may not be known: see `irlint {path}`"]
+    assert found["notes"] == [f"{path} has 1 error, so later shapes may be unknown: see `irlint {path}`"]
     assert "notes" not in contract("g (float[N,3] x) => (y) { y = Relu (x) }", tmp_path)
 
 
@@ -122,7 +122,7 @@ def test_positions_past_a_table_are_reported_in_words(tmp_path: Path) -> None:
         "Gather",
         "index S - 1 is taken of axis 0, which has 7 elements",
     )
-    assert errors(tmp_path, 300) == ["input 1 holds the index 299, and axis 0 has 7 elements: allowed is -7 to 6"]
+    assert errors(tmp_path, 300) == ["input 1 holds the index 299, and axis 0 has 7 elements; allowed: -7 to 6"]
     assert not errors(tmp_path, 7)
 
 

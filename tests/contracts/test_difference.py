@@ -304,7 +304,7 @@ def test_a_model_with_errors_is_compared_and_reported_to_have_them(tmp_path: Pat
     one = written(text, tmp_path / "1.onnx")
     found = irlint.diff(one, written(text.replace("Add", "Mul"), tmp_path / "2.onnx"))
     assert kinds(found["changes"]) == "operator-removed operator-added node-changed"
-    assert "1.onnx has 1 error, and" in found["notes"][0]
+    assert "1.onnx has 1 error, so" in found["notes"][0]
 
 
 def test_a_size_that_is_called_by_a_sum_is_that_sum(tmp_path: Path) -> None:

@@ -118,9 +118,9 @@ def test_torch(tmp_path: Path) -> None:
         'H = 4 * Dim("H_by_4", min=1, max=320)  # narrower than the contract: H <= 1280 and H % 4 in (0, 3)\n'
         'N = Dim("N")\n'
         "# W is 64\n"
-        "# by position, as a model file does not keep the names of the arguments of forward: put None for one that is "
-        "not a tensor,\n"
-        "# and nest those of a tuple, a dict or a cache as it nests its tensors\n"
+        "# by position, because a model file does not contain the argument names of forward: write None "
+        "for an argument that is not\n"
+        "# a tensor, and nest the tensors of a tuple, a dict or a cache as in the argument\n"
         "dynamic_shapes = (\n"
         "    {0: N, 2: H},  # images\n"
         "    {0: N},  # mean\n"
@@ -170,7 +170,7 @@ def test_a_dim_that_follows_from_one_of_auto_is_auto(tmp_path: Path) -> None:
 
 def test_a_dim_begins_where_no_size_inside_is_1(tmp_path: Path) -> None:
     """torch refuses ``Dim("H", min=7)`` for a window of 7, and ``Dim("H")`` for two convolutions of stride 2."""
-    assert 'H = Dim("H", min=8)  # of H >= 7; where it is 7, ' in written(MODELS["window"][0], tmp_path, "torch")
+    assert 'H = Dim("H", min=8)  # of H >= 7; if it is 7, ' in written(MODELS["window"][0], tmp_path, "torch")
     strided = (
         "g (float[N,1,H] x, float[1,1,3] w) => (b) { a = Conv <strides = [2], pads = [1, 1]> (x, w) b = Conv "
         "<strides = [2], pads = [1, 1]> (a, w) }"
@@ -197,7 +197,7 @@ def test_equal_sizes_are_one_for_torch(tmp_path: Path) -> None:
     assert x is not None and b is not None
     assert x[0] is b[0]
     assert "cannot say" not in text
-    assert "# N == M has to hold too, and a range cannot say that" in written(
+    assert "# N == M must also be true, but a range cannot express that" in written(
         MODELS["concatenated"][0], tmp_path, "openvino"
     )
 
@@ -207,13 +207,13 @@ def test_onnxruntime_fixes_only_what_the_contract_fixes(tmp_path: Path) -> None:
     assert '\noptions.add_free_dimension_override_by_name("W", 64)\n' in text
     assert '\n# options.add_free_dimension_override_by_name("H", 32)  # of H % 32 == 0\n' in text
     assert '\n# options.add_free_dimension_override_by_name("N", 1)  # of any size\n' in text
-    assert "# at the least sizes: onnxruntime_perf_test -I -f H:32 -f N:1 -f W:64 " in text
+    assert "# with the smallest sizes: onnxruntime_perf_test -I -f H:32 -f N:1 -f W:64 " in text
 
 
 def test_openvino(tmp_path: Path) -> None:
     text = written(DETECTOR, tmp_path, "openvino", "H % 32 == 0", "H <= 1290", "W == 64", "N <= 8")
     assert '    "images": [ov.Dimension(1, 8), 1, ov.Dimension(32, 1280), 64],\n' in text
-    assert "# H <= 1280 and H % 32 == 0 has to hold, and a range takes more\n" in text
+    assert "# H <= 1280 and H % 32 == 0 must be true, but the range also contains other sizes\n" in text
 
 
 def test_trtexec(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_trtexec_builds_each_branch(tmp_path: Path) -> None:
     text = written(MODELS["branch"][0], tmp_path, "trtexec")
     assert "--minShapes=x:1x3" in text and "--maxShapes=x:1x3" in text
     assert "--minShapes=x:4x3" not in text
-    with pytest.raises(ValueError, match="no sizes fit each branch, and trtexec builds all of them: "):
+    with pytest.raises(ValueError, match="no sizes fit all branches, and trtexec builds all branches: "):
         written(MODELS["branch"][0], tmp_path, "trtexec", "N >= 2")
 
 
@@ -269,10 +269,10 @@ def test_sizes_of_trtexec_go_together(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("assumption", "stated"),
     [
-        ("K <= 3", "'K', which is no size of an input; those that are open are H, N, W"),
-        ("H = 3", "'H = 3' is no assumption"),
-        ("H <= 3.5", "is no assumption"),
-        ("open('x')", "is no assumption"),
+        ("K <= 3", "'K', which is not a size of an input; the dynamic ones are H, N, W"),
+        ("H = 3", "'H = 3' is not an assumption"),
+        ("H <= 3.5", "is not an assumption"),
+        ("open('x')", "is not an assumption"),
         ("H % 4 == 2", "no sizes fit: "),
         ("H < 3", "no sizes fit: "),
         ("H * W == 2", "no sizes fit: "),

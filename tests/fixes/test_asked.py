@@ -89,12 +89,12 @@ def test_sizes_that_do_not_fit_are_not_written(sizes: dict[str, tuple[int, ...]]
     model = HEAD + "<float[3,3] w = {1,2,3,4,5,6,7,8,9}> { a = MatMul (x, w) y = Add (a, z) }"
     found = asked(model, "freeze", **sizes)
     assert found.after is found.before
-    assert [text[:24] for text in found.refused] == ["--freeze is not done: IR"]
+    assert [text[:24] for text in found.refused] == ["--freeze was not applied: IR"]
 
 
 def test_another_rank_is_not_written() -> None:
     found = asked(HEAD + BODY, "freeze", x=(4, 3, 2))
-    assert (found.after is found.before, found.refused) == (True, ("--freeze is not done: x has 2 axes, not 3",))
+    assert (found.after is found.before, found.refused) == (True, ("--freeze was not applied: x has 2 axes, not 3",))
 
 
 def document(rows: str) -> str:

@@ -45,7 +45,7 @@ def test_an_input_that_was_an_attribute(tmp_path: Path) -> None:
     model.graph.node[1].attribute.append(onnx.helper.make_attribute("axes", [1]))
     onnx.save(model, tmp_path / "model.onnx")
     text = " ".join(run("check", tmp_path / "model.onnx").stdout.split())
-    assert "write what input 1 holds as the attribute `axes` and remove the input; or import opset 13" in text
+    assert "write the value of input 1 as the attribute `axes` and remove the input; or import opset 13" in text
 
 
 IR = """<net version="11"><layers>

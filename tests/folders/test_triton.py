@@ -43,7 +43,7 @@ def test_a_written_configuration_fits(name: str, tmp_path: Path) -> None:
 
 def test_a_sequence_has_no_configuration(tmp_path: Path) -> None:
     written(tmp_path / "model", ("sequence", "", ""))
-    with pytest.raises(ValueError, match="y is no tensor, and Triton takes tensors only"):
+    with pytest.raises(ValueError, match="y is not a tensor, and Triton supports only tensors"):
         rendered(*stated(str(tmp_path / "model" / "1" / "model.onnx")))
 
 

@@ -209,4 +209,4 @@ def test_a_constant_whose_users_work_is_stored_as_declared() -> None:
     stored.CopyFrom(numpy_helper.from_array(np.ones((20, 7), np.float32), stored.name))
     (root,) = irlint.check(model).folded().findings
     assert (root.severity, root.rule.code, root.value) == (Severity.ERROR, "IRL601", "e.weight")
-    assert root.help == "store it as it is declared, which MatMul 'node_MatMul_1' takes"
+    assert root.help == "store it as declared, which MatMul 'node_MatMul_1' accepts"

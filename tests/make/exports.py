@@ -1,7 +1,7 @@
 """Makes some hundred models with the exporters that people use, and measures irlint on them by asking their engines.
 
 ``python tests/make/exports.py make FOLDER [PART...]`` writes the models whose names begin with or contain a PART (all
-without one) of which the packages are installed, and lists what failed; what is there already is not made again. Random
+without one) of which the packages are installed, and lists what failed; what already exists is not made again. Random
 weights, no downloads.
 
     networks of torch           torch, onnx, onnxscript, onnxruntime, openvino; for what a recipe names: torchvision,

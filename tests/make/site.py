@@ -74,11 +74,19 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.!?:])\s", text, maxsplit=1)[0]
 
 
+def block(text: str, language: str) -> str:
+    """The first fenced block of a language."""
+    return text.partition(f"```{language}\n")[2].partition("\n```")[0]
+
+
 def home(every: Sequence[operators.Subject], topics: Sequence[Page]) -> Page:
-    """The first page."""
-    about = " ".join((irlint.__doc__ or "").split("\n\n")[0].split())
+    """The first page: what irlint is, a report, and how to run it, as README.md has them."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    about = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(" ".join(readme.split("\n\n")[1].split())))
+    report, start = block(readme, "console"), block(readme.partition("## Quick start")[2], "sh")
     body = (
-        f"<h1>irlint {irlint.__version__}</h1>\n<p>{escape(about)}</p>\n<pre>pip install irlint\nirlint MODEL</pre>\n"
+        f"<h1>irlint {irlint.__version__}</h1>\n<p>{about}</p>\n<pre>{escape(report)}</pre>\n"
+        f"<p>Run it in a checkout of the repository:</p>\n<pre>{escape(start)}</pre>\n"
         + listing(
             (
                 f"{linked('playground/index.html', 'Playground')}: check a model in this browser, without any upload.",

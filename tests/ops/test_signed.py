@@ -130,12 +130,12 @@ FITS: Mapping[str, tuple[str, str, str]] = {
     "output declared otherwise": (
         PAIR,
         "(float[2,3,8,8] a, float[2,3,8,8] b) => (float[2,6,5,8] y) { y = x.Op (a, b) }",
-        "IRL601 axis 2 of output 0, a graph output, is declared as 5; the operator gives 4",
+        "IRL601 axis 2 of output 0, a graph output, is declared as 5; the operator computes 4",
     ),
     "size": (
         PAIR,
         "(float[2,3,8,8] a, float[2,4,8,8] b) => (float[2,6,4,8] y) { y = x.Op (a, b) }",
-        "IRL524 axis 1 of input 1 is 4, and has to be 3 (C of the signature)",
+        "IRL524 axis 1 of input 1 is 4, but must be 3 (C of the signature)",
     ),
     "rank": (
         PAIR,
@@ -145,18 +145,18 @@ FITS: Mapping[str, tuple[str, str, str]] = {
     "type": (
         PAIR,
         "(float[2,3,8,8] a, float16[2,3,8,8] b) => (float[2,6,4,8] y) { y = x.Op (a, b) }",
-        "IRL524 input 1 is float16, and has to be float32 (T of the signature)",
+        "IRL524 input 1 is float16, but must be float32 (T of the signature)",
     ),
     "stated type": (
         "int64[N] -> T[N]",
         "(float[2] a) => (float[2] y) { y = x.Op (a) }",
-        "IRL524 input 0 is float32, and has to be int64",
+        "IRL524 input 0 is float32, but must be int64",
     ),
     "number": ("T[N, 4] -> T[N]", "(float[2,5] a) => (float[2] y) { y = x.Op (a) }", "IRL524 axis 1 of input 0 is 5"),
     "expression": (
         "T[N], T[2*N + 1] -> T[N]",
         "(float[2] a, float[6] b) => (float[2] y) { y = x.Op (a, b) }",
-        "IRL524 axis 0 of input 1 is 6, and has to be 5 (2*N + 1 of the signature)",
+        "IRL524 axis 0 of input 1 is 6, but must be 5 (2*N + 1 of the signature)",
     ),
     "too few inputs": (
         PAIR,
@@ -172,7 +172,7 @@ FITS: Mapping[str, tuple[str, str, str]] = {
     "any axes": (
         "T[..., K], T[..., L] -> T[..., K + L]",
         "(float[2,3,4] a, float[2,5,4] b) => (float[2,3,8] y) { y = x.Op (a, b) }",
-        "IRL524 axis 1 of input 1 is 5, and has to be 3 (... of the signature)",
+        "IRL524 axis 1 of input 1 is 5, but must be 3 (... of the signature)",
     ),
     "a function of the model": (
         "T[N, 9] -> T[N]",
@@ -206,17 +206,17 @@ def test_what_is_not_proven_is_part_of_the_contract(tmp_path: Path) -> None:
 
 #: A text that is no signature, the place of what is wrong, and the message.
 WRONG: Mapping[str, tuple[str, int, str]] = {
-    "no arrow": ("T[N]", 0, "a signature has `->`"),
+    "no arrow": ("T[N]", 0, "a signature needs `->`"),
     "no output": ("T[N] ->", 5, "there is no output"),
-    "type": ("T[N], flaot32[N] -> T[N]", 6, "there is no element type flaot32; did you mean float32?"),
-    "variable": ("V[N] -> T[N]", 0, "there is no element type V"),
-    "size": ("T[N, H +] -> T[N]", 5, "H + is no size"),
-    "number with letters": ("T[N] -> T[3in]", 10, "3in is no size"),
-    "call": ("T[N] -> T[open(N)]", 10, "open(N) is no size"),
-    "twice any axes": ("T[..., N, ...] -> T[N]", 10, "`...` stands twice"),
-    "bracket": ("T[N -> T[N]", 1, "a type with its dims is expected"),
-    "comma": ("T[N], -> T[N]", 4, "a type is expected behind the comma"),
-    "order": ("T[N]?, T[N] -> T[N]", 0, "an input that has to be there"),
+    "type": ("T[N], flaot32[N] -> T[N]", 6, "flaot32 is not an element type; did you mean float32?"),
+    "variable": ("V[N] -> T[N]", 0, "V is not an element type"),
+    "size": ("T[N, H +] -> T[N]", 5, "H + is not a size"),
+    "number with letters": ("T[N] -> T[3in]", 10, "3in is not a size"),
+    "call": ("T[N] -> T[open(N)]", 10, "open(N) is not a size"),
+    "twice any axes": ("T[..., N, ...] -> T[N]", 10, "a shape has `...` twice"),
+    "bracket": ("T[N -> T[N]", 1, "expected a type with its dims"),
+    "comma": ("T[N], -> T[N]", 4, "expected a type after the comma"),
+    "order": ("T[N]?, T[N] -> T[N]", 0, "a required input follows"),
 }
 
 

@@ -91,7 +91,7 @@ def test_a_file_that_ends_workers_costs_one_finding(tmp_path: Path, env: dict[st
     assert [(each["path"], each["message"]) for each in found] == [
         (
             "models/kill.onnx",
-            "the check of this file broke off: the process that checked it ended, and so did the one that tried again",
+            "the check of this file failed: the process that checked it ended, and so did the worker that tried again",
         )
     ]
     assert report["summary"]["errors"] == 6 + 1 + 1

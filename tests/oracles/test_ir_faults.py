@@ -253,7 +253,7 @@ def test_an_id_given_twice_and_used_is_an_error_though_openvino_takes_the_last(t
     assert not refused(path)
     model = openvino.read(path)
     assert severities(model) == {("IRL106", "error")}
-    assert model.problems[0].fault.message == 'Add "sum" has the id 2, which Subtract "op" has already'
+    assert model.problems[0].fault.message == 'Add "sum" has the id 2, which Subtract "op" already has'
     assert model.graph.outputs == (node(model, "sum").outputs[0],)
 
 
@@ -292,17 +292,17 @@ def test_the_examples_of_a_rule(code, tmp_path):
         (sound(' from-port="2"', ""), 'an <edge> has no attribute "from-port"'),
         (
             sound('from-port="2"', 'from-port="b"'),
-            'an <edge> has from-port="b", where a whole number of at least 0 is expected',
+            'an <edge> has from-port="b"; expected an integer of at least 0',
         ),
         (sound('<port id="2"', "<port"), 'an output port of layer 2 "op" has no attribute "id"'),
         (
             sound("<dim>2", "<dim>?", 1),
-            'dim 0 of output port 0 of layer 0 "x" is "?", where a whole number or -1 is expected',
+            'dim 0 of output port 0 of layer 0 "x" is "?", but must be an integer or -1',
         ),
-        (sound(version="7"), 'the IR is of version "7", where 10 or 11 is expected'),
+        (sound(version="7"), 'the IR is of version "7"; expected 10 or 11'),
         (
             sound("</layers>", ""),
-            "line 14, column 1: </net> stands where </layers> was expected, which was opened in line 3",
+            "line 14, column 1: </net> appears instead of </layers>, which was opened in line 3",
         ),
         (
             SOUND[: SOUND.index("<edges>")],

@@ -141,7 +141,7 @@ def test_a_document_of_another_root_behind_the_first_bytes(tmp_path):
     path.write_bytes(b"<!-- " + b"a" * 5000 + b" --><project/>")
     (problem,) = parsers.read(path).problems
     assert problem.fault.rule.code == "IRL001"
-    assert problem.fault.message == "the root element is <project>, where an IR has <net>"
+    assert problem.fault.message == "the root element is <project>; that of an IR is <net>"
 
 
 def test_a_missing_file_raises(tmp_path):

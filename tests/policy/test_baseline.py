@@ -105,7 +105,7 @@ def test_stale_entries_are_reported_and_taken_out(folder: Path) -> None:
     assert result.returncode == 0
     assert result.stderr == (
         "irlint: note: known.json: stale entries: 2 (models/bad.onnx: IRL201; models/unsorted.onnx: IRL104); "
-        "--update-baseline takes them out\n"
+        "--update-baseline removes them\n"
     )
     assert run(".", "-q", cwd=folder).stderr == ""
     assert "0 added, 1 kept, 2 removed" in run(".", "--update-baseline", cwd=folder).stderr
@@ -134,10 +134,10 @@ def test_a_configuration_leads_to_no_file_outside_of_its_folder(name: str, targe
     for options in ((), ("--update-baseline",), ("--config", folder / "irlint.toml")):
         result = run(".", *options, cwd=folder)
         assert result.returncode == 2
-        assert "`baseline` leads out of the folder of the configuration" in result.stderr
+        assert "`baseline` is outside of the folder of the configuration" in result.stderr
     assert (tmp_path / "outside.json").read_text() == outside
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside.json", "repository"]
-    with pytest.raises(ValueError, match="leads out of the folder"):
+    with pytest.raises(ValueError, match="is outside of the folder"):
         irlint.check(folder / BAD.name, config=folder / "irlint.toml")
     assert run(".", "--baseline", "../outside.json", "--isolated", cwd=folder).returncode == 1
 
@@ -196,7 +196,7 @@ def test_broken_baseline(text: str, folder: Path) -> None:
     for arguments in ((), ("--update-baseline",)):
         result = run(".", *arguments, cwd=folder)
         assert (result.returncode, result.stdout) == (2, "")
-        assert "known.json is no baseline" in result.stderr
+        assert "known.json is not a baseline" in result.stderr
     assert (folder / "known.json").read_text() == text
 
 
@@ -211,8 +211,8 @@ def test_a_renamed_file_keeps_its_entries(folder: Path) -> None:
     (folder / "models" / "bad.onnx").rename(folder / "models" / "better.onnx")
     result = run(".", cwd=folder)
     assert (result.returncode, result.stdout.splitlines()[0]) == (0, "No new findings.")
-    text = "irlint: note: known.json: models/bad.onnx is called models/better.onnx now"
-    assert result.stderr == f"{text}; --update-baseline writes that\n"
+    text = "irlint: note: known.json: models/bad.onnx was renamed to models/better.onnx"
+    assert result.stderr == f"{text}; --update-baseline writes the new name\n"
     assert summary(".", cwd=folder)["hidden"] == 3
     updated = run(".", "--update-baseline", cwd=folder)
     assert updated.stderr == f"{text}\nirlint: note: wrote known.json: 0 added, 3 kept, 0 removed\n"

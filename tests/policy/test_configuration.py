@@ -281,9 +281,9 @@ def refused(text: str, name: str = "irlint.toml") -> str:
         ('output-format = "xml"', '"text", "concise", "json"', "1:17"),
         ('lfs-pointers = "ignore"', '"error", "skip"', "1:16"),
         ('baseline = ""', "`baseline` is an empty text", "1:12"),
-        ('baseline = "../known.json"', "`baseline` leads out of the folder of the configuration", "1:12"),
+        ('baseline = "../known.json"', "`baseline` is outside of the folder of the configuration", "1:12"),
         ('baseline = "a/../../known.json"', "name a file below this folder, or give --baseline", "1:12"),
-        ('baseline = "/dev/stdout"', "`baseline` leads out of the folder", "1:12"),
+        ('baseline = "/dev/stdout"', "`baseline` is outside of the folder", "1:12"),
         ('baseline = "a\\u0000b"', "`baseline` is no path", "1:12"),
         ('[severity]\nIRL2 = "warn"', "did you mean `warning`?", "2:8"),
         ('[severity]\n"nodes-not-sortd" = "note"', "did you mean `nodes-not-sorted`?", "2:1"),
@@ -295,14 +295,14 @@ def refused(text: str, name: str = "irlint.toml") -> str:
         ('[[suppress]]\nnode = "a"', "has no `reason`", "1:3"),
         ('[[suppress]]\nnode = "a"\nreason = ""', "`suppress.reason` is an empty text", "3:10"),
         ('[[suppress]]\nreason = "x"', "would hide every finding", "1:3"),
-        ('[[suppress]]\nreason = "x"\nrule = "IRL2*x"', "the code and the name of no rule fit `IRL2*x`", "3:8"),
+        ('[[suppress]]\nreason = "x"\nrule = "IRL2*x"', "no rule has a code or name that matches `IRL2*x`", "3:8"),
         ('[[suppress]]\nreason = "x"\nrules = "IRL2"', "did you mean `rule`?", "3:1"),
         ('[[suppress]]\nreason = "x"\nnode = "a"\nexpires = "soon"', "a date such as", "4:11"),
         ('[[suppress]]\nreason = "x"\nnode = "a"\nexpires = 2027-01-31T00:00:00', "a date such as", "4:11"),
         ('[[models]]\nfile = "a"', "states nothing about its models", "1:3"),
         ('[[models]]\nfile = "a"\nmax-macs = "5X"', "`models.max-macs` is", "3:12"),
         ('[[models]]\nfile = "a"\nmax-bytes = -1', "`models.max-bytes` is", "3:13"),
-        ('[[models]]\nfile = "a"\nshapes = { x = "N;3" }', "'N;3' is no size", "3:16"),
+        ('[[models]]\nfile = "a"\nshapes = { x = "N;3" }', "'N;3' is not a size", "3:16"),
         ('[[models]]\nfile = "a"\nshapes = { x = [1, 3] }', "the shape of `x` is a list", "3:16"),
         ('[[models]]\nfile = "a"\n[models.shapes]\nx = -1', "the shape of `x` is the number -1", "4:5"),
         ('[[suppress]]\nnode = "a"\nreason = "b"\n[[suppress]]\nnode = "a"', "has no `reason`", "4:3"),
@@ -364,7 +364,7 @@ def test_show_files(folder: Path) -> None:
 def test_rules_for_files_that_there_are_not(folder: Path) -> None:
     written(folder, '[per-file-ignores]\n"models/b*" = ["IRL2"]\n"modles/*" = ["IRL1"]')
     expected = (
-        'irlint: note: irlint.toml:3: "modles/*" of per-file-ignores fits no file that was checked: correct it, or '
+        'irlint: note: irlint.toml:3: "modles/*" of per-file-ignores matches no checked file: correct it, or '
         "remove it\n"
     )
     assert run(".", cwd=folder).stderr == expected

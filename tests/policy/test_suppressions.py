@@ -89,8 +89,8 @@ def test_expired_entry_is_reported(folder: Path) -> None:
     result = run("models/bad.onnx", cwd=folder)
     assert result.returncode == 1
     assert result.stderr == (
-        "irlint: note: irlint.toml:2: the suppression (file models/bad.onnx) expired on 2020-02-29 and no longer hides "
-        "anything: fix what it hid, or give a later date; its reason was: known\n"
+        "irlint: note: irlint.toml:2: the suppression (file models/bad.onnx) expired on 2020-02-29 and no longer "
+        "hides findings: fix them, or set a later date; its reason was: known\n"
     )
     assert run("models/bad.onnx", "-q", cwd=folder).stderr == ""
 
@@ -111,7 +111,7 @@ STALE = "irlint: note: irlint.toml:1: the suppression"
             ("models/bad.onnx",),
             f"{STALE} (file models/bad.onnx) is unused; remove it\n",
         ),
-        ({"file": "gone.onnx"}, (".",), f"{STALE} (file gone.onnx) is unused: no such file was checked\n"),
+        ({"file": "gone.onnx"}, (".",), f"{STALE} (file gone.onnx) is unused: no file that it matches was checked\n"),
         ({"node": "nobody"}, (".",), f"{STALE} (node nobody) is unused; remove it\n"),
         ({"rule": "IRL3"}, (".",), f"{STALE} (of every file) is unused; remove it\n"),
         ({"node": "nobody"}, ("models",), ""),

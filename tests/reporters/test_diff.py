@@ -41,7 +41,7 @@ def test_sections() -> None:
     )
     assert rendered(found).splitlines() == [
         "old.onnx (onnx) -> new.onnx (onnx)",
-        "not compatible: 1 of 7 changes breaks what uses the old model",
+        "not compatible: 1 of 7 changes breaks users of the old model",
         "breaking",
         "  - input `x` is gone",
         "inputs and outputs",

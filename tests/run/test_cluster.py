@@ -41,10 +41,10 @@ def test_what_a_worker_lacks() -> None:
         return cluster._answered(SimpleNamespace(result=result), batch, SimpleNamespace(status=status))
 
     batch = cluster.Batch(((0, "a"), (1, "b")))
-    with pytest.raises(cluster.NoCluster, match="a worker lacks what is needed: No module named 'irlint'"):
+    with pytest.raises(cluster.NoCluster, match="a worker lacks a package or file: No module named 'irlint'"):
         answered(ModuleNotFoundError("No module named 'irlint'"), batch)
     with pytest.raises(cluster.NoCluster, match=r"irlint 0\.1\.0 is installed there"):
-        answered(cluster.NoCluster("irlint 0.1.0 is installed there, and 9 here"), batch)
+        answered(cluster.NoCluster("irlint 0.1.0 is installed there, but 9 here"), batch)
     killed = type("KilledWorker", (Exception,), {})()
     alone = cluster.Batch(((0, "a"),), 2)
     assert answered(killed, batch) == ([], [alone, cluster.Batch(((1, "b"),), 2)])

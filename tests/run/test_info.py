@@ -90,7 +90,7 @@ def test_a_folder_is_a_table(tmp_path: Path) -> None:
 
 def test_a_folder_without_models(tmp_path: Path) -> None:
     result = run("info", tmp_path)
-    assert (result.returncode, "no models are in this folder" in result.stderr) == (2, True)
+    assert (result.returncode, "this folder has no models" in result.stderr) == (2, True)
 
 
 def test_an_unreadable_model_ends_with_status_2() -> None:

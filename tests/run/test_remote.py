@@ -267,7 +267,7 @@ def test_a_listing_that_trickles_is_left(site: Site, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(web, "LISTED", 0.5)
     site.files["slow/sub/a.onnx"] = GOOD.read_bytes()
     for path in ("slow/", "slow/*.onnx"):
-        with pytest.raises(ValueError, match="cannot be listed: the server takes too long"):
+        with pytest.raises(ValueError, match="cannot be listed: the server did not answer in time"):
             of(f"{site.url}/slow-list/{path}")
 
 
@@ -293,7 +293,7 @@ def test_a_remote_file_has_a_time_limit(site: Site, tmp_path: Path) -> None:
             "the file cannot be opened: the server answers 503 Service Unavailable (5 attempts)",
         ),
         ("html/good.onnx", "IRL001", "the file is a web page"),
-        ("shifted/good.onnx", "IRL009", "the file cannot be opened: the server sends another range than was asked for"),
+        ("shifted/good.onnx", "IRL009", "the file cannot be opened: the server sends another range than requested"),
     ],
 )
 def test_a_clear_finding_and_the_run_goes_on(path: str, code: str, message: str, site: Site) -> None:
@@ -321,7 +321,7 @@ def test_a_server_without_ranges_is_read_up_to_what_is_needed(how: str, site: Si
     report = of(f"{site.url}/{how}/big.onnx")
     assert reported(report) == []
     assert report.files[0].notices == (
-        f"{site.url} knows no ranges: of each model there is read all up to the end of what is needed",
+        f"{site.url} ignores ranges, so each model is read from its start up to the last byte that is needed",
     )
     assert of(f"{site.url}/{how}/bad.onnx").findings[0].rule.code == "IRL201"
 
@@ -333,7 +333,7 @@ def test_a_server_without_ranges_is_read_up_to_a_limit(site: Site, monkeypatch: 
     ((code, message),) = reported(of(f"{site.url}/whole/big.onnx"))
     assert (code, message) == (
         "IRL009",
-        "the file cannot be opened: the server knows no ranges, and reading stopped after 500,000 bytes",
+        "the file cannot be opened: the server ignores ranges, and irlint stopped after 500,000 bytes",
     )
 
 
@@ -360,10 +360,10 @@ def test_a_model_on_this_machine_leads_to_no_server(site: Site, tmp_path: Path) 
     ("target", "message"),
     [
         ("https~example.org/m.onnx", "it redirects from http to https"),
-        ("http~169.254.169.254/latest", "it redirects to 169.254.169.254, which is no public address"),
-        ("http~localhost:9/m.onnx", "it redirects to localhost, which is no public address"),
-        ("http~127.0.0.1:9/m.onnx", "it redirects to 127.0.0.1, which is no public address"),
-        ("http~[::1]:9/m.onnx", "it redirects to ::1, which is no public address"),
+        ("http~169.254.169.254/latest", "it redirects to 169.254.169.254, which is not a public address"),
+        ("http~localhost:9/m.onnx", "it redirects to localhost, which is not a public address"),
+        ("http~127.0.0.1:9/m.onnx", "it redirects to 127.0.0.1, which is not a public address"),
+        ("http~[::1]:9/m.onnx", "it redirects to ::1, which is not a public address"),
     ],
 )
 def test_redirects_that_are_refused(target: str, message: str, site: Site) -> None:
@@ -379,7 +379,7 @@ def test_a_redirect_to_a_name_with_a_private_address(site: Site, monkeypatch: py
 
     monkeypatch.setattr(aiohttp.ThreadedResolver, "resolve", resolved)
     ((_, message),) = reported(of(f"{site.url}/to/http~models.example/m.onnx"))
-    assert message.endswith("it redirects to models.example, which has an address that is no public one")
+    assert message.endswith("it redirects to models.example, which has an address that is not public")
 
 
 def test_a_redirect_on_the_same_server_is_followed(site: Site) -> None:

@@ -35,8 +35,7 @@ def test_links_to_folders_outside_are_not_followed(target: str, folder: Path) ->
     result = run(".", cwd=folder)
     assert result.returncode == 0
     assert result.stderr == (
-        "irlint: note: not followed: 1 link to folders outside of what was named (data); name a folder to have it "
-        "checked\n"
+        "irlint: note: not followed: 1 link to folders outside of the named paths (data); name a folder to check it\n"
     )
     assert "there" not in result.stdout + result.stderr
 

@@ -73,10 +73,10 @@ def test_without_filters_the_data_is_all_there_is() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--node nosuch*", "no value or node fits 'nosuch*'"),
+        ("--node nosuch*", "no value or node matches 'nosuch*'"),
         ("--node HEAD*", "did you mean `heads`?"),
-        ("--around Conv", "'Conv' may stand for 3 values"),
-        ("--depth 2", "--depth counts from what --around names"),
+        ("--around Conv", "'Conv' matches 3 values"),
+        ("--depth 2", "--depth is only for --around"),
     ],
 )
 def test_refused(options: str, message: str) -> None:

@@ -34,5 +34,5 @@ def test_the_condition_that_a_body_lacks() -> None:
         )
     ).findings
     assert [each.message for each in found if each.rule.code == "IRL390"] == [
-        "`body` has 1 output; expected are 2 outputs: the condition comes first, and the node has 1"
+        "`body` has 1 output; expected 2 outputs: the condition comes first, and the node has 1"
     ]

@@ -51,7 +51,7 @@ def test_sizes_that_one_place_declares_share_a_note() -> None:
 def test_the_size_that_only_a_declaration_gives() -> None:
     nodes = "b = f.Special (x) y = Add (b, c)"
     text = f"g (float[2] x, float[5] c) => (float y) <float[4] b> {{ {nodes} }}"
-    assert "4 is declared for the output of Special[0], which could not be worked out" in drawings(text)[0][0]
+    assert "4 is declared for the output of Special[0], which could not be inferred" in drawings(text)[0][0]
 
 
 FUNCTION = """
@@ -91,5 +91,5 @@ def test_where_a_size_comes_from_that_an_input_port_declares_otherwise() -> None
 <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
     report = irlint.check(net.encode(), name="m.xml")
     (found,) = report.findings
-    assert (found.message, found.input) == ("8 comes in on axis 1, and input port 0 declares 7", 0)
+    assert (found.message, found.input) == ("8 arrives on axis 1, but input port 0 declares 7", 0)
     assert '= note: 8 is declared: <data shape="2,8"> of Parameter "x", m.xml:2' in report.text(width=120)

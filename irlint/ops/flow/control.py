@@ -104,11 +104,11 @@ def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
     """Makes sure that two branches give one shape. Raises a ``BODY_TYPES`` fault where either may run."""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
         return
-    why = "before opset 11 both branches of an If give one shape"
+    why = "before opset 11, both branches of an If have to return the same shape"
     if _clash(a.shape, b.shape):
         fault = BODY_TYPES.fault(
             f"an output is {shape_text(a.shape)} in `then_branch` and {shape_text(b.shape)} in `else_branch`: {why}",
-            help="import opset 11 or later, where the shapes may differ",
+            help="import opset 11 or later, in which the shapes may differ",
             attribute="else_branch",
         )
         if chosen is None:
@@ -125,7 +125,7 @@ def _branches(
     fault = single(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
-    why = "a branch uses the values of the graph around it by name"
+    why = "a branch uses the values of the enclosing graph by name"
     check_arity(then_branch, "then_branch", 0, outputs=context.outputs, context=context, why=why)
     check_arity(else_branch, "else_branch", 0, outputs=context.outputs, context=context, why=why)
     chosen = truth(cond)
@@ -182,10 +182,10 @@ def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Gra
     """Makes sure that a Loop of so many carried ``values`` fits its body. Raises faults of arity and of types."""
     if context.outputs < values:
         raise BODY_ARITY.fault(
-            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected is "
+            f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected "
             "one "
             "for each",
-            help="name an output for every carried value",
+            help="add an output for every carried value",
         )
     why = "the iteration number, the condition and the carried values"
     check_arity(body, "body", 2 + values, outputs=1 + context.outputs, context=context, why=why)
@@ -194,8 +194,8 @@ def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Gra
             raise fault
     if cond is None and body.inputs[1].type is None:
         raise TYPE_MISSING.fault(
-            "input 1 of `body`, the condition, states no type, and the node gives no condition to take one from",
-            help="state the type, bool",
+            "input 1 of `body`, the condition, has no type, and the node has no condition that determines the type",
+            help="declare the type bool",
         )
 
 
@@ -287,9 +287,8 @@ def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None
             if one is not None and other is not None and _differ(product(one), product(other)):
                 raise SCAN_LENGTH.fault(
                     f"to output {index}, a scan output, iteration 0 adds {shape_text(one)} and iteration {trip} "
-                    f"{shape_text(other)}; "
-                    "what is stacked has to be of one shape",
-                    help="let the body give the value in one shape, whatever the iteration",
+                    f"{shape_text(other)}; all stacked slices must have the same shape",
+                    help="return the value in the same shape in every iteration",
                 )
 
 

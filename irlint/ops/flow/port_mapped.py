@@ -62,7 +62,7 @@ def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, r
     if known.shape is None or (len(known.shape) <= 1 and same(product(known.shape), 1) is not False):
         return
     fault = CONTROL_INPUT.fault(
-        f"{what} is {type_text(known)}, expected is a scalar or one element on one axis",
+        f"{what} is {type_text(known)}, expected a scalar or one element on one axis",
         help=f"reshape {what} to a scalar",
         input=index,
     )
@@ -190,7 +190,7 @@ def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
     """Makes sure that scalars are stacked along axis 0, the one axis that OpenVINO takes for them."""
     if known.shape == () and entry.axis != 0:
         raise PORT_MAP_BROKEN.fault(
-            f"layer {entry.internal_layer_id} of the body gives a scalar, and the port map stacks it along "
+            f"layer {entry.internal_layer_id} of the body returns a scalar, but the port map stacks it along "
             f'axis="{entry.axis}"',
             help='write axis="0"',
         )
@@ -312,7 +312,7 @@ def ov_loop(
         raise PORT_MAP_BROKEN.fault(
             'the port map has no output with purpose="execution_condition": '
             "OpenVINO infers nothing for the outputs of such a Loop",
-            help="add an <output> with that purpose for the Result that decides whether to continue",
+            help="add an <output> with that purpose for the Result with the condition to continue",
         )
     run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
     outputs = run.outputs

@@ -87,8 +87,8 @@ def _split_inputs(
         raise BODY_ARITY.fault(
             f"`num_scan_inputs` is {num_scan_inputs} and the node has "
             f"{counted(len(inputs), 'state or scanned input', 'states and scanned inputs')}; "
-            f"allowed is {'1' if len(inputs) == 1 else f'1 to {len(inputs)}'}",
-            help="count the inputs that are scanned; they are the last ones",
+            f"allowed: {'1' if len(inputs) == 1 else f'1 to {len(inputs)}'}",
+            help="set it to the number of scanned inputs, which are the last ones",
             attribute="num_scan_inputs",
         )
     known = tuple(x or UNKNOWN for x in inputs)
@@ -102,7 +102,7 @@ def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
     if len(given) != count:
         raise BODY_ARITY.fault(
             f"`{name}` has {counted(len(given), 'entry', 'entries')} and {counted(count, 'value is', 'values are')} "
-            "scanned: expected is one for "
+            "scanned: expected one for "
             "each",
             help=f"give `{name}` {counted(count, 'entry', 'entries')}",
             attribute=name,
@@ -114,7 +114,7 @@ def _check_directions(name: str, given: Ints | None, count: int) -> None:
     wrong = [entry for entry in _per_scan(name, given, count) if entry not in (0, 1)]
     if wrong:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`{name}` has the entry {wrong[0]}; allowed are 0 (forward) and 1 (backward)",
+            f"`{name}` has the entry {wrong[0]}; allowed: 0 (forward) and 1 (backward)",
             help="use 0 or 1",
             attribute=name,
         )
@@ -138,9 +138,8 @@ def _slices(
         elif not agree(found, length, f"inputs {source[0]} and {index} are scanned together"):
             raise SCAN_LENGTH.fault(
                 f"axis {source[1]} of input {source[0]} is {length} and axis {at + axis_shift} of input {index} is "
-                f"{found}: "
-                "both are scanned, and have to be equally long",
-                help="make the lengths equal, or scan another axis",
+                f"{found}: both are scanned, so they must be equal",
+                help="make the sizes equal, or scan another axis",
                 input=index,
                 marks=(source, (index, at + axis_shift)),
                 aligned="left",
@@ -181,9 +180,9 @@ def _check_state_shape(before: Shape | None, after: Shape | None, position: int)
     if len(before) == len(after) and all(agree(b, a, why) for a, b in zip(before, after)):
         return
     raise CARRIED_TYPE.fault(
-        f"state {position} is {shape_text(before)} at first and {shape_text(after)} as output {position} of the body: "
-        "a state keeps its shape",
-        help="let the body give the state the shape that it came in with, or use a Loop",
+        f"state {position} is {shape_text(before)} at first and {shape_text(after)} as output {position} of the "
+        "body: the shape of a state must not change",
+        help="return the state in its original shape, or use a Loop",
     )
 
 
@@ -194,8 +193,8 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
     if -rank <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {counted(rank, 'axis', 'axes')}: "
-        f"allowed is {-rank} to {rank - 1}",
+        f"entry {position} of `scan_output_axes` is {axis} and the stacked output has {counted(rank, 'axis', 'axes')}; "
+        f"allowed: {-rank} to {rank - 1}",
         help=f"use an axis in the range {-rank} to {rank - 1}",
         attribute="scan_output_axes",
     )

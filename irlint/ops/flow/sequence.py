@@ -29,9 +29,11 @@ POSITION_OUT_OF_RANGE = Rule(
     "sequence-position-out-of-range",
     Severity.ERROR,
     "A position is outside its sequence.",
-    why="A sequence of n elements has the positions -n to n-1; only SequenceInsert accepts n as well, which appends. "
-    "Runtimes fail for any other.",
-    fix="Use a position in the range that the message names.",
+    why=(
+        "A sequence of n elements has the positions -n to n-1. SequenceInsert also accepts n, which appends an "
+        "element. Runtimes fail for any other position."
+    ),
+    fix="Use a position in the range of the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { i = Constant <value_int = 1> () s = SequenceConstruct (x) y = SequenceAt (s, i) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,9 +44,9 @@ SPLIT_MISMATCH = Rule(
     "IRL398",
     "sequence-split-mismatch",
     Severity.ERROR,
-    "The sizes of SplitToSequence do not add up to the axis, or are empty.",
-    why="The pieces must cover the axis exactly, and none may be negative. Runtimes fail otherwise.",
-    fix="Let the sizes add up to the axis, or give one size for all pieces.",
+    "The sizes of SplitToSequence do not add up to the size of the axis, or the list of sizes is empty.",
+    why="The sizes must add up to the size of the axis, and no size may be negative. Otherwise, runtimes fail.",
+    fix="Correct the sizes, or set one size for all pieces.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,2] x) => (seq(float[M,2]) y) { s = Constant <value_ints = [4, 3]> () y = SplitToSequence <axis = 0> (x, s) \
 }""",
@@ -58,9 +60,13 @@ OPTIONAL_EMPTY = Rule(
     "optional-value-missing",
     Severity.ERROR,
     "An empty optional is read, or an Optional has neither a value nor a type.",
-    why="OptionalGetElement needs a value; runtimes fail without one. An Optional without an input must state in "
-    "`type` what it can hold.",
-    fix="Test with OptionalHasElement and read the value in a branch of an If, or give the Optional a value or a type.",
+    why=(
+        "OptionalGetElement fails if the optional is empty. An Optional without an input must state the type of its "
+        "missing value in `type`."
+    ),
+    fix=(
+        "Test with OptionalHasElement and get the value in a branch of an If; or add a value or a type to the Optional."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { o = Optional <type = float[2]> () y = OptionalGetElement (o) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -98,7 +104,7 @@ def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | Non
     held, added = type_key(input_sequence.element), type_key(tensor)
     if held is not None and added is not None and held != added:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"input 0 is a sequence of {held} and input 1 is {added}: they have to be of one element type",
+            f"input 0 is a sequence of {held} and input 1 is {added}: they must have the same element type",
             help=f"cast input 1 to {held}",
             input=1,
         )
@@ -146,10 +152,10 @@ def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, ap
         text, advice = "the sequence has no elements", "insert an element first"
     else:
         text = (
-            f"position {place} of a sequence of {counted(length, 'element')}; allowed is -{length} to "
+            f"position {place} of a sequence of {counted(length, 'element')}; allowed: -{length} to "
             f"{total((length, 0 if appends else -1))}"
         )
-        advice = "use a position that the sequence has"
+        advice = "use a position within the sequence"
     raise POSITION_OUT_OF_RANGE.fault(text, help=advice, input=0 if position is None else index)
 
 
@@ -160,12 +166,17 @@ SPLIT_READ_DIFFERENTLY = Rule(
     "IRL560",
     "split-keepdims-unclear",
     Severity.NOTE,
-    "A scalar `split` and keepdims=0: the specification keeps the axis, and ONNX Runtime removes it.",
-    why="""The specification ignores `keepdims` wherever there is an input `split`; ONNX Runtime ignores it only for a
-        list. Given a scalar 1 it removes the axis, and given a larger scalar it fails when it runs. PyTorch writes
-        this form for `unbind` and for
-each loop over a tensor, and means the axis to go, so irlint takes what ONNX Runtime gives.""",
-    fix="Leave the input `split` out: without it both take slices of 1, and keepdims=0 removes the axis.",
+    "`split` is a scalar and keepdims is 0: the specification keeps the axis, but ONNX Runtime removes it.",
+    why=(
+        "By the specification, `keepdims` has no effect if `split` is present. ONNX Runtime follows this only if "
+        "`split` is a list: it removes the axis if `split` is the scalar 1, and fails at run time if the scalar is "
+        "larger. PyTorch writes this form for `unbind` and for loops over a tensor, and expects that the axis is "
+        "removed. irlint infers the result of ONNX Runtime."
+    ),
+    fix=(
+        "Remove the input `split`: without it, both interpretations split into slices of 1, and keepdims=0 removes "
+        "the axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> \
 (x, s) }""",
@@ -201,7 +212,7 @@ def _two_readings(split: Tensor) -> Fault:
     text = f"fails, as `split` is {size}" if fails else "removes the axis"
     return SPLIT_READ_DIFFERENTLY.fault(
         f"`split` is a scalar and `keepdims` 0: the specification keeps the axis, ONNX Runtime {text}",
-        help="write a list of sizes" if fails else "leave the input `split` out, which removes the axis everywhere",
+        help="write a list of sizes" if fails else "remove the input `split`; then the axis is removed everywhere",
         attribute="keepdims",
         severity=Severity.WARNING if fails else None,
     )
@@ -215,8 +226,8 @@ def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDi
     low = [entry for entry in sizes if at_least(entry, 0 if split.shape else 1) is False]
     if low:
         raise SPLIT_MISMATCH.fault(
-            f"a piece is to have the size {low[0]}; expected is at least {0 if split.shape else 1}",
-            help="let every size be positive",
+            f"a piece has the size {low[0]}; expected at least {0 if split.shape else 1}",
+            help="use positive sizes",
             input=1,
         )
     if not split.shape:
@@ -225,8 +236,8 @@ def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDi
     if not agree(size, whole, f"the pieces cover axis {axis}"):
         listed = " + ".join(map(str, sizes)) if 1 < len(sizes) <= 8 else "the sum of the sizes"
         raise SPLIT_MISMATCH.fault(
-            f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes have to add up to the axis",
-            help=f"let the sizes in input 1 add up to {size}",
+            f"axis {axis} of input 0 is {size} and {listed} is {whole}: the sizes must add up to the size of the axis",
+            help=f"use sizes in input 1 that add up to {size}",
             input=1,
             marks=((0, axis),),
             aligned="left",
@@ -247,7 +258,7 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
     """ONNX ConcatFromSequence-11: Concat of the elements, or with ``new_axis`` a stack of them."""
     if new_axis not in (0, 1):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`new_axis` is {new_axis}; allowed are 0 and 1, and ONNX Runtime takes any other for 1",
+            f"`new_axis` is {new_axis}; allowed: 0 and 1, and ONNX Runtime treats any other value as 1",
             help="use 0 or 1",
             attribute="new_axis",
         )
@@ -264,10 +275,10 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
     rank = len(element.shape) + new_axis
     if not -rank <= axis < rank:
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis} and the elements are {shape_text(element.shape)}: allowed is {-rank} to {rank - 1}"
+            f"axis is {axis} and the elements are {shape_text(element.shape)}; allowed: {-rank} to {rank - 1}"
             if rank
-            else f"axis is {axis} and the elements are scalars, which only a new axis can join",
-            help="use an axis that the elements have" if rank else "set `new_axis` to 1",
+            else f"axis is {axis} and the elements are scalars, which can only be joined along a new axis",
+            help="use an axis of the elements" if rank else "set `new_axis` to 1",
             attribute="axis",
         )
     if new_axis:
@@ -288,13 +299,13 @@ def optional(input: Type | None = None, *, type: Type | None = None, context: Co
         return Optional(input, True)
     if context.node.inputs:
         raise OPTIONAL_EMPTY.fault(
-            "input 0 of the Optional has the empty name; expected is a value, or no input at all",
+            "input 0 of the Optional has the empty name; expected a value, or no input at all",
             help="remove the empty name",
             input=0,
         )
     if type is None:
         raise OPTIONAL_EMPTY.fault(
-            "the Optional has neither an input nor the attribute `type`; expected is one of them",
+            "the Optional has neither an input nor the attribute `type`; expected one of them",
             help="write `type`, or connect an input",
         )
     return Optional(type, False)
@@ -315,8 +326,8 @@ def optional_get_element(input: Type) -> Type | None:
         return input
     if input.present is False:
         raise OPTIONAL_EMPTY.fault(
-            "input 0 is an optional that holds no value",
-            help="take the value in a branch of an If that asks OptionalHasElement",
+            "input 0 is an empty optional",
+            help="get the value in a branch of an If whose condition is OptionalHasElement",
             input=0,
         )
     return input.element if input.element is not None else UNKNOWN
@@ -340,8 +351,8 @@ def sequence_map(
             continue
         if not agree(known.length, length, f"input {index} has an element for each of the first sequence"):
             raise SCAN_LENGTH.fault(
-                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: they have to be "
-                "equally many",
+                f"input 0 has {counted(length, 'element')} and input {index} has {known.length}: the numbers must be "
+                "equal",
                 help="give both sequences the same number of elements",
                 input=index,
             )
@@ -351,7 +362,7 @@ def sequence_map(
     for position, value in enumerate(body.outputs):
         if value.type is None:
             raise BODY_TYPES.fault(
-                f"output {position} of `body` ({value.name}) has no type; a SequenceMap requires it declared",
+                f"output {position} of `body` ({value.name}) has no type; a SequenceMap requires a declared type",
                 help="declare its element type",
                 attribute="body",
             )

@@ -33,9 +33,11 @@ VARIABLE_MISMATCH = Rule(
     "variable-init-mismatch",
     Severity.ERROR,
     "A variable is initialized with a value of another shape or element type than it is declared with.",
-    why="The type and the shape that ReadValue states for its variable must cover its initial value. OpenVINO "
-    "refuses the model.",
-    fix="State a `variable_shape` and a `variable_type` that cover the initial value; `?` covers any size.",
+    why=(
+        "The type and the shape that ReadValue declares for its variable must allow its initial value. Otherwise, "
+        "OpenVINO refuses the model."
+    ),
+    fix="Set a `variable_shape` and a `variable_type` that allow the initial value; `?` allows any size.",
     bad=_GOOD.replace('variable_shape="1,2"', 'variable_shape="1,3"'),
     good=_GOOD,
 )
@@ -62,16 +64,16 @@ def _compiled_variable(layer: Layer) -> Fault | None:
     shared = 0 in layer.shared and 0 not in layer.direct and dtype in _SHARED
     open_rank = shape.strip(" []") == "..."
     if open_rank and (not layer.inputs or kept or shared or (dtype is not None and 0 in layer.fixed)):
-        more = ", which it takes from no initial value that other layers use too" if shared else ""
+        more = "; it does not infer the rank from an initial value that other layers use, too" if shared else ""
         return not_compiled(
-            f"the rank of the variable is open, and the CPU plugin needs to know it{more}",
+            f"the rank of the variable is unknown, and the CPU plugin needs to know it{more}",
             help='write `variable_shape` with an entry for each axis, such as "?,3"',
             attribute="variable_shape",
         )
     given = layer.outputs[0] if layer.outputs else None
     if dtype is None and not layer.inputs and isinstance(given, Tensor) and whole_sizes(given) is not None:
         return not_compiled(
-            "the variable is of a dynamic type, and nothing initializes it",
+            "the type of the variable is dynamic, and it has no initial value",
             help="write `variable_type`",
             attribute="variable_type",
         )
@@ -95,7 +97,9 @@ def read_value(
         stated = partial_shape(variable_shape, "size")
     except ValueError as error:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`variable_shape` is no shape: {error}", help="write sizes, `?` or intervals", attribute="variable_shape"
+            f"`variable_shape` is not a shape: {error}",
+            help="write sizes, `?` or intervals",
+            attribute="variable_shape",
         ) from None
     if init_value is not None:
         if variable_type is None and stated is None:
@@ -132,7 +136,7 @@ def _check_covered(dtype: str | None, shape: Shape | None, init: Tensor) -> None
         return
     raise VARIABLE_MISMATCH.fault(
         f"the variable is {shape_text(_plain(shape))} and its initial value, input 0, is {shape_text(init.shape)}",
-        help="let `variable_shape` cover the initial value",
+        help="write a `variable_shape` that allows the initial value",
         input=0,
         attribute="variable_shape",
     )

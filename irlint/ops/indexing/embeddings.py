@@ -46,9 +46,8 @@ SPARSE_ROWS_MISMATCH = Rule(
     "sparse-rows-mismatch",
     Severity.ERROR,
     "The values, indices and dense shape of sparse rows do not match.",
-    why="""A sparse matrix has one [row, column] pair for each value, and a dense shape of two entries; OpenVINO refuses
-anything else.""",
-    fix="Give indices the shape [n, 2] for n values, and two entries to the dense shape.",
+    why="OpenVINO requires a [row, column] pair for each value, and a dense shape with two entries.",
+    fix="Use indices of shape [n, 2] for n values, and a dense shape with two entries.",
     bad=_FILL.replace("ROWS", "5"),
     good=_FILL.replace("ROWS", "4"),
 )
@@ -76,9 +75,11 @@ SEGMENTS_MISMATCH = Rule(
     "embedding-segments-mismatch",
     Severity.ERROR,
     "The indices, segments or weights of an embedding lookup or a segment reduction do not match.",
-    why="""Each index has its own weight, and its own segment where there are segments; weights only go with a sum.
-        Segment ids are sorted. OpenVINO refuses anything else.""",
-    fix="Give the weights, and the segment ids, the shape of the indices.",
+    why=(
+        "OpenVINO requires one weight for each index and, with segments, one segment id for each index. Weights are "
+        "allowed only for sums, and segment ids must be sorted."
+    ),
+    fix="Give the weights and the segment ids the shape of the indices.",
     bad=_BAGS.replace("COUNT", "3"),
     good=_BAGS.replace("COUNT", "2"),
 )
@@ -119,8 +120,8 @@ def _expect_weights(table: Tensor, weights: Tensor | None, index: int, *, reduct
     common_type(row)
     if reduction != "sum":
         raise SEGMENTS_MISMATCH.fault(
-            f'input {index}, the weights, is given with reduction="{reduction}": weights go with a sum only',
-            help="leave the weights out",
+            f'input {index}, the weights, is given with reduction="{reduction}": weights are allowed only for a sum',
+            help="remove the weights",
             input=index,
             attribute="reduction",
         )
@@ -144,9 +145,9 @@ def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
         for index in (1, weights):
             if layer.sizes(index) is None:
                 return not_compiled(
-                    f"a size of input {index} is open, and the CPU plugin compares "
+                    f"a size of input {index} is dynamic, and the CPU plugin compares "
                     "indices and weights when it compiles",
-                    help=f"write the sizes of input {index}, or leave the weights out",
+                    help=f"write the sizes of input {index}, or remove the weights",
                     input=index,
                 )
         return None
@@ -330,7 +331,7 @@ def _judge_places(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
         wrong = [n for n in numbers[axis::2] if isinstance(n, int) and isinstance(limit, int) and not 0 <= n < limit]
         if wrong:
             raise INDEX_OUT_OF_RANGE.fault(
-                f"input 2 holds the {what} {wrong[0]}, and there are {limit} by the dense shape, input 1",
+                f"input 2 holds the {what} {wrong[0]}, and the dense shape, input 1, has {limit}",
                 help=f"use {what}s below {limit}",
                 input=2,
             )
@@ -344,4 +345,8 @@ def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
     return len(numbers) // 2 + rows - len(set(numbers[::2]))
 
 
-without_rule("FillEmptyRows", domain=OPENVINO, help="write `SparseFillEmptyRows`, as OpenVINO calls this operation")
+without_rule(
+    "FillEmptyRows",
+    domain=OPENVINO,
+    help="write `SparseFillEmptyRows`, which is the name of this operation in OpenVINO",
+)

@@ -21,10 +21,13 @@ INDICES_MISMATCH = Rule(
     "IRL347",
     "gather-indices-mismatch",
     Severity.ERROR,
-    "The indices of a gather do not have a shape that fits the data.",
-    why="Gather's batch axes must be of one size in data and indices. GatherElements takes indices of the data's "
-    "rank, no larger than the data except on the axis (OpenVINO: equal). GatherND's last axis is an index tuple, "
-    "at most as long as the data has axes behind its batch axes.",
+    "The shape of a gather's indices does not fit the data.",
+    why=(
+        "The batch axes of Gather must have equal sizes in data and indices. The indices of GatherElements must have "
+        "the rank of the data, and no axis except `axis` may be larger than in the data (in OpenVINO, it must be "
+        "equal). The last axis of GatherND's indices must not be longer than the number of data axes after the batch "
+        "axes."
+    ),
     fix="Reshape the indices as the operator requires, or correct `axis` and `batch_dims`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,3] i) => (float[2] y) { y = GatherND (x, i) }""",
@@ -123,8 +126,8 @@ def _without_entries(layer: Layer) -> Fault | None:
         return None
     index = 0 if 0 in others else 1
     return not_compiled(
-        f"input {index} is {shape_text((data, indices)[index])}: nothing is gathered, which the CPU plugin crashes on",
-        help="leave the operation out, or leave a size of input 0 or 1 open",
+        f"input {index} is {shape_text((data, indices)[index])}: nothing is gathered, and the CPU plugin crashes",
+        help="remove the operation, or make a size of input 0 or 1 dynamic",
         input=index,
     )
 
@@ -176,11 +179,11 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int
     if batch < 0:
         rank = indices.rank or 0
         refused = batch < -rank and data.rank is not None
-        taken = "" if refused else f"; OpenVINO lets a number below -{rank} pass"
+        taken = "" if refused else f"; OpenVINO accepts a number below -{rank}"
         warn(
             INDICES_MISMATCH.fault(
                 f"batch_dims is {batch_dims} and input 1 has {counted(rank, 'axis', 'axes')}{taken}",
-                help="write the number of axes that both inputs share",
+                help="use the number of batch axes of both inputs",
                 attribute="batch_dims",
                 severity=Severity.ERROR if refused else Severity.WARNING,
             )
@@ -233,7 +236,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
     raise INDICES_MISMATCH.fault(
         f"input 0 has {counted(len(data), 'axis', 'axes')} and input {index} has "
         f"{len(indices)}: both need the same number",
-        help=f"let input {index} have {counted(len(data), 'axis', 'axes')}",
+        help=f"give input {index} {counted(len(data), 'axis', 'axes')}",
         input=index,
     )
 
@@ -270,9 +273,8 @@ def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
             raise mismatch_fault(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
-                "not "
-                "be larger than the data",
+                f"axis {other} is {whole} in input 0 and {part} in input 1; on all axes except {place}, the indices "
+                "must not be larger than the data",
                 f"make axis {other} of the indices at most {whole}",
                 (0, other),
                 (1, other),
@@ -305,7 +307,7 @@ def ov_gather_elements(data: Tensor, indices: Tensor, *, axis: int) -> Tensor:
             continue
         if not agree(a, b, f"axis {other} of data and indices"):
             raise mismatch_fault(
-                f"axis {other} is {a} in input 0 and {b} in input 1; except for axis {place} both have to be equal",
+                f"axis {other} is {a} in input 0 and {b} in input 1; on all axes except {place}, both must be equal",
                 f"make axis {other} equal in both inputs",
                 (0, other),
                 (1, other),
@@ -323,7 +325,7 @@ def gather_tree(step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_t
     dtype = common_type((step_ids, parent_ids, max_seq_len, end_token))
     expect_type(step_ids, 0, ARITHMETIC)
     shape = merged(
-        (step_ids.shape, parent_ids.shape), INDICES_MISMATCH, "step_ids and parent_ids have to be of one shape"
+        (step_ids.shape, parent_ids.shape), INDICES_MISMATCH, "step_ids and parent_ids must have the same shape"
     )
     expect_rank(Tensor(dtype, shape), 0, 3, what="step_ids")
     expect_rank(max_seq_len, 2, 1, what="max_seq_len")

@@ -29,7 +29,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
             raise mismatch_fault(
                 f"{what}input {index} is {shape_text(shape)}; it needs at least "
                 f"{counted(max(batch_dims, 0) + 1, 'axis', 'axes')}",
-                f"give input {index} at least one axis behind the batch axes",
+                f"give input {index} at least one axis after the batch axes",
             )
     if data is None or indices is None:
         return None
@@ -39,7 +39,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
         raise mismatch_fault(
             f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
             f"is {shape_text(data)} "
-            f"with {limit}{f' behind {batch_dims} batch axes' if batch_dims else ''}",
+            f"with {limit}{f' after {batch_dims} batch axes' if batch_dims else ''}",
             f"make the last axis of the indices at most {limit}",
             (1, len(indices) - 1),
         )

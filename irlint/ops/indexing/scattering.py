@@ -1,4 +1,4 @@
-"""Operators that write entries by index: the Scatter operators of both formats, and TensorScatter."""
+"""Operators that write entries by index: the Scatter operators of both formats."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from irlint.ops import onnx, openvino
 from irlint.ops.indexing.gathering import INDICES_MISMATCH
 from irlint.ops.indexing.gathering_tuples import judge_tuples, nd_offset
 from irlint.ops.shared import contents as fold
-from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
+from irlint.ops.shared.axes import axis_of
 from irlint.ops.shared.compiling import without_strings
 from irlint.ops.shared.contents import Fold, fits, positions, strides
 from irlint.ops.shared.element_types import INDEX_TYPES, common_type, expect_type
 from irlint.ops.shared.expectations import INPUT_RANK_REFUSED, expect_one, expect_rank
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE, Room, out_of_range
+from irlint.ops.shared.index_ranges import Room, out_of_range
 from irlint.ops.shared.shape_inputs import number
 
 UPDATES_MISMATCH = Rule(
     "IRL348",
     "scatter-updates-mismatch",
     Severity.ERROR,
-    "The updates or the indices of a scatter do not have the shape that the data asks for.",
-    why="""ScatterElements takes indices of the data's rank and updates of the indices' shape. ScatterND takes updates
-        of the shape indices[:-1] + data[indices[-1]:], ScatterUpdate of data[:axis] + indices + data[axis+1:].
-        TensorScatter writes an
-update that is no longer than its cache and equal to it on the other axes. Runtimes refuse anything else.""",
-    fix="Give the updates the shape that the message names.",
+    "The shape of a scatter's updates or indices does not fit the data.",
+    why=(
+        "The indices of ScatterElements must have the rank of the data, and its updates the shape of the indices. "
+        "The updates of ScatterND must have the shape indices.shape[:-1] + data.shape[indices.shape[-1]:], those of "
+        "ScatterUpdate the shape data.shape[:axis] + indices.shape + data.shape[axis+1:]. The update of "
+        "TensorScatter must not be longer than its cache, and must equal it on the other axes. Runtimes refuse any "
+        "other shape."
+    ),
+    fix="Give the updates the shape in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x, int64[2,1] i, float[2,4] u) => (float[4,3] y) { y = ScatterND (x, i, u) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -48,7 +51,8 @@ REDUCTIONS: dict[str, Fold] = {
 }
 
 
-def _mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fault:
+def mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fault:
+    """The fault of updates or indices (input ``index``) of another shape; marks are pairs of an input and an axis."""
     return UPDATES_MISMATCH.fault(message, help=help, input=index, marks=marks, aligned="left")
 
 
@@ -57,14 +61,14 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
     if found is None or wanted is None:
         return
     if len(found) != len(wanted):
-        raise _mismatch(
+        raise mismatch(
             f"input 2 has {counted(len(found), 'axis', 'axes')}; the updates have to be {shape_text(wanted)}: {what}",
             f"give the updates the shape {shape_text(wanted)}",
             2,
         )
     for axis, (a, b) in enumerate(zip(found, wanted)):
         if not agree(a, b, f"axis {axis} of the updates follows from {what}"):
-            raise _mismatch(
+            raise mismatch(
                 f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: "
                 f"{what}",
                 f"make axis {axis} of the updates {b}",
@@ -121,10 +125,9 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
     _expect_rank_of_data(data.shape, indices.shape)
     for other, (whole, part) in enumerate(zip(data.shape, indices.shape)):
         if other != place and not reaches(whole, part, f"axis {other} of the indices is within that of the data"):
-            raise _mismatch(
-                f"axis {other} is {whole} in input 0 and {part} in input 1; except for axis {place} the indices may "
-                "not be "
-                "larger than the data",
+            raise mismatch(
+                f"axis {other} is {whole} in input 0 and {part} in input 1; on all axes except {place}, the indices "
+                "must not be larger than the data",
                 f"make axis {other} of the indices at most {whole}",
                 1,
                 (0, other),
@@ -136,7 +139,7 @@ def _scatter_elements(data: Tensor, indices: Tensor, updates: Tensor, *, axis: i
 
 def _expect_rank_of_data(data: Shape, indices: Shape) -> None:
     if len(data) != len(indices):
-        raise _mismatch(
+        raise mismatch(
             f"input 0 has {counted(len(data), 'axis', 'axes')} and input 1 has {len(indices)}: "
             "both need the same number",
             f"give the indices {counted(len(data), 'axis', 'axes')}",
@@ -197,12 +200,10 @@ def scatter_elements_update_12(
     expect_rank(axis, 3, 0, 1, what="axis")
     if axis.value == ():
         raise INPUT_RANK_REFUSED.fault(
-            "input 3 (axis) is empty; the operation takes one axis", help="name the axis", input=3
+            "input 3 (axis) is empty; the operation needs one axis", help="name the axis", input=3
         )
     if reduction == "mean" and data.dtype == "bool":
-        raise UPDATES_MISMATCH.fault(
-            "there is no mean of booleans", help="use another reduction", attribute="reduction"
-        )
+        raise UPDATES_MISMATCH.fault("booleans have no mean", help="use another reduction", attribute="reduction")
     if data.shape is not None and indices.shape is not None:
         _expect_rank_of_data(data.shape, indices.shape)
     _expect_updates(updates.shape, indices.shape, "the shape of the indices")
@@ -267,12 +268,12 @@ def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank
-    why = f"updates of {counted(updates.rank, 'axis', 'axes')} take index tuples of {length}"
+    why = f"updates of {counted(updates.rank, 'axis', 'axes')} need index tuples of {length}"
     if not 0 <= length <= data.rank or not agree(indices.shape[-1], length, why):
-        raise _mismatch(
+        raise mismatch(
             f"input 2 has {counted(updates.rank, 'axis', 'axes')}; the updates have the shape indices[:-1] + "
             f"data[indices[-1]:], where input 0 has {data.rank} and input 1 has {len(indices.shape)}",
-            "give the indices a last axis, with one entry for each axis of input 0 that they index",
+            "give the indices a last axis with one entry for each indexed axis of input 0",
             2,
         )
 
@@ -368,86 +369,3 @@ def _slice_contents(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int
             start = (outer * size + index % size) * inner
             places += range(start, start + inner)
     return written(data, places, updates.value, reduction="none")
-
-
-# --- TensorScatter ----------------------------------------------------------------------------------------------------
-
-CacheMode = Literal["linear", "circular"]
-
-
-@onnx("TensorScatter", since=24)
-def tensor_scatter(
-    past_cache: Tensor,
-    update: Tensor,
-    write_indices: Tensor | None = None,
-    *,
-    axis: int = -2,
-    mode: CacheMode = "linear",
-) -> Tensor:
-    """ONNX TensorScatter-24: a cache with ``update`` written into it along ``axis``."""
-    known = past_cache.shape if past_cache.shape is not None else update.shape
-    if known is None:
-        return Tensor(past_cache.dtype)
-    place = axis_of(axis, len(known))
-    if place == 0:
-        raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}: allowed is 1 to "
-            f"{len(known) - 1}",
-            help="use the axis of the sequence",
-            input=0,
-        )
-    cache, part = past_cache.shape, update.shape
-    if cache is not None and part is not None:
-        _expect_part(cache, part, place)
-    if write_indices is not None and write_indices.shape is not None:
-        _judge_write_indices(write_indices, known[0], cache, part=part, axis=place, mode=mode)
-    return Tensor(past_cache.dtype, cache)
-
-
-def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
-    if len(cache) != len(part):
-        raise _mismatch(
-            f"input 0 has {counted(len(cache), 'axis', 'axes')} and input 1 has {len(part)}: both need the same number",
-            f"give the update {counted(len(cache), 'axis', 'axes')}",
-            1,
-        )
-    for other, (whole, dim) in enumerate(zip(cache, part)):
-        why = f"axis {other} of the update fits the cache"
-        if reaches(whole, dim, why) if other == axis else agree(whole, dim, why):
-            continue
-        wanted = f"at most {whole}" if other == axis else str(whole)
-        raise _mismatch(
-            f"axis {other} is {whole} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
-            f"make axis {other} of the update {wanted}",
-            1,
-            (0, other),
-            (1, other),
-        )
-
-
-def _judge_write_indices(
-    indices: Tensor, batch: MaybeDim, cache: Shape | None, *, part: Shape | None, axis: int, mode: str
-) -> None:
-    expect_rank(indices, 2, 1)
-    assert indices.shape is not None
-    if not agree(batch, indices.shape[0], "each batch has a write index"):
-        raise _mismatch(
-            f"input 2 has {counted(indices.shape[0], 'entry', 'entries')} for {batch} batches",
-            "give each batch one write index",
-            2,
-            (0, 0),
-            (2, 0),
-        )
-    if mode == "circular" or cache is None or part is None:
-        return
-    room, length = cache[axis], part[axis]
-    for index in indices.ints or ():
-        if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
-            continue
-        raise INDEX_OUT_OF_RANGE.fault(
-            f"input 2 holds the index {index}, and an update of {length} does not fit behind it on axis {axis} of "
-            f"{room}",
-            help='write earlier, or use mode="circular"',
-            input=2,
-            marks=((0, axis), (1, axis)),
-        )

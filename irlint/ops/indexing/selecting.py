@@ -29,9 +29,11 @@ TOPK_TOO_LARGE = Rule(
     "topk-exceeds-axis",
     Severity.ERROR,
     "TopK asks for more elements than the axis has.",
-    why='k cannot exceed the size of the axis. ONNX Runtime fails with "Axis has less than the requested k '
-    'elements", OpenVINO when it compiles the model.',
-    fix="Reduce k to the size of the axis. If the size varies, compute k as Min(k, size) from the Shape.",
+    why=(
+        'k must not exceed the size of the axis. ONNX Runtime fails with "Axis has less than the requested k '
+        'elements", and OpenVINO fails when it compiles the model.'
+    ),
+    fix="Reduce k to the size of the axis. If the size is dynamic, compute k as Min(k, size) from the Shape.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8] x) => (float[1,10] v, int64[1,10] i) <int64[1] k = {10}> { v, i = TopK (x, k) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -59,9 +61,11 @@ SORTED_SEQUENCE_MISMATCH = Rule(
     "sorted-sequence-mismatch",
     Severity.ERROR,
     "The sorted sequences of a SearchSorted do not match the values to look up.",
-    why="""One list serves all values; otherwise there is one sequence for each row of values, so both have the same
-        axes and equal sizes on all but the last. OpenVINO refuses anything else.""",
-    fix="Give the sorted sequence one axis, or the sizes of the values on all but the last axis.",
+    why=(
+        "OpenVINO accepts either one sequence for all values, or one sequence for each row of values. In the second "
+        "case, both inputs must have equal sizes on all axes but the last."
+    ),
+    fix="Give the sorted sequence one axis, or the sizes of the values on all axes but the last.",
     bad=_SEARCH.replace("ROWS", "3"),
     good=_SEARCH.replace("ROWS", "2"),
 )
@@ -107,7 +111,7 @@ def _top(
     if k is not None and not reaches(dim, k, f"the {k} first elements of axis {place}"):
         raise TOPK_TOO_LARGE.fault(
             f"k is {k} and axis {place} of input 0 has {counted(dim, 'element')}",
-            help=f"ask for at most {dim}",
+            help=f"use a k of at most {dim}",
             input=0,
             marks=((0, place),),
         )
@@ -126,7 +130,7 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
     """ONNX TopK-1."""
     if k <= 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `k` is {k}; it has to be at least 1", help="ask for 1 element or more", attribute="k"
+            f"attribute `k` is {k}; it has to be at least 1", help="use a k of at least 1", attribute="k"
         )
     return _top(X, k, axis, index_dtype="int64", context=context, ordered=True, largest=True)
 
@@ -181,7 +185,7 @@ def _compiled_count(layer: Layer) -> Fault | None:
     sizes, k = layer.sizes(0), layer.inputs[1]
     if not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0 or 0 not in layer.varying:
         return None
-    return not_compiled("k is 0, and the CPU plugin takes at least 1", help="take at least one element", input=1)
+    return not_compiled("k is 0, but the CPU plugin requires at least 1", help="use a k of at least 1", input=1)
 
 
 _COMPILED_TOP = first_of(without_strings, _compiled_count)
@@ -346,8 +350,8 @@ def _stored_axis(layer: Layer) -> Fault | None:
     if len(layer.inputs) < 2 or layer.inputs[1] is None or 1 in layer.stored:
         return None
     return not_compiled(
-        "input 1 (axis) is no Const, with which alone OpenVINO infers the layer",
-        help="let input 1 be a Const",
+        "input 1 (axis) is not a Const, without which OpenVINO cannot infer the layer",
+        help="make input 1 a Const",
         input=1,
         forbidden=True,
     )
@@ -428,7 +432,7 @@ def search_sorted(
     if len(sequence) != len(looked):
         raise SORTED_SEQUENCE_MISMATCH.fault(
             f"input 0 has {counted(len(sequence), 'axis', 'axes')} and input 1 has "
-            f"{len(looked)}: both need the same number, unless input 0 is one list",
+            f"{len(looked)}: both need the same number, unless input 0 has one axis",
             help="give both the same number of axes",
             input=1,
         )

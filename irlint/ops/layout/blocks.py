@@ -31,9 +31,12 @@ NOT_DIVISIBLE = Rule(
     "axis-not-divisible-into-blocks",
     Severity.ERROR,
     "The size of an axis is not a multiple of the block or group size.",
-    why="DepthToSpace needs a multiple of blocksize * blocksize channels, SpaceToDepth heights and widths that are "
-    "multiples of the block. ONNX Runtime fails at run time, OpenVINO when it loads the model.",
-    fix="Pad or crop the axis to a multiple, or use a block that divides it.",
+    why=(
+        "DepthToSpace needs a number of channels that is a multiple of blocksize * blocksize. SpaceToDepth needs a "
+        "height and width that are multiples of the block size. ONNX Runtime fails at run time, and OpenVINO when it "
+        "loads the model."
+    ),
+    fix="Pad or crop the axis to a multiple, or use a block size that divides the axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,9,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -46,9 +49,9 @@ def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
     """``dim // count``, after making sure that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
     if dim is None:
         return None
-    if not divides(count, dim, f"axis {axis} is taken apart into {what}"):
+    if not divides(count, dim, f"axis {axis} is split into {what}"):
         raise NOT_DIVISIBLE.fault(
-            f"axis {axis} of input 0 is {dim}, which is no multiple of {count}, {what}",
+            f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, {what}",
             help=f"make axis {axis} a multiple of {count}",
             input=0,
             marks=((0, axis),),
@@ -98,8 +101,7 @@ def _openvino_block(block_size: int | None) -> int:
     if block_size is None:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                "attribute `block_size` is absent: the specification takes 1 then, and OpenVINO 0, with which it "
-                "refuses "
+                "attribute `block_size` is absent: the specification defaults to 1, but OpenVINO to 0, and refuses "
                 "the layer",
                 help='write block_size="1"',
                 severity=Severity.WARNING,
@@ -144,9 +146,9 @@ def _lists(
     counts = [length(x) if not x.shape or x.value is not None else x.shape[0] for x in inputs]
     if any(same(a, b) is False for a in counts for b in counts):
         raise ENTRIES_PER_AXIS.fault(
-            f"{', '.join(names)} have {', '.join('?' if c is None else str(c) for c in counts)} entries; "
-            "each has one for each axis",
-            help="give the three lists one length",
+            f"{', '.join(names)} have {', '.join('?' if c is None else str(c) for c in counts)} entries; each needs "
+            "one per axis",
+            help="give the three lists the same length",
             input=1,
         )
     blocks = _at_least(entries(inputs[0]), 1, 1)
@@ -200,7 +202,7 @@ def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, cr
             raise CROP_EXCEEDS.fault(
                 f"axis {axis} of input 0 is {shape[axis]}, {full} in blocks, and is cropped by {begin[axis]} and "
                 f"{end[axis]}",
-                help=f"cut off at most {full}",
+                help=f"crop at most {full}",
                 input=2,
                 marks=((0, axis),),
             )
@@ -259,7 +261,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     if data.shape is None:
         return Tensor(data.dtype)
     block = stride[0]
-    if not reaches(data.shape[1], block * block, "there are at least stride * stride channels"):
+    if not reaches(data.shape[1], block * block, "stride * stride channels are needed"):
         raise NOT_DIVISIBLE.fault(
             f"axis 1 of input 0 is {data.shape[1]}, less than stride * stride = {block * block}",
             help="use a smaller stride",
@@ -288,7 +290,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
         if len(listed) == 2 and min(listed) >= 1:
             continue
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {list(listed)}; it has two entries of at least 1, for rows and columns",
+            f"attribute `{name}` is {list(listed)}; it needs two entries of at least 1, for rows and columns",
             help=f"write two numbers of at least 1 as `{name}`",
             attribute=name,
         )
@@ -298,7 +300,7 @@ def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates:
         sound = False
     if auto_pad == "explicit":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            'attribute `auto_pad` is "explicit"; the operation takes valid, same_upper and same_lower',
+            'attribute `auto_pad` is "explicit"; the operation supports valid, same_upper and same_lower',
             help="use one of these",
             attribute="auto_pad",
         )
@@ -354,8 +356,9 @@ def ov_col2im(
         raise NOT_DIVISIBLE.fault(
             f"input 0 is {shape_text(data.shape)} with {data.shape[-1]} blocks, and the image of {shape_text(image)} "
             f"has {blocks}",
-            help="let the last axis of input 0 have "
-            f"{counted(blocks, 'entry', 'entries')}, or correct the image's size",
+            help=(
+                f"give the last axis of input 0 {counted(blocks, 'entry', 'entries')}, or correct the size of the image"
+            ),
             input=0,
             marks=((0, len(data.shape) - 1),),
         )
@@ -372,8 +375,8 @@ def _expect_written(**attributes: Ints | None) -> None:
     if absent:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: "
-                f"the specification has defaults for them, and OpenVINO 2026.4 crashes",
+                f"{', '.join(absent)} {'is' if len(absent) == 1 else 'are'} absent: they have defaults in the "
+                "specification, but OpenVINO 2026.4 crashes",
                 help='write strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0"',
                 severity=Severity.WARNING,
             )
@@ -385,7 +388,7 @@ def _pair(listed: Ints | None, name: str, default: int, *, lowest: int) -> Ints:
         return (default, default)
     if len(listed) != 2 or min(listed) < lowest:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {list(listed)}; it has two entries of at least {lowest}",
+            f"attribute `{name}` is {list(listed)}; it needs two entries of at least {lowest}",
             help=f"write two numbers as `{name}`",
             attribute=name,
         )
@@ -400,7 +403,7 @@ def _expect_two(x: Tensor, index: int) -> None:
     count = length(x)
     if count not in (None, 2):
         raise ENTRIES_PER_AXIS.fault(
-            f"input {index} has {counted(count, 'entry', 'entries')}; it has 2, for height and width",
-            help="state height and width",
+            f"input {index} has {counted(count, 'entry', 'entries')}; it needs 2, for height and width",
+            help="write the height and the width",
             input=index,
         )

@@ -36,10 +36,15 @@ CONSTANT_FORM = Rule(
     "constant-without-one-value",
     Severity.ERROR,
     "A Constant node does not have exactly one of its value attributes.",
-    why="A Constant holds what one attribute says. The ONNX checker refuses one with none or with two; ONNX Runtime "
-    "refuses one with none, and of two takes the first that is written; irlint warns in that case.",
-    fix="Keep one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
-    "value_strings.",
+    why=(
+        "The value of a Constant comes from exactly one attribute. The ONNX checker refuses a Constant with none or "
+        "with two. ONNX Runtime refuses one with none; if there are two, it uses the first one in the file, and "
+        "irlint warns."
+    ),
+    fix=(
+        "Keep only one of value, sparse_value, value_float, value_floats, value_int, value_ints, value_string, "
+        "value_strings."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64 y) { y = Constant <value_int = 1, value_float = 1.0> () }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -71,7 +76,7 @@ def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] |
     if len(node.attributes) == 1:
         return {form: first}, None
     names = " and ".join(f"`{name}`" for name in node.attributes)
-    fault = CONSTANT_FORM.fault(f"the node has {names}; expected is exactly one", help="keep one of them")
+    fault = CONSTANT_FORM.fault(f"the node has {names}; expected exactly one", help="keep one of them")
     return {form: first}, fault
 
 
@@ -102,8 +107,8 @@ def constant(
     given = {name: tensor for name, tensor in forms.items() if tensor is not None}
     if len(given) == 1:
         return next(iter(given.values()))
-    names = " and ".join(f"`{name}`" for name in given) or "none of the attributes that hold a value"
-    raise CONSTANT_FORM.fault(f"the node has {names}; expected is exactly one", help="keep one of them")
+    names = " and ".join(f"`{name}`" for name in given) or "none of the value attributes"
+    raise CONSTANT_FORM.fault(f"the node has {names}; expected exactly one", help="keep one of them")
 
 
 def _dense(sparse: Tensor | SparseTensor | None) -> Tensor | None:
@@ -150,14 +155,14 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
         return None
     if _is_empty(layer.attributes["shape"]):
         return not_compiled(
-            f'no size lies in an interval of "{layer.attributes["shape"]}": OpenVINO takes no tensor for the input',
-            help="write the smaller end first",
+            f'no size is within an interval of "{layer.attributes["shape"]}": OpenVINO accepts no tensor for the input',
+            help="write the smaller bound first",
             attribute="shape",
             forbidden=True,
         )
     if given.shape is None:
         return not_compiled(
-            "the rank of the input is open, and the CPU plugin needs to know it",
+            "the rank of the input is unknown, and the CPU plugin needs to know it",
             help='write `shape` with an entry for each axis, such as "?,3,?,?", or reshape the model before it is '
             "compiled",
             attribute="shape",
@@ -166,8 +171,8 @@ def _compiled_parameter(layer: Layer) -> Fault | None:
     if given.dtype not in NEVER_HELD and not untyped:
         return None
     return not_compiled(
-        f"the input is of {given.dtype or 'a dynamic'} type, of which the CPU plugin takes no input",
-        help="write an element type that it takes, such as f32",
+        f"the input is of {given.dtype or 'a dynamic'} type, which the CPU plugin does not accept as an input",
+        help="write an element type that it accepts, such as f32",
         attribute="element_type",
         forbidden=given.dtype is None,
     )
@@ -189,7 +194,7 @@ def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
                 f'attribute `shape` is "{shape}": {odd}',
-                help="write whole numbers, ?, -1 or intervals such as 1..8, separated by commas",
+                help="write integers, ?, -1 or intervals such as 1..8, separated by commas",
                 attribute="shape",
                 severity=Severity.WARNING,
             )
@@ -199,7 +204,7 @@ def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
     except ValueError as error:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f'attribute `shape` is "{shape}": {error}',
-            help="write whole numbers, ?, -1 or intervals such as 1..8, separated by commas",
+            help="write integers, ?, -1 or intervals such as 1..8, separated by commas",
             attribute="shape",
         ) from None
 
@@ -246,7 +251,8 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
     if output_type == "":
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                "attribute `output_type` is absent: the specification takes i64 then, and OpenVINO refuses the layer",
+                "attribute `output_type` is absent: it defaults to i64 in the specification, but OpenVINO refuses "
+                "the layer",
                 help='write output_type="i64"',
             )
         )
@@ -263,7 +269,7 @@ def expect_result_type(dtype: str | None, attribute: str, allowed: frozenset[str
     if dtype in allowed or (dtype is None and dynamic):
         return
     raise ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `{attribute}` is {dtype or 'dynamic'}; the operation gives {_types_text(allowed)}",
+        f"attribute `{attribute}` is {dtype or 'dynamic'}; the operation returns {_types_text(allowed)}",
         help=f"use one of {_types_text(allowed)}",
         attribute=attribute,
     )
@@ -304,7 +310,7 @@ def constant_of_shape(input: Tensor, *, value: Tensor | None = None) -> Tensor:
         return filled(shape, "float32", 0.0)
     if value.shape is not None and (len(value.shape) != 1 or product(value.shape) != 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `value` is of shape {shape_text(value.shape)}; expected is [1]",
+            f"attribute `value` is of shape {shape_text(value.shape)}; expected [1]",
             help="give `value` the shape [1]",
             attribute="value",
         )
@@ -337,7 +343,7 @@ def _sized_batch(layer: Layer) -> Fault | None:
     if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:
         return None
     return not_compiled(
-        f"input 3 (batch_shape) is {list(value)}, and all inputs are constants: -1 is no size",
+        f"input 3 (batch_shape) is {list(value)}, and all inputs are constants: -1 is not a size",
         help="write the sizes of the batch",
         input=3,
         forbidden=True,

@@ -74,10 +74,8 @@ BROADCAST_TARGET = Rule(
     "broadcast-target-mismatch",
     Severity.ERROR,
     "A tensor cannot be broadcast to the target shape.",
-    why="Only an axis of size 1 can be broadcast; any other must already have the size of the target. `numpy` uses "
-    "the target as it is; with ONNX Expand and `bidirectional` the data may enlarge it too. OpenVINO names only "
-    "the two numbers, and ONNX Runtime often fails only at run time.",
-    fix="Make each axis of the data 1 or the target's size, aligned on the last axes.",
+    why="Only an axis of size 1 can be broadcast; any other axis must already have the size of the target. In mode `numpy`, the result has the shape of the target. In ONNX Expand and in mode `bidirectional`, a target size of 1 is also broadcast to the data. OpenVINO prints only the two sizes, and ONNX Runtime often fails only at run time.",
+    fix="Align the shapes at their last axes, and make each axis of the data 1 or equal to the target.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[16,2,1] x) => (float[1,16,50,50] y) <int64[4] shape = {1, 16, 50, 50}> { y = Expand (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -88,11 +86,9 @@ AXES_MAPPING = Rule(
     "IRL208",
     "axes-mapping-invalid",
     Severity.ERROR,
-    "The axes of a Broadcast with explicit mapping do not say where each axis of the data goes.",
-    why="`axes_mapping` names one axis of the target for each axis of the data, in ascending order. OpenVINO refuses "
-    "a wrong length, order or range. It accepts an axis that is named twice, and the result then contains "
-    "uninitialized memory.",
-    fix="Name one axis of the target for each axis of the data, in ascending order and each once.",
+    "`axes_mapping` of a Broadcast does not assign one target axis to each axis of the data.",
+    why="In explicit mode, `axes_mapping` lists the target axis for each axis of the data, in ascending order. OpenVINO refuses a wrong length, order or range. It accepts a repeated axis, but then the result contains uninitialized memory.",
+    fix="List one target axis for each axis of the data, in ascending order, without repetition.",
     bad=_mapping_example(2, 1),
     good=_mapping_example(1, 2),
 )
@@ -102,10 +98,8 @@ BROADCAST_INPUTS = Rule(
     "broadcast-inputs-unfit-for-mode",
     Severity.ERROR,
     "The mode of a Broadcast and its third input contradict each other.",
-    why="Only the explicit mode reads `axes_mapping`. Broadcast-3 refuses the input in any other mode, and a missing "
-    "input in explicit mode. Broadcast-1 ignores the input in other modes, and without it broadcasts by NumPy's "
-    "rule, without a message.",
-    fix="Remove the third input, or set mode to explicit.",
+    why="Only the explicit mode uses `axes_mapping`. Broadcast-3 refuses the input in any other mode, and refuses explicit mode without it. Broadcast-1 ignores the input in other modes; in explicit mode without it, Broadcast-1 silently broadcasts by NumPy's rule.",
+    fix="Remove the third input, or set `mode` to explicit.",
     bad=_example("explicit", 16, 1, 1),
     good=_example("numpy", 16, 1, 1),
 )
@@ -164,7 +158,7 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
     whole = f"{shape_text(data)} to {shape_text(target)}"
     return BROADCAST_TARGET.fault(
         texts if len(clashes) == 1 else f"{texts}: {whole}" if texts else whole,
-        help=f"make entry {axis} of the target {data[own]}, or axis {own} of input 0 1 or {target[axis]}"
+        help=f"make entry {axis} of the target {data[own]}, or axis {own} of input 0 equal to 1 or {target[axis]}"
         if clashes
         else "make the sizes equal, or 1",
         input=0,
@@ -198,19 +192,19 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
         raise AXES_MAPPING.fault(
             f"axes_mapping (input 2) is {list(axes)}: "
             + (
-                "an axis is named twice, and the result would read memory that nobody wrote"
+                "an axis appears twice, so the result would contain uninitialized memory"
                 if twice
-                else "it does not rise"
+                else "it is not in ascending order"
             ),
-            help="name each axis once" if twice else f"write {sorted(axes)}, and transpose the data first",
+            help="list each axis once" if twice else f"write {sorted(axes)}, and transpose the data first",
             input=2,
         )
     for own, axis in enumerate(axes if data else ()):
         assert data is not None
-        if not _fits(data[own], target[axis], f"axis {own} of input 0 goes to axis {axis} of the target"):
+        if not _fits(data[own], target[axis], f"axis {own} of input 0 is mapped to axis {axis} of the target"):
             raise BROADCAST_TARGET.fault(
-                f"axis {own} of input 0 is {data[own]}, and entry {axis} of the target, where it goes, {target[axis]}",
-                help=f"make axis {own} of input 0 1 or {target[axis]}, or map it to another axis",
+                f"axis {own} of input 0 is {data[own]}, but entry {axis} of the target, to which it is mapped, is {target[axis]}",
+                help=f"make axis {own} of input 0 equal to 1 or {target[axis]}, or map it to another axis",
                 input=0,
                 marks=((0, own),),
             )
@@ -236,8 +230,8 @@ def _expect_mapping_length(data: Tensor, axes_mapping: Tensor, target: Shape | N
         if agree(target[axes[0]], 1, "a scalar is mapped to an axis of size 1"):
             return
     raise AXES_MAPPING.fault(
-        f"axes_mapping (input 2) names {counted(count, 'axis', 'axes')} and input 0 has {len(data.shape)}",
-        help="name one axis of the target for each axis of input 0",
+        f"axes_mapping (input 2) lists {counted(count, 'axis', 'axes')} and input 0 has {len(data.shape)}",
+        help="list one axis of the target for each axis of input 0",
         input=2,
     )
 
@@ -260,7 +254,7 @@ def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
     if shape.shape is None or len(shape.shape) < 2:
         return
     fault = INPUT_RANK_REFUSED.fault(
-        f"input 1 (shape) is {shape_text(shape.shape)}; the operator takes a list",
+        f"input 1 (shape) is {shape_text(shape.shape)}; the operator requires a list",
         help="make input 1 a list",
         input=1,
     )
@@ -303,8 +297,7 @@ def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shap
 def _misplaced(data: Shape, target: Shape, axis: int) -> Fault:
     room = len(target) - len(data)
     return PDPD_MISMATCH.fault(
-        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {axis} on: "
-        "both have to end together",
+        f"input 0 is {shape_text(data)} and is aligned with the target, {shape_text(target)}, from axis {axis} on: both must end with the same axis",
         help=f"write the axis {room}" if room >= 0 else "give the target more axes",
         input=0,
     )
@@ -341,9 +334,9 @@ def _expect_target(target: Tensor) -> None:
 
 def _negative(position: int, entry: int) -> Fault:
     return SIZE_NEGATIVE.fault(
-        f"entry {position} of the target is {entry}: OpenVINO takes "
-        + ("-1 for an open size, and stops when it runs" if entry == -1 else "what is below -1 for 0"),
-        help="state a size of 0 or more",
+        f"entry {position} of the target is {entry}: OpenVINO reads "
+        + ("-1 as a dynamic size, and fails at run time" if entry == -1 else "entries below -1 as 0"),
+        help="use a size of 0 or more",
         input=1,
         severity=Severity.WARNING,
     )
@@ -361,7 +354,7 @@ def _compiled_broadcast(layer: Layer) -> Fault | None:
         if layer.dtype(index) in _OVERREAD and index in layer.fixed:
             return not_compiled(
                 f"input {index} is a constant of {layer.dtype(index)}, which the CPU plugin does not read there",
-                help=f"let input {index} be of int64",
+                help=f"convert input {index} to int64",
                 input=index,
             )
     return None
@@ -392,7 +385,7 @@ def ov_legacy_broadcast(
     chosen = mode or ("numpy" if axes_mapping is None else "explicit")
     if chosen == "pdpd" and axes_mapping is None:
         raise BROADCAST_INPUTS.fault(
-            "mode is pdpd and there is no third input; OpenVINO reads one and stops",
+            "mode is pdpd and there is no third input, which OpenVINO tries to read",
             help="use opset3, or another mode",
         )
     if chosen == "numpy" and axes_mapping is not None and axes_mapping.shape != ():
@@ -441,7 +434,7 @@ def ov_broadcast(
         )
     if not explicit and axes_mapping is not None:
         raise BROADCAST_INPUTS.fault(
-            f"mode is {mode} and there is an axes_mapping (input 2), which only the explicit mode takes",
+            f"mode is {mode} and there is an axes_mapping (input 2), which only the explicit mode uses",
             help="remove input 2, or set mode to explicit",
             input=2,
         )

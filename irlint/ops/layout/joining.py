@@ -20,8 +20,10 @@ CONCAT_MISMATCH = Rule(
     "concat-shape-mismatch",
     Severity.ERROR,
     "Concatenated tensors differ on an axis other than the concatenation axis.",
-    why="Concat joins along one axis. On every other axis all inputs must have the same size, and all must have the "
-    "same number of axes. Runtimes refuse the model at load time or fail at the node.",
+    why=(
+        "Concat joins tensors along one axis. All inputs must have the same number of axes, and the same size on "
+        "every other axis. Runtimes refuse the model when they load it, or fail at the node."
+    ),
     fix="Make the other axes equal (pad, crop, resize, transpose), or concatenate along the axis that differs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,40,40] x, float[1,32,20,20] z) => (float[1,96,40,40] y) { y = Concat <axis = 1> (x, z) }""",
@@ -49,7 +51,7 @@ def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
         if len(shape) != len(base):
             raise CONCAT_MISMATCH.fault(
                 f"input {first} has {counted(len(base), 'axis', 'axes')} and input {index} has {len(shape)}",
-                help=f"let input {index} have {counted(len(base), 'axis', 'axes')}",
+                help=f"give input {index} {counted(len(base), 'axis', 'axes')}",
                 input=index,
                 aligned="left",
             )

@@ -41,7 +41,7 @@ def one_hot(indices: Tensor, depth: Tensor, values: Tensor, *, axis: int = -1) -
     expect_rank(values, 2, 1, what="values")
     if values.shape is not None and not agree(values.shape[0], 2, "values are off_value and on_value"):
         raise INPUT_RANK_REFUSED.fault(
-            f"input 2 (values) is {shape_text(values.shape)}; it lists two numbers, off_value and on_value",
+            f"input 2 (values) is {shape_text(values.shape)}; it needs two numbers, off_value and on_value",
             help="give input 2 the shape [2]",
             input=2,
         )
@@ -72,7 +72,7 @@ def _compiled_classes(layer: Layer) -> Fault | None:
     if dtype not in _NO_CLASSES:
         return None
     return not_compiled(
-        f"input 0 (indices) is {dtype}, of which the CPU plugin makes no classes",
+        f"input 0 (indices) is {dtype}, which the CPU plugin does not support",
         help="convert the indices to int32 or int64",
         input=0,
         forbidden=True,

@@ -31,10 +31,13 @@ PAD_EXCEEDS = Rule(
     "IRL337",
     "pad-exceeds-input",
     Severity.ERROR,
-    "The padding is larger than the data allows.",
-    why="`edge` needs one element to repeat, `reflect` one more element than it adds, `symmetric` as many as it "
-    "adds. OpenVINO refuses the layer. ONNX Runtime loads the model and fails at run time, and irlint warns.",
-    fix="Pad less, pad twice, or use `constant`.",
+    "The padding is larger than its mode allows for the size of the data.",
+    why=(
+        "Mode `edge` needs at least one element, `reflect` needs one more element than it adds, and `symmetric` "
+        "needs as many as it adds. OpenVINO refuses the layer. ONNX Runtime loads the model and fails at run time; "
+        "in ONNX, irlint warns."
+    ),
+    fix="Reduce the padding, split it into two Pad nodes, or use mode `constant`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[0,3] x) => (float[1,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mode = "edge"> (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -60,8 +63,8 @@ def padded(
         if not reaches(sizes[-1], 0, f"axis {axis} is cropped by {before} and {after}"):
             raise CROP_EXCEEDS.fault(
                 f"axis {axis} of input 0 is {dim} and is padded by {before} and {after}: "
-                f"{counted(sizes[-1], 'element')} would be left",
-                help=f"cut off at most {counted(dim, 'element')}",
+                f"{counted(sizes[-1], 'element')} would remain",
+                help=f"remove at most {counted(dim, 'element')}",
                 input=input,
                 marks=((0, axis),),
             )
@@ -103,7 +106,7 @@ def expect_enough(
                 continue
             fault = PAD_EXCEEDS.fault(
                 f'axis {axis} of input 0 is {dim} and is padded by {by}: with mode "{mode}" it needs at least {least}',
-                help="pad less, or with another mode",
+                help="reduce the padding, or use another mode",
                 input=0,
                 marks=((0, axis),),
                 severity=None if same(dim, 0) else severity,
@@ -184,7 +187,7 @@ def _compiled_pad(layer: Layer) -> Fault | None:
     if layer.sizes(0) != () or not layer.varying:
         return None
     return not_compiled(
-        "input 0 is a scalar, and the CPU plugin pads at least one axis", help="remove the layer", input=0
+        "input 0 is a scalar, but the CPU plugin needs at least one axis", help="remove the layer", input=0
     )
 
 
@@ -224,7 +227,7 @@ def _expect_same_type(data: Tensor, pad_value: Tensor) -> None:
     if None in (data.dtype, pad_value.dtype) or data.dtype == pad_value.dtype:
         return
     raise ELEMENT_TYPES_DIFFER.fault(
-        f"input 0 is {data.dtype} and input 3 (pad_value) is {pad_value.dtype}: they have to be of one element type",
+        f"input 0 is {data.dtype} and input 3 (pad_value) is {pad_value.dtype}: they must have the same element type",
         help=f"convert input 3 to {data.dtype}",
         input=3,
     )

@@ -26,8 +26,8 @@ STEP_ZERO = Rule(
     "IRL362",
     "range-step-zero",
     Severity.ERROR,
-    "A Range advances by 0 and never reaches its limit.",
-    why="The number of elements is the distance divided by the step; runtimes refuse a step of 0.",
+    "The step of a Range is 0.",
+    why="The number of elements is (limit - start) divided by the step, so runtimes refuse a step of 0.",
     fix="Use a step other than 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (int64[N] y) <int64 start = {0}, int64 limit = {5}, int64 delta = {0}> { y = Range (start, limit, delta) }""",
@@ -40,8 +40,10 @@ RANGE_NOT_FINITE = Rule(
     "range-not-finite",
     Severity.ERROR,
     "The start, limit or step of a Range is infinite or NaN.",
-    why="The number of elements is the distance divided by the step, rounded up. If that is infinite or NaN, ONNX "
-    "Runtime fails at the node; OpenVINO refuses such a start, stop or step when it reads the model.",
+    why=(
+        "The number of elements is (limit - start) divided by the step, rounded up. If that is infinite or NaN, ONNX "
+        "Runtime fails at the node. OpenVINO refuses an infinite or NaN start, stop or step when it reads the model."
+    ),
     fix="Use finite numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float[N] y) <float start = {0.0}, float limit = {inf}, float delta = {1.0}> { y = Range (start, limit, \
@@ -58,7 +60,7 @@ def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
     Raises a ``STEP_ZERO`` or ``RANGE_NOT_FINITE`` fault.
     """
     if delta is not None and not isinstance(delta, Expr) and delta == 0:
-        raise STEP_ZERO.fault("input 2 (the step) is 0: the range never ends", help="use another step", input=2)
+        raise STEP_ZERO.fault("input 2 (the step) is 0, so the range never ends", help="use another step", input=2)
     if start is None or limit is None or delta is None or isinstance(delta, Expr):
         return None
     if not (isinstance(start, Expr) or isinstance(limit, Expr)):
@@ -124,8 +126,8 @@ def _ov_range(start: Tensor, stop: Tensor, step: Tensor, *, dtype: str | None) -
         expect_one(x, index, names[index], scalar=True)
         if isinstance(x.scalar, float) and not math.isfinite(x.scalar):
             raise RANGE_NOT_FINITE.fault(
-                f"input {index} ({names[index]}) is {x.scalar}; OpenVINO takes finite numbers alone",
-                help=f"let input {index} hold a finite number",
+                f"input {index} ({names[index]}) is {x.scalar}; OpenVINO accepts only finite numbers",
+                help=f"use a finite number as input {index}",
                 input=index,
             )
     if step.scalar is not None and not isinstance(step.scalar, Expr) and step.scalar == 0:

@@ -33,9 +33,14 @@ ENTRIES_PER_AXIS = Rule(
     "entries-per-axis-mismatch",
     Severity.ERROR,
     "A list with one number per axis has the wrong length.",
-    why="Repeats, pads, crops and block sizes have one entry per axis; pads in ONNX list all beginnings, then all "
-    "ends. Runtimes refuse any other length.",
-    fix="State one number for each axis of the data (ONNX pads: two), 1 or 0 where nothing should change.",
+    why=(
+        "Repeats, pads, crops and block sizes have one entry per axis. ONNX pads have two: all beginnings first, "
+        "then all ends. Runtimes refuse any other length."
+    ),
+    fix=(
+        "Write one entry for each axis of the data (two in ONNX pads). Use 1 for repeats and block sizes, or 0 for "
+        "pads and crops, on axes that do not change."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[4,3] y) <int64[1] repeats = {2}> { y = Tile (x, repeats) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,8 +52,8 @@ CROP_EXCEEDS = Rule(
     "crop-exceeds-input",
     Severity.ERROR,
     "A negative pad or a crop removes more elements than the axis has.",
-    why="ONNX Runtime fails at run time; OpenVINO treats the size as unknown, without a message.",
-    fix="Cut off at most the size of the axis.",
+    why="ONNX Runtime fails at run time. OpenVINO silently treats the size as unknown.",
+    fix="Remove no more elements than the axis has.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[N,3] y) <int64[4] pads = {-1, 0, -2, 0}> { y = Pad (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -60,8 +65,8 @@ SEQUENCE_LENGTHS = Rule(
     "sequence-lengths-mismatch",
     Severity.ERROR,
     "The number of sequence lengths differs from the number of sequences.",
-    why="ReverseSequence takes one length for each entry of the batch axis; runtimes refuse any other number.",
-    fix="State one length for each entry of the batch axis, or correct `batch_axis`.",
+    why="ReverseSequence needs one length for each entry of the batch axis. Runtimes refuse any other number.",
+    fix="Write one length for each entry of the batch axis, or correct `batch_axis`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,4] x, int64[5] lens) => (float[5,4] y) { y = ReverseSequence (x, lens) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -96,7 +101,7 @@ def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, 
     raise ENTRIES_PER_AXIS.fault(
         f"{place} has {counted(count, 'entry', 'entries')} and input 0 has {counted(len(shape), 'axis', 'axes')}: "
         f"{counted(times * len(shape), 'entry', 'entries')} are expected",
-        help=f"state {times * len(shape)} numbers",
+        help=f"write {times * len(shape)} numbers",
         input=index if index is not None else 0,
     )
 
@@ -197,9 +202,9 @@ def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) ->
     found = shape[axis]
     if not reaches(found, before + rest, f"axis {axis} is at least what is cut off"):
         raise CROP_EXCEEDS.fault(
-            f"axis {axis} of input 0 is {found}; {before} of it are cut off before, and {rest} "
-            f"{'are kept' if keeps else 'cut off after'}",
-            help=f"let both be at most {found}",
+            f"axis {axis} of input 0 is {found}; {before} are removed before, and {rest} "
+            f"{'kept' if keeps else 'removed after'}",
+            help=f"reduce both to at most {found}",
             input=0,
             marks=((0, axis),),
         )
@@ -237,8 +242,8 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
     dim = data.shape[batch]
     if not agree(dim, count, f"axis {batch} of input 0 are the sequences whose lengths input 1 states"):
         raise SEQUENCE_LENGTHS.fault(
-            f"input 1 states {count} sequence lengths and axis {batch} of input 0 is {dim}",
-            help=f"state {dim} lengths, or correct `batch_axis`",
+            f"input 1 has {count} sequence lengths and axis {batch} of input 0 is {dim}",
+            help=f"write {dim} lengths, or correct `batch_axis`",
             input=1,
             marks=((0, batch), (1, 0)),
             aligned="left",
@@ -255,8 +260,8 @@ def _judge_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
         why = f"a sequence of {longest} is reversed along axis {axis}"
         if not reaches_if_any(product(lengths.shape or ()), dim, longest, why):
             raise INDEX_OUT_OF_RANGE.fault(
-                f"input 1 states the length {longest}, and axis {axis} of input 0 has {counted(dim, 'element')}",
-                help=f"state lengths of at most {dim}",
+                f"input 1 contains the length {longest}, but axis {axis} of input 0 has {counted(dim, 'element')}",
+                help=f"use lengths of at most {dim}",
                 input=1,
                 marks=((0, axis),),
             )
@@ -272,7 +277,7 @@ def reverse_sequence(input: Tensor, sequence_lens: Tensor, *, batch_axis: int = 
             )
     if batch_axis == time_axis:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`batch_axis` and `time_axis` are both {batch_axis}; one is 0 and the other 1",
+            f"`batch_axis` and `time_axis` are both {batch_axis}; one must be 0 and the other 1",
             help="use 0 for one and 1 for the other",
             attribute="time_axis",
         )
@@ -293,9 +298,9 @@ def _shift_for_each(layer: Layer) -> Fault | None:
     if layer.sizes(0) is None or shift != () or not axes or axes[0] == 1:
         return None
     return not_compiled(
-        f"input 1 (shift) is a scalar and input 2 (axes) is {shape_text(axes)}: the CPU plugin takes one shift for "
-        "each axis",
-        help="write the shift once for each of the axes",
+        f"input 1 (shift) is a scalar and input 2 (axes) is {shape_text(axes)}: the CPU plugin requires one shift "
+        "for each axis",
+        help="repeat the shift for each axis",
         input=1,
     )
 
@@ -310,9 +315,9 @@ def ov_roll(data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
     if shift.shape is not None and len(shift.shape) == 1 and axes.shape is not None:
         if not axes.shape or not agree(shift.shape[0], axes.shape[0], "there is one shift for each axis"):
             raise ENTRIES_PER_AXIS.fault(
-                f"input 1 (shift) is {shape_text(shift.shape)} and input 2 (axes) is {shape_text(axes.shape)}: "
-                "a list of shifts has one for each of the axes",
-                help="state one shift for each axis, or a scalar for all",
+                f"input 1 (shift) is {shape_text(shift.shape)} and input 2 (axes) is {shape_text(axes.shape)}: a "
+                "list of shifts needs one entry for each axis",
+                help="write one shift for each axis, or a scalar for all",
                 input=1,
             )
     named = whole(axes)

@@ -21,10 +21,12 @@ RESHAPE_COUNT = Rule(
     "IRL330",
     "reshape-count-mismatch",
     Severity.ERROR,
-    "The number of elements of a Reshape's target differs from that of the data.",
-    why="Reshape keeps every element, so the product of the sizes must not change. A -1 stands for the quotient, "
-    "which must be an integer. Runtimes fail at the node, often only at run time.",
-    fix="Give a target with the same number of elements, or put -1 in place of the size that follows from the others.",
+    "The target shape of a Reshape has another number of elements than the data.",
+    why=(
+        "Reshape keeps every element, so the product of the sizes must not change. A -1 in the target is computed as "
+        "the quotient, which must be an integer. Runtimes fail at the node, often only at run time."
+    ),
+    fix="Use a target with the same number of elements, or replace the size that depends on the others by -1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,8 +38,11 @@ RESHAPE_TARGET = Rule(
     "reshape-target-invalid",
     Severity.ERROR,
     "The target of a Reshape has an invalid entry.",
-    why="One entry may be -1; it follows from the others. A 0 copies the size of the data on the same axis (ONNX "
-    "without `allowzero`, OpenVINO with `special_zero`), so that axis must exist. Values below -1 are invalid.",
+    why=(
+        "At most one entry may be -1; its size is computed from the others. An entry of 0 copies the size of the "
+        "same axis of the data (ONNX without `allowzero`, OpenVINO with `special_zero`), so that axis must exist. "
+        "Entries below -1 are invalid."
+    ),
     fix="Use at most one -1, and 0 only for an axis that the data has.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,A,B] y) <int64[3] shape = {2, -1, -1}> { y = Reshape (x, shape) }""",
@@ -85,12 +90,12 @@ def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool
     rests = [axis for axis, entry in enumerate(target) if entry == -1]
     if len(rests) > 1:
         raise RESHAPE_TARGET.fault(
-            f"entries {rests[0]} and {rests[1]} of the target {text} are both -1", help="leave one -1 at most", input=1
+            f"entries {rests[0]} and {rests[1]} of the target {text} are both -1", help="keep at most one -1", input=1
         )
     for axis, entry in enumerate(target):
         if isinstance(entry, int) and entry < -1:
             raise RESHAPE_TARGET.fault(
-                f"entry {axis} of the target {text} is {entry}; the least is -1", help="use -1, 0 or a size", input=1
+                f"entry {axis} of the target {text} is {entry}; the minimum is -1", help="use -1, 0 or a size", input=1
             )
         if entry == 0 and copies and data is not None and axis >= len(data):
             raise RESHAPE_TARGET.fault(
@@ -101,7 +106,7 @@ def _expect_meaning(data: Shape | None, target: Sequence[MaybeDim], copies: bool
     if rests and not copies and any(entry == 0 for entry in target) and not _may_be_empty(data):
         raise RESHAPE_TARGET.fault(
             f"the target is {text}: with a size of 0, the -1 can be any size",
-            help="write the size in the place of the -1",
+            help="replace the -1 by the size",
             input=1,
         )
 
@@ -142,7 +147,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
     """Which entry of the target was meant to be another number, where only one can be."""
     meant = [(axis, wanted) for axis in range(len(target)) if (wanted := _meant(data, target, axis)) is not None]
     if len(meant) != 1:
-        return "give a target of the same number of elements"
+        return "use a target with the same number of elements"
     axis, wanted = meant[0]
     write = f"write {wanted} for the {target[axis]} in entry {axis} of the target"
     if -1 in target:
@@ -155,7 +160,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
             factors.append(each)
     count = product((wanted, *factors))
     sum_text = f"{count} = {' * '.join(map(str, (wanted, *factors)))}: " if factors and len(factors) < 4 else ""
-    return f"{sum_text}{write}, or -1, which follows from the number of elements"
+    return f"{sum_text}{write}, or -1, which is computed from the number of elements"
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
@@ -225,8 +230,8 @@ def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
     """ONNX Reshape-5 and later; ``allowzero=1`` (opset 14) makes 0 a size."""
     if allowzero == 1 and shape.value is not None and 0 in shape.value and -1 in shape.value:
         raise RESHAPE_TARGET.fault(
-            f"the target is {shape_text(shape.ints)}: with allowzero=1 a 0 and a -1 exclude each other",
-            help="write the size in the place of the -1",
+            f"the target is {shape_text(shape.ints)}: with allowzero=1, 0 and -1 cannot be combined",
+            help="replace the -1 by the size",
             input=1,
         )
     copied = [] if allowzero == 1 else _copied_zeros(data.shape, shape)
@@ -234,7 +239,7 @@ def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)} and copies the size 0 of axis {copied[0]}: "
             "with 0 elements, the -1 can be any size",
-            help="write the size in the place of the -1",
+            help="replace the -1 by the size",
             input=1,
         )
     return _reshape(data, shape, copies=allowzero != 1)
@@ -258,10 +263,9 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
     sure = all(entry is not None and _is_stated(entry) for entry in listed) or not _may_be_empty(data.shape)
     if sure and not special_zero and 0 in listed and -1 in listed and not any(dim == 0 for dim in data.shape or ()):
         raise RESHAPE_TARGET.fault(
-            f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero` a 0 "
-            "is a size, "
-            "and OpenVINO takes a -1 beside it only where input 0 has a size of 0",
-            help='write special_zero="true" where the 0 copies a size, or the size in the place of the -1',
+            f"the target is {shape_text(listed)} and input 0 is {shape_text(data.shape)}: without `special_zero`, 0 "
+            "is a size, and OpenVINO allows -1 together with 0 only if input 0 has a size of 0",
+            help='write special_zero="true" if the 0 should copy a size, or replace the -1 by the size',
             input=1,
         )
     try:

@@ -22,8 +22,8 @@ SLICE_STEP_ZERO = Rule(
     "slice-step-zero",
     Severity.ERROR,
     "A slice has a step of 0.",
-    why="A step of 0 never reaches the end of the range; runtimes refuse it.",
-    fix="Use a step of 1 to take every element, or a negative one to take them from the end.",
+    why="A step of 0 never reaches the end of the range, so runtimes refuse it.",
+    fix="Use a step of 1 to take every element, or of -1 to take every element in reverse order.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,8] x) => (float[2,N] y)
 <int64[1] starts = {0}, int64[1] ends = {4}, int64[1] axes = {1}, int64[1] steps = {0}>
@@ -38,9 +38,11 @@ SLICE_LENGTHS_DIFFER = Rule(
     "IRL345",
     "slice-lengths-differ",
     Severity.ERROR,
-    "The starts, ends, axes and steps of a slice are not of one length, one entry for each axis sliced.",
-    why="Entry i of each list belongs to the i-th sliced axis: they must be of one length, and no longer than the "
-    "data has axes. Runtimes refuse anything else.",
+    "The starts, ends, axes and steps of a slice have different lengths, or more entries than the data has axes.",
+    why=(
+        "Entry i of each list belongs to the i-th sliced axis. All lists must have the same length, which must not "
+        "exceed the rank of the data. Runtimes refuse any other lists."
+    ),
     fix="Give the same number of starts, ends, axes and steps.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,8] x) => (float[2,4] y)
@@ -78,9 +80,12 @@ UPDATES_NOT_SLICE = Rule(
     "IRL354",
     "slice-updates-mismatch",
     Severity.ERROR,
-    "The updates of a SliceScatter do not have the shape of the slice that they replace.",
-    why="The updates take the place of the slice element by element, and nothing is broadcast.",
-    fix="Give the updates the shape of data[start:stop:step] on the axes, and data's sizes on the others.",
+    "The updates of a SliceScatter do not have the shape of the slice.",
+    why="The updates replace the slice element by element, without broadcasting.",
+    fix=(
+        "Give the updates the shape of data[start:stop:step] on the sliced axes, and the sizes of the data on the "
+        "other axes."
+    ),
     bad=_SCATTER.replace("ROWS", "3"),
     good=_SCATTER.replace("ROWS", "2"),
 )
@@ -260,7 +265,7 @@ def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
     count = next((length for _, _, length in found if isinstance(length, int)), None)
     if count is not None and data.rank is not None and count > data.rank:
         raise SLICE_LENGTHS_DIFFER.fault(
-            f"{counted(count, 'axis', 'axes')} are to be sliced, and input 0 has {data.rank}",
+            f"{counted(count, 'axis', 'axes')} are sliced, but input 0 has {data.rank}",
             help=f"slice at most {counted(data.rank, 'axis', 'axes')}",
             input=found[0][0],
         )
@@ -272,7 +277,7 @@ def refuse_zero_steps(steps: Sequence[MaybeDim], index: int | None) -> None:
     for position, step in enumerate(steps):
         if step == 0:
             raise SLICE_STEP_ZERO.fault(
-                f"entry {position} of the steps is 0; it has to be positive, or negative to go backwards",
+                f"entry {position} of the steps is 0; it must be positive, or negative for reverse order",
                 help="use 1 to take every element",
                 input=index,
             )
@@ -424,7 +429,7 @@ def _expect_slice(data: Shape, updates: Shape, window: Shape) -> None:
         fits_slice = agree(given, wanted, f"axis {axis} of the updates is that of the slice")
         if not fits_slice or (wanted is None and at_least(whole, given) is False):
             raise UPDATES_NOT_SLICE.fault(
-                f"input 1 is {shape_text(updates)} and the slice of input 0 that it replaces is {shape_text(window)}: "
+                f"input 1 is {shape_text(updates)} and the slice of input 0 to replace is {shape_text(window)}: "
                 f"axis {axis} is {given} against {f'at most {whole}' if wanted is None else wanted}",
                 help=f"make axis {axis} of the updates as long as the slice",
                 input=1,

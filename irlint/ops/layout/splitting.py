@@ -25,10 +25,9 @@ SPLIT_SUM = Rule(
     "IRL341",
     "split-sizes-mismatch",
     Severity.ERROR,
-    "The sizes of the parts do not add up to the size of the axis that is split.",
-    why="Every element must land in one part; runtimes refuse sizes that leave some over, or ask for more than there "
-    "are.",
-    fix="Give sizes that add up to the size of the axis (OpenVINO: one of them may be -1, for what is left).",
+    "The sizes of the parts do not add up to the size of the split axis.",
+    why="Every element must belong to exactly one part. Runtimes refuse sizes with a smaller or larger sum.",
+    fix="Use sizes that add up to the size of the axis. In OpenVINO, one of them may be -1, which stands for the rest.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[3,4] b) <int64[2] split = {2, 3}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -40,9 +39,9 @@ SPLIT_UNEVEN = Rule(
     "IRL342",
     "split-not-divisible",
     Severity.ERROR,
-    "An axis cannot be split into so many parts of equal size.",
-    why="Without sizes of their own all parts are equal (in ONNX from opset 18 on the last one may be smaller).",
-    fix="Use a number of parts that divides the size of the axis, or state the sizes.",
+    "An axis cannot be split into the requested number of equal parts.",
+    why="If no sizes are given, all parts are equal. In ONNX from opset 18 on, the last part may be smaller.",
+    fix="Use a number of parts that divides the size of the axis, or list the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[2,4] b, float[2,4] c, float[2,4] d) { a, b, c, d = Split <axis = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -55,8 +54,8 @@ SPLIT_COUNT = Rule(
     "split-count-mismatch",
     Severity.ERROR,
     "The number of outputs differs from the number of parts.",
-    why="Each part is one output. Runtimes refuse a node with more or fewer outputs.",
-    fix="State one size for each output, or name one output for each part.",
+    why="Each part needs its own output. Runtimes refuse a node with more or fewer outputs.",
+    fix="List one size for each output, or add or remove outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -99,8 +98,8 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
     """The sizes of ``count`` equal parts of an axis. Raises a ``SPLIT_UNEVEN`` fault."""
     if not divides(count, dim, f"axis {axis} is split into {count} equal parts"):
         raise SPLIT_UNEVEN.fault(
-            f"axis {axis} of input 0 is {dim}, which is no multiple of {count}, the number of parts",
-            help=f"split axis {axis} into a number of parts that divides {dim}, or state the sizes",
+            f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, the number of parts",
+            help=f"split axis {axis} into a number of parts that divides {dim}, or write the sizes",
             input=0,
             marks=((0, axis),),
         )
@@ -122,8 +121,8 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
         f"axis {axis} is split into {count} parts of {chunk}, of which the last may be smaller",
     ):
         raise SPLIT_UNEVEN.fault(
-            f"axis {axis} of input 0 is {dim}: {count - 1} parts of {chunk} leave nothing for part {count}",
-            help=f"split axis {axis} into fewer parts, or state the sizes",
+            f"axis {axis} of input 0 is {dim}: {count - 1} parts of {chunk} leave no elements for part {count}",
+            help=f"split axis {axis} into fewer parts, or write the sizes",
             input=0,
             marks=((0, axis),),
         )
@@ -143,14 +142,14 @@ def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: 
     if not holes and not agree(dim, known, f"the parts of axis {axis} add up to it"):
         raise SPLIT_SUM.fault(
             f"the sizes in {place} add up to {known} and axis {axis} of input 0 is {dim}",
-            help=f"give sizes that add up to {dim}",
+            help=f"use sizes that add up to {dim}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
     if holes and not reaches(dim, known, f"the parts of axis {axis} do not exceed it"):
         raise SPLIT_SUM.fault(
             f"the known sizes in {place} add up to {known} already and axis {axis} of input 0 is {dim}",
-            help=f"give sizes that add up to {dim}",
+            help=f"use sizes that add up to {dim}",
             input=input if input is not None else 0,
             marks=((0, axis),),
         )
@@ -165,7 +164,7 @@ def _expect_count(found: int | None, context: Context, what: str) -> None:
         return
     raise SPLIT_COUNT.fault(
         f"{what} {counted(found, 'part')} and the node has {counted(context.outputs, 'output')}",
-        help=f"state {counted(context.outputs, 'size')}, or name {counted(found, 'output')}",
+        help=f"write {counted(context.outputs, 'size')}, or use {counted(found, 'output')}",
     )
 
 
@@ -273,7 +272,7 @@ def _expect_room(dim: MaybeDim, count: int, axis: int) -> None:
     if most is not None and most < count:
         raise SPLIT_UNEVEN.fault(
             f"axis {axis} of input 0 is at most {most} and is split into {count} equal parts",
-            help=f"let axis {axis} be {count} or more, or split it into fewer parts",
+            help=f"make axis {axis} at least {count}, or split it into fewer parts",
             input=0,
             marks=((0, axis),),
         )
@@ -293,9 +292,8 @@ def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, cont
     sizes = entries(split_lengths)
     if sizes is None and split_lengths.shape is not None and _open(split_lengths.shape[0]):
         raise SPLIT_SUM.fault(
-            f"input 2 (split_lengths) is {shape_text(split_lengths.shape)}: OpenVINO makes no output where the number "
-            "of parts "
-            "is open",
+            f"input 2 (split_lengths) is {shape_text(split_lengths.shape)}: OpenVINO creates no output if the number "
+            "of parts is dynamic",
             help="fix the number of entries of input 2",
             input=2,
         )
@@ -317,8 +315,8 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
     rests = [position for position, entry in enumerate(sizes) if entry == -1]
     if len(rests) > 1:
         raise SPLIT_SUM.fault(
-            f"entries {rests[0]} and {rests[1]} of input 2 are both -1; only one part can be what is left",
-            help="state all sizes but one",
+            f"entries {rests[0]} and {rests[1]} of input 2 are both -1; only one part can be the rest",
+            help="write all sizes but one",
             input=2,
         )
     if not rests:
@@ -329,9 +327,9 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
     if not reaches(dim, known, f"the parts of axis {axis} do not exceed it"):
         warn(
             SPLIT_SUM.fault(
-                f"the sizes in input 2 add up to {known} beside the -1 and axis {axis} of input 0 is {dim}: "
-                "OpenVINO loads this, and takes 0 for the -1",
-                help=f"give sizes that add up to {dim}",
+                f"the sizes in input 2 add up to {known} beside the -1 and axis {axis} of input 0 is {dim}: OpenVINO "
+                "loads this, and replaces the -1 by 0",
+                help=f"use sizes that add up to {dim}",
                 input=2,
                 marks=((0, axis),),
                 severity=Severity.WARNING,

@@ -22,10 +22,12 @@ SQUEEZE_SIZE = Rule(
     "IRL332",
     "squeeze-size-not-one",
     Severity.ERROR,
-    "An axis to be removed has a size other than 1.",
-    why="Squeeze removes axes of size 1. ONNX runtimes refuse any other. OpenVINO keeps the axis without a message, "
-    "so the result has one axis too many; there irlint warns.",
-    fix="Name only axes of size 1, or take one element of the axis with Gather or Slice first.",
+    "A squeezed axis has a size other than 1.",
+    why=(
+        "Squeeze removes axes of size 1. ONNX runtimes refuse any other axis. OpenVINO silently keeps the axis, so "
+        "the result has an unexpected axis; in an IR, irlint warns."
+    ),
+    fix="List only axes of size 1, or select one element of the axis with Gather or Slice first.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,1] x) => (float[1,1] y) <int64[1] axes = {1}> { y = Squeeze (x, axes) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -78,9 +80,9 @@ def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Sha
 
 def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault:
     return SQUEEZE_SIZE.fault(
-        f"axis {axis} of input 0 is {shape[axis]} and is to be removed: only a size of 1 can be"
-        + (", and OpenVINO leaves it as it is" if severity else ""),
-        help=f"leave axis {axis} out of the axes, or take one of its elements first",
+        f"axis {axis} of input 0 is {shape[axis]} and is squeezed, which needs a size of 1"
+        + ("; OpenVINO keeps it unchanged" if severity else ""),
+        help=f"remove axis {axis} from the axes, or select one of its elements first",
         input=0,
         marks=((0, axis),),
         severity=severity,
@@ -107,7 +109,7 @@ def _expect_from_front(axes: Sequence[int] | None) -> None:
         return
     warn(
         AXIS_OUT_OF_RANGE.fault(
-            f"axes is {list(axes or ())}: before opset 11 the specification takes no negative axis; ONNX Runtime "
+            f"axes is {list(axes or ())}: before opset 11, the specification allows no negative axis; ONNX Runtime "
             "counts "
             f"{negative[0]} from the end, and its shape inference ignores it",
             help="count the axes from 0, or import opset 11 or later",
@@ -182,7 +184,7 @@ def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
     """Makes sure that axes fit a scalar. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
     if any(axis not in (-1, 0) for axis in listed):
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axes is {list(listed)} and input 0 is a scalar: allowed is -1 to 0",
+            f"axes is {list(listed)} and input 0 is a scalar; allowed: -1 to 0",
             help="remove the axes",
             input=1,
         )
@@ -206,7 +208,7 @@ def _named_axes(layer: Layer) -> Fault | None:
         return None
     return not_compiled(
         f"input 0 is {shape_text(data.shape)}, and without input 1 (axes) every axis of size 1 is removed",
-        help="name the axes, or write all sizes of input 0",
+        help="list the axes, or write all sizes of input 0",
         input=0,
     )
 
@@ -246,7 +248,7 @@ def _unsqueeze(x: Tensor, axes: Sequence[int], *, lenient: bool = False) -> Tens
         twice = next(axis for position, axis in enumerate(places) if axis in places[:position])
         fault = AXIS_REPEATED.fault(
             f"axes is {list(axes)}: axis {twice} of the result is inserted twice",
-            help=f"name axis {twice} once",
+            help=f"list axis {twice} once",
             input=1 if lenient else 0,
             severity=Severity.WARNING if lenient else None,
         )
@@ -298,7 +300,7 @@ def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
     _expect_numbers(axes)
     if axes.value == ():
         raise INPUT_RANK_REFUSED.fault(
-            "input 1 (axes) is empty; the operation takes at least one axis", help="name an axis to insert", input=1
+            "input 1 (axes) is empty; the operation needs at least one axis", help="list an axis to insert", input=1
         )
     listed = whole(axes)
     if listed is None:

@@ -51,12 +51,13 @@ STRIDED_SLICE_MASK = Rule(
     "IRL350",
     "strided-slice-mask-wrong",
     Severity.ERROR,
-    "The masks of a StridedSlice contradict each other or the data's rank.",
-    why="""Each mask is a list of 0 and 1 with one entry for each entry of `begin`; masks that are not empty are of one
-        length, at most one entry is an ellipsis, and the entries that are neither an ellipsis nor a new axis need one
-        axis of the
-data each. OpenVINO refuses the layer otherwise.""",
-    fix="Write every mask with as many entries as `begin` has, each 0 or 1.",
+    "The masks of a StridedSlice contradict each other or do not fit the rank of the data.",
+    why=(
+        "A mask is a list of 0 and 1 with one entry for each entry of `begin`. OpenVINO refuses the layer in three "
+        "cases: masks that are not empty have different lengths; more than one entry is an ellipsis; or more entries "
+        "select an axis (neither ellipsis nor new axis) than the data has axes."
+    ),
+    fix="Give every mask as many entries as `begin` has, each 0 or 1.",
     bad=_STRIDED.replace("MASK", "1,1"),
     good=_STRIDED.replace("MASK", "0,0"),
 )
@@ -80,7 +81,7 @@ def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
         if any(entry not in (0, 1) for entry in mask):
             raise STRIDED_SLICE_MASK.fault(
                 f"{name} is {','.join(map(str, mask))}; its entries have to be 0 or 1",
-                help=f"write `{name}` with 0 and 1 only",
+                help=f"write `{name}` with only 0 and 1",
                 attribute=name,
             )
     if len(set(lengths.values())) > 1:

@@ -20,8 +20,8 @@ PERM_LENGTH = Rule(
     "transpose-perm-mismatch",
     Severity.ERROR,
     "`perm` does not list every axis of the data exactly once.",
-    why="A Transpose gives every axis exactly one new position. Runtimes refuse a `perm` whose length is not the rank.",
-    fix="Name each axis of the data once, counted from 0.",
+    why="A Transpose moves every axis to exactly one position. Runtimes refuse a `perm` whose length is not the rank.",
+    fix="List each axis of the data once, counted from 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,224,224,3] x) => (float[3,1,224] y) { y = Transpose <perm = [3, 0, 1]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -31,8 +31,8 @@ g (float[1,224,224,3] x) => (float[1,3,224,224] y) { y = Transpose <perm = [0, 3
 
 def _named_once(rank: int) -> str:
     if rank < 2:
-        return "name axis 0 alone" if rank else "leave the order out"
-    return f"name each of the axes 0 to {rank - 1} once"
+        return "name axis 0 alone" if rank else "remove the order"
+    return f"list each of the axes 0 to {rank - 1} once"
 
 
 def _called(input: int | None) -> str:
@@ -54,7 +54,7 @@ def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) 
         raise PERM_LENGTH.fault(
             f"{_called(input)} has {counted(len(order), 'entry', 'entries')}, input 0 has "
             f"{counted(rank, 'axis', 'axes')}",
-            help=f"let input 0 have {counted(len(order), 'axis', 'axes')}, or {_named_once(rank)}",
+            help=f"give input 0 {counted(len(order), 'axis', 'axes')}, or {_named_once(rank)}",
             input=0 if input is None else input,
             attribute="perm" if input is None else None,
         )

@@ -67,7 +67,7 @@ def with_alpha(x: Tensor, *, alpha: float = 1.0) -> Tensor:
 @onnx("SwiGLU", since=28)
 def swiglu(a: Tensor, b: Tensor, *, alpha: float = 1.0) -> Tensor:
     """ONNX SwiGLU-28: gate and value of one shape, without broadcasting."""
-    return Tensor(a.dtype, merged((a.shape, b.shape), why="gate and value have one shape"))
+    return Tensor(a.dtype, merged((a.shape, b.shape), why="gate and value have the same shape"))
 
 
 @onnx("Elu", since=1)
@@ -203,7 +203,7 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
     if stretches(count, channels, "the slope has one element for each channel"):
         return
     raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (slope) has {counted(count, 'element')}; before opset 7 it has one, or {channels}, one for each "
+        f"input 1 (slope) has {counted(count, 'element')}; before opset 7, it needs one, or {channels}, one for each "
         "channel of input 0",
         help=f"give input 1 the shape [{channels}]",
         input=1,
@@ -224,7 +224,7 @@ def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
     if clashes:
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"input 1 (slope) is {shape_text(slope.shape)}, neither one number for each channel of input 0, "
-            f"{shape_text(x.shape)}, nor stretched onto it",
+            f"{shape_text(x.shape)}, nor broadcast to it",
             help="give input 1 one element, or one for each size of axis 1 of input 0",
             input=1,
             marks=tuple(mark for axis, own in clashes for mark in ((0, axis), (1, own))),
@@ -366,7 +366,7 @@ def _without_truths(layer: Layer) -> Fault | None:
     if layer.dtype(0) != "bool":
         return None
     return not_compiled(
-        "input 0 is bool, and the reductions that the operation is worked out with take numbers",
+        "input 0 is bool, but the CPU plugin computes the operation with reductions, which need numbers",
         help="convert input 0 to f32",
         input=0,
         forbidden=True,

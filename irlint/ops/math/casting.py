@@ -40,10 +40,12 @@ NOT_CONVERTIBLE = Rule(
     "IRL364",
     "element-type-not-convertible",
     Severity.ERROR,
-    "Elements of this type cannot be read as the other one.",
-    why="""BitCast keeps the bits of each element, so both types need the same number of them; a conversion between
-        texts and numbers exists in few places. Runtimes refuse any other.""",
-    fix="Name a type of the same width, or convert in two steps.",
+    "Elements cannot be converted from this type to the other one.",
+    why=(
+        "BitCast keeps the bits of each element, so both types need the same number of bits. Only a few operators "
+        "convert between strings and numbers. Runtimes refuse any other conversion."
+    ),
+    fix="Use a type of the same width, or convert in two steps.",
     bad="""<ir_version: 13, opset_import: ["" : 26]>
 g (float[2,3] x) => (int64[2,3] y) { y = BitCast <to = 7> (x) }""",
     good="""<ir_version: 13, opset_import: ["" : 26]>
@@ -56,9 +58,11 @@ LOST_IN_CAST = Rule(
     "IRL733",
     "constant-lost-in-cast",
     Severity.WARNING,
-    "A constant is converted to a type that cannot hold it.",
-    why="A number past the range of a floating-point type becomes infinite; one past the range of integers becomes "
-    "another number, a different one on each runtime.",
+    "A constant is converted to a type that cannot represent it.",
+    why=(
+        "A number beyond the range of a floating-point type becomes infinite. A number beyond the range of an "
+        "integer type becomes another number, which differs between runtimes."
+    ),
     fix="Convert to a wider type, or correct the constant.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float16[1] y) { c = Constant <value = float[1] {100000.0}> ()
@@ -91,7 +95,7 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
     if lost is not None:
         warn(
             LOST_IN_CAST.fault(
-                f"input 0 holds {lost:.10g}, and {dtype} holds {holds}: it becomes {becomes}",
+                f"input 0 holds {lost:.10g}, but the range of {dtype} is {holds}: it becomes {becomes}",
                 help="convert to a wider type, or correct the constant",
                 input=0,
             )
@@ -131,7 +135,7 @@ def cast_by_name(x: Tensor, *, to: str) -> Tensor:
     dtype = dtypes.get(to.lower())
     if dtype is None:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `to` is "{to}", which is no element type',
+            f'attribute `to` is "{to}", which is not an element type',
             help="write a name of TensorProto.DataType, such as FLOAT or INT64",
             attribute="to",
         )
@@ -145,10 +149,9 @@ def cast(x: Tensor, *, to: int, saturate: int = 1, round_mode: RoundMode = "up",
     dtype = numbered_type(to, context, "to", given=_GIVEN)
     if saturate != 1 and not dtype.startswith("float8"):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `saturate` is {saturate} and `to` is {dtype}: the specification ignores it there, ONNX Runtime "
-            "refuses "
-            "it for what is no 8-bit float",
-            help="leave `saturate` out",
+            f"attribute `saturate` is {saturate} and `to` is {dtype}: it has no meaning there in the specification, "
+            "but ONNX Runtime refuses it for types other than 8-bit floats",
+            help="remove `saturate`",
             attribute="saturate",
         )
         warn(fault.lowered(Severity.WARNING))
@@ -169,8 +172,9 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     dtype = numbered_type(to, context, "to")
     if x.dtype in BITS and dtype in BITS and BITS[x.dtype] != BITS[dtype]:
         raise NOT_CONVERTIBLE.fault(
-            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the bits are kept",
-            help=f"name a type of {BITS[x.dtype]} bits",
+            f"input 0 is {x.dtype} of {BITS[x.dtype]} bits and `to` is {dtype} of {BITS[dtype]}: the numbers of bits "
+            "must be equal",
+            help=f"use a type of {BITS[x.dtype]} bits",
             input=0,
             attribute="to",
         )
@@ -209,8 +213,8 @@ def _compiled_conversion(layer: Layer) -> Fault | None:
     if not (only_constants or no_truth or not _is_converted(dtype, into)) or 0 not in layer.varying:
         return None
     return not_compiled(
-        f"input 0 is {dtype} and is to be {into}, for which the CPU plugin has no conversion",
-        help="convert to a type that it converts to, such as f32",
+        f"input 0 is {dtype}, which the CPU plugin cannot convert to {into}",
+        help="convert to a supported type, such as f32",
         attribute="destination_type",
     )
 
@@ -227,8 +231,8 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     """OpenVINO Convert-1."""
     if destination_type is None:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            "attribute `destination_type` is dynamic, and OpenVINO converts to no such type",
-            help="write the type that the values are to have",
+            "attribute `destination_type` is dynamic, to which OpenVINO cannot convert",
+            help="write the intended type of the values",
             attribute="destination_type",
             stage="compile",
         )
@@ -269,7 +273,8 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
     data."""
     if destination_type not in _EIGHT_BITS:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation takes f8e4m3 and f8e5m2",
+            f"attribute `destination_type` is {destination_type or 'dynamic'}; the operation supports f8e4m3 and "
+            "f8e5m2",
             help='write destination_type="f8e4m3" or "f8e5m2"',
             attribute="destination_type",
         )
@@ -278,14 +283,14 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
     if data.shape is not None and scale.shape is not None and len(scale.shape) > len(data.shape):
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"input 1 (scale) has {counted(len(scale.shape), 'axis', 'axes')} and input 0 has "
-            f"{len(data.shape)}: the data are not stretched",
+            f"{len(data.shape)}: the data are not broadcast",
             help=f"remove the leading axes of input 1, so that it has at most {len(data.shape)}",
             input=1,
         )
     stretched(data.shape, scale.shape, 1)
     shape = broadcast((data.shape, scale.shape))
     if shift is not None:
-        merged((None, scale.shape, shift.shape), why="scale and shift have to be of one shape")
+        merged((None, scale.shape, shift.shape), why="scale and shift must have the same shape")
     return Tensor(dtype, shape)
 
 
@@ -354,7 +359,7 @@ def convert_promote_types(
         dtype = promoted_by_scalar(wide, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
     if dtype is None and u64_integer_promotion_target is not None:
         raise NOT_CONVERTIBLE.fault(
-            f"input 0 is {a} and input 1 is {b}: no element type holds both without loss",
+            f"input 0 is {a} and input 1 is {b}: no element type represents both without loss",
             help='convert one of them, or write promote_unsafe="true"',
             input=1,
         )

@@ -18,10 +18,12 @@ EQUATION_INVALID = Rule(
     "IRL322",
     "einsum-equation-invalid",
     Severity.ERROR,
-    "An Einsum equation cannot be read, or does not fit the inputs.",
-    why="""The equation has one term for each input, separated by commas; each term one letter for each axis, with at
-        most one ellipsis for the rest; what follows `->` uses letters of the terms.""",
-    fix="Correct the equation: the message says which term, and what it does not fit.",
+    "An Einsum equation is invalid, or does not fit the inputs.",
+    why=(
+        "The equation needs one term for each input, separated by commas. A term has one letter for each axis, and "
+        "at most one ellipsis for the other axes. The output, after `->`, may use only letters of the terms."
+    ),
+    fix="Correct the equation. The message names the term and its mistake.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,8 +34,8 @@ EINSUM_MISMATCH = Rule(
     "IRL323",
     "einsum-sizes-differ",
     Severity.ERROR,
-    "One letter of an Einsum equation stands for axes of different sizes.",
-    why="A letter names one index, which runs over all axes that it stands for at once: their sizes are equal, or 1.",
+    "A letter of an Einsum equation stands for axes of different sizes.",
+    why="A letter is one index for all axes with that letter, so their sizes must be equal or 1.",
     fix="Use another letter, or make the sizes equal.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[4,5] w) => (float[2,5] y) { y = Einsum <equation = "ij,jk->ik"> (x, w) }""",
@@ -63,7 +65,8 @@ def _term(text: str, equation: str) -> Term:
             continue
         wrong = "a second ellipsis" if dots and ELLIPSIS in after else f'"{letter}"'
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the term "{text}" has {wrong}, where only letters and one ellipsis may be',
+            f'the equation is "{equation}": the term "{text}" has {wrong}; a term has only letters and at most one '
+            "ellipsis",
             help="write one letter for each axis, and at most one ... in each term",
             attribute="equation",
         )
@@ -86,7 +89,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
             f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
             f"and input {index} has {counted(len(shape), 'axis', 'axes')}",
             help=f"write {len(shape)} letters in term {index}"
-            + (", or put ... for the rest" if len(shape) > letters else ""),
+            + (", or write ... for the rest" if len(shape) > letters else ""),
             input=index,
             attribute="equation",
         )
@@ -94,7 +97,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
     unknown = [label for label in output if label not in known]
     if unknown:
         raise EQUATION_INVALID.fault(
-            f'the equation is "{equation}": the result has the letter {unknown[0]}, which is in no term',
+            f'the equation is "{equation}": the result has the letter {unknown[0]}, which no term has',
             help="use only letters of the terms after ->",
             attribute="equation",
         )
@@ -133,7 +136,7 @@ def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> Maybe
     (left, axis_a, a), (right, axis_b, b) = column[pair[0]], column[pair[2]]
     raise EINSUM_MISMATCH.fault(
         f"the letter {letter} stands for axis {axis_a} of input {left}, which is {a}, and for axis {axis_b} of input "
-        f"{right}, which is {b}: they have to be equal, or one of them 1",
+        f"{right}, which is {b}: the sizes must be equal, or one of them 1",
         help=f"make both sizes equal, or use two letters instead of {letter}",
         input=right,
         marks=((left, axis_a), (right, axis_b)),
@@ -147,7 +150,7 @@ def _covered(shapes: Sequence[Shape | None]) -> Shape | None:
         return broadcast(shapes)
     except Fault as fault:
         raise EINSUM_MISMATCH.fault(
-            f"of the axes that the ellipsis stands for, {fault.message}", help=fault.help, input=fault.input
+            f"in the axes of the ellipsis, {fault.message}", help=fault.help, input=fault.input
         ) from None
 
 
@@ -167,7 +170,7 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
     if repeated:
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the result has the letter {repeated[0]} more than once',
-            help="name each axis of the result by a letter of its own",
+            help="use a different letter for each axis of the result",
             attribute="equation",
         )
     shapes = [x.shape for x in xs]
@@ -188,7 +191,7 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input '
             f"{widths[0][0]} and "
-            f"for {odd[1]} in input {odd[0]}; it has to be the same number everywhere",
+            f"for {odd[1]} in input {odd[0]}; the number must be the same everywhere",
             help=f"give input {odd[0]} axes of 1 in front (Unsqueeze)",
             input=odd[0],
             attribute="equation",
@@ -260,7 +263,7 @@ def _expect_squares(index: int, term: Term, shape: Shape) -> None:
             raise EINSUM_MISMATCH.fault(
                 f"the letter {label} stands for axis {other} of input {index}, which is {shape[other]}, and for its "
                 "axis "
-                f"{axis}, which is {shape[axis]}: they have to be equal",
+                f"{axis}, which is {shape[axis]}: the sizes must be equal",
                 help=f"use two letters instead of {label}",
                 input=index,
                 marks=((index, other), (index, axis)),

@@ -43,8 +43,11 @@ DIVISION_BY_ZERO = Rule(
     "integer-division-by-zero",
     Severity.ERROR,
     "Integers are divided by a constant that contains 0.",
-    why="Integers have no infinity, so quotient and remainder are undefined. ONNX Runtime refuses a Div or Mod with "
-    "such a constant divisor when it loads the model, and fails at one that it computes.",
+    why=(
+        "Integers have no infinity, so the quotient and the remainder are undefined. ONNX Runtime refuses a Div or "
+        "Mod with such a constant when it loads the model. If the divisor is computed, ONNX Runtime fails when the "
+        "node runs."
+    ),
     fix="Correct the divisor, or divide floating-point numbers.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
@@ -76,7 +79,7 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
         single = b.value is not None and len(b.value) == 1
         warn(
             FLOAT_DIVISION_BY_ZERO.fault(
-                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'holds a'} 0: the quotient is "
+                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'contains a'} 0: the quotient is "
                 "infinite or NaN",
                 help="correct the divisor",
                 input=1,
@@ -99,7 +102,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
     raise DIVISION_BY_ZERO.fault(
         f"input 1 is {b.dtype or a.dtype}{shape_text(b.shape)} and "
         + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
-        + ": whole numbers cannot be divided by it",
+        + ": integers cannot be divided by it",
         help="correct the divisor, or cast both inputs to a floating-point type",
         input=1,
     )
@@ -115,7 +118,8 @@ def _sized_remainder(layer: Layer) -> Fault | None:
     if layer.sizes(0) is not None and layer.sizes(1) is not None:
         return None
     return not_compiled(
-        'attribute `auto_broadcast` is "pdpd", with which the CPU plugin has no remainder of floats of open sizes',
+        'attribute `auto_broadcast` is "pdpd", with which the CPU plugin cannot compute a remainder of floats with '
+        "dynamic sizes",
         help='write auto_broadcast="numpy", or all sizes of the inputs',
         attribute="auto_broadcast",
     )
@@ -336,8 +340,7 @@ def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
     if fmod == 0 and dtype in FLOATS and context.version < 28:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `fmod` is 0 and input 0 is {dtype}: up to opset 27 floating-point numbers need fmod=1, and "
-            "ONNX "
-            "Runtime stops without it",
+            "ONNX Runtime fails without it",
             help="write fmod=1",
             attribute="fmod",
         )
@@ -380,12 +383,16 @@ AXIS_MISMATCH = Rule(
     "IRL206",
     "legacy-broadcast-mismatch",
     Severity.ERROR,
-    "Before opset 7 the second input must be a single element or match consecutive axes of the first input.",
-    why="Up to opset 6 an elementwise operator broadcasts only with `broadcast=1`, and only its second input. That "
-    "input is aligned with the axes of the first one from `axis` on, or with its last axes if `axis` is not "
-    "given. A size of 1 inside it is not broadcast.",
-    fix="Set `axis` to the axis of the first input that the first axis of the second input matches, or convert the "
-    "model to opset 7 or later.",
+    "In an opset below 7, the second input must be a single element or match consecutive axes of the first input.",
+    why=(
+        "Up to opset 6, an elementwise operator broadcasts only with `broadcast=1`, and only its second input. That "
+        "input is aligned with the axes of the first one from `axis` on, or with its last axes without `axis`. Its "
+        "sizes of 1 are not broadcast."
+    ),
+    fix=(
+        "Set `axis` to the axis of the first input that matches the first axis of the second input, or convert the "
+        "model to opset 7 or later."
+    ),
     bad="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>
 g (float[2,3,4,5] x, float[3,5] b) => (float[2,3,4,5] y) { y = Add <broadcast = 1, axis = 1> (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 6], metadata_props: ["irlint.ignore" : "IRL808"]>
@@ -396,15 +403,15 @@ g (float[2,3,4,5] x, float[3,4] b) => (float[2,3,4,5] y) { y = Add <broadcast = 
 def legacy_broadcast(a: Shape | None, b: Shape | None, enabled: int, *, axis: int | None) -> Shape | None:
     """ONNX elementwise broadcasting of opset versions 1 to 6 (attributes ``broadcast`` and ``axis``)."""
     if not enabled:
-        return merged((a, b), why="before opset 7 nothing is broadcast without the attribute broadcast=1")
+        return merged((a, b), why="before opset 7, nothing is broadcast without the attribute broadcast=1")
     if a is None or b is None or all(same(dim, 1) for dim in b):
         return a
     start = len(a) - len(b) if axis is None else axis + len(a) if axis < 0 else axis
     if start < 0 or start + len(b) > len(a):
         raise AXIS_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(b) - 1} of input 0, "
+            f"input 1 is {shape_text(b)} and extends from axis {start} to axis {start + len(b) - 1} of input 0, "
             f"which is {shape_text(a)}",
-            help="set `axis` to the axis of input 0 on which input 1 begins",
+            help="set `axis` to the axis of input 0 that matches the first axis of input 1",
             input=1,
         )
     clashes, ones = [], []
@@ -425,7 +432,7 @@ def _part_fault(a: Shape, b: Shape, start: int, *, clashes: list[tuple[int, int]
     return AXIS_MISMATCH.fault(
         f"input 1 is {shape_text(b)} and is aligned with input 0, {shape_text(a)}, from axis {start} on: "
         f"axis {wide} is {a[wide]} against {b[own]}",
-        help="set `axis` to the axis of input 0 on which input 1 begins",
+        help="set `axis` to the axis of input 0 that matches the first axis of input 1",
         input=1,
         marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
         remark="differ",

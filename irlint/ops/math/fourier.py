@@ -19,10 +19,12 @@ COMPLEX_LAYOUT = Rule(
     "complex-layout-mismatch",
     Severity.ERROR,
     "The last axis of a signal does not have the size that real or complex numbers need.",
-    why="""A Fourier transform takes complex numbers as two entries on the last axis, and real ones in ONNX as one.
-        With `onesided` ONNX transforms real numbers into half of a spectrum, and with `inverse` as well such a half
-        into real ones.""",
-    fix="Give the last axis the size that the message names, or change `onesided`.",
+    why=(
+        "In the input of a Fourier transform, complex numbers have two entries on the last axis. In ONNX, real "
+        "numbers have one. With `onesided`, the ONNX operator transforms real numbers into half of a spectrum; with "
+        "`inverse` as well, it transforms half of a spectrum into real numbers."
+    ),
+    fix="Give the last axis the size in the message, or change `onesided`.",
     bad="""<ir_version: 9, opset_import: ["" : 20]>
 g (float[1,16,2] x) => (float[1,9,2] y) { y = DFT <onesided = 1> (x) }""",
     good="""<ir_version: 9, opset_import: ["" : 20]>
@@ -34,11 +36,12 @@ FRAME_MISMATCH = Rule(
     "frame-mismatch",
     Severity.ERROR,
     "The frames of a short-time Fourier transform do not fit the signal, the window or the spectrum.",
-    why="""A frame lies inside the signal, begins a positive step after the last one, and is weighted by a window of
-        its own length (in OpenVINO one that is not longer); its spectrum has frame_size // 2 + 1 frequencies. Runtimes
-        refuse the
-rest.""",
-    fix="Let frame length, step and window fit the signal; the message names the sizes.",
+    why=(
+        "A frame must fit into the signal, the step must be positive, and the window must be as long as the frame "
+        "(in OpenVINO, not longer). The spectrum of a frame has frame_size // 2 + 1 frequencies. Runtimes refuse "
+        "anything else."
+    ),
+    fix="Correct the frame length, the step or the window. The message lists the sizes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,128,1] x) => (float[1,15,9,2] y) <int64 step = {8}, float[12] window = {1,1,1,1,1,1,1,1,1,1,1,1},
 int64 frame = {16}> { y = STFT (x, step, window, frame) }""",
@@ -119,8 +122,8 @@ def _transformed(x: Tensor, dft_length: Tensor | None, axis: int | None, *, inve
         return Tensor(x.dtype, (*([None] * (rank - 1)), last))
     if not (-rank <= axis < -1 or 0 <= axis < rank - 1):
         raise AXIS_OUT_OF_RANGE.fault(
-            f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis holds the parts of a number: "
-            f"allowed is {-rank} to -2 and 0 to {rank - 2}",
+            f"axis is {axis} and input 0 is {shape_text(x.shape)}, whose last axis contains the parts of complex "
+            f"numbers: allowed: {-rank} to -2 and 0 to {rank - 2}",
             help="use an axis before the last one",
             input=0,
         )
@@ -142,9 +145,9 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
         raise layout_fault(shape, f"a {kind} numbers, with {wanted} there")
     one, two = same(last, 1), same(last, 2)
     if one is False and two is False:
-        raise layout_fault(shape, "it holds real numbers (1) or complex ones (2)")
+        raise layout_fault(shape, "it must be 1 (real numbers) or 2 (complex numbers)")
     if last is not None and not one and not two:
-        require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} holds real or complex numbers")
+        require(Relation("==", last, 1), Relation("==", last, 2), why=f"axis {axis} contains real or complex numbers")
 
 
 def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
@@ -186,18 +189,18 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
         return None
     if -1 in (given.value or ()):
         return not_compiled(
-            f"input 2 (signal_size) is {list(given.value or ())}: the specification takes -1 for the size of the axis, "
-            "and the "
-            f"CPU plugin for a size where all sizes of input 0 are known, {shape_text(data.shape)}",
+            f"input 2 (signal_size) is {list(given.value or ())}: -1 means the size of the axis in the "
+            "specification, but the CPU plugin uses it as a size if all sizes of input 0 are known, "
+            f"{shape_text(data.shape)}",
             help="write the size of the axis instead of -1",
             input=2,
         )
     if 2 not in layer.varying:
         return None
     return not_compiled(
-        "input 2 (signal_size) depends on the model's inputs, and the CPU plugin requires a constant where all sizes "
-        f"of input 0 are known, {shape_text(data.shape)}",
-        help="let input 2 be a constant",
+        "input 2 (signal_size) depends on the inputs of the model, but the CPU plugin requires a constant if all "
+        f"sizes of input 0 are known, {shape_text(data.shape)}",
+        help="make input 2 a constant",
         input=2,
     )
 
@@ -255,14 +258,14 @@ def _ov_fourier(
         raise FRAME_MISMATCH.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 2 (signal_size) has "
             f"{length(signal_size)}: "
-            "expected is one size for each axis",
-            help="give both equally many entries",
+            "expected one size for each axis",
+            help="give both the same number of entries",
             input=2,
         )
     sizes = _stated_sizes(signal_size)
     if data.shape is None:
         return None, None, sizes
-    if complex_input and not agree(data.shape[-1], 2, "the last axis holds complex numbers"):
+    if complex_input and not agree(data.shape[-1], 2, "the last axis contains complex numbers"):
         raise layout_fault(data.shape, "a complex number has two parts")
     rank = len(data.shape) - complex_input
     listed = whole(axes)
@@ -290,12 +293,12 @@ def _check_count(count: int | None, most: int | None, which: str = "") -> None:
         raise AXIS_REPEATED.fault(
             f"input 1 (axes) has {counted(count, 'entry', 'entries')} and input 0 has "
             f"{counted(most, 'axis', 'axes')}{which}",
-            help="name each axis once",
+            help="list each axis once",
             input=1,
         )
     if count == 0 and most is None:
         raise FRAME_MISMATCH.fault(
-            "input 1 (axes) is empty; expected is at least one axis, the last of which is halved",
+            "input 1 (axes) is empty; expected at least one axis, the last of which is halved",
             help="name an axis",
             input=1,
         )
@@ -304,11 +307,11 @@ def _check_count(count: int | None, most: int | None, which: str = "") -> None:
 def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[int, ...]:
     wrong = [axis for axis in listed if not -rank <= axis < rank]
     if wrong:
-        but = ", the last of which holds the parts of a number" if complex_input else ""
+        but = ", the last of which contains the parts of complex numbers" if complex_input else ""
         raise AXIS_OUT_OF_RANGE.fault(
-            f"input 1 (axes) names axis {wrong[0]} and input 0 has "
-            f"{counted(rank + complex_input, 'axis', 'axes')}{but}: "
-            f"allowed is {-rank} to {rank - 1}",
+            f"input 1 (axes) contains axis {wrong[0]} and input 0 has "
+            f"{counted(rank + complex_input, 'axis', 'axes')}{but}; "
+            f"allowed: {-rank} to {rank - 1}",
             help=f"use axes in the range {-rank} to {rank - 1}",
             input=1,
         )
@@ -316,6 +319,6 @@ def _ov_axes(listed: tuple[int, ...], rank: int, complex_input: bool) -> tuple[i
     if len(set(at)) < len(at):
         twice = next(axis for place, axis in enumerate(at) if axis in at[:place])
         raise AXIS_REPEATED.fault(
-            f"input 1 (axes) is {list(listed)}: axis {twice} is named twice", help="name each axis once", input=1
+            f"input 1 (axes) is {list(listed)}: axis {twice} appears twice", help="list each axis once", input=1
         )
     return at

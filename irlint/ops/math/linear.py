@@ -20,11 +20,15 @@ MATMUL_MISMATCH = Rule(
     "IRL320",
     "matmul-inner-mismatch",
     Severity.ERROR,
-    "The axes that a matrix product sums over differ in size.",
-    why="""A product of [M, K] and [K, N] pairs each column of the first with a row of the second. Where the two Ks
-        differ, no runtime can compute it.""",
-    fix="Give both the same K. Often one operand is transposed: set transA/transB (Gemm), transpose_a/transpose_b "
-    "(OpenVINO).",
+    "The two axes that a matrix product sums over have different sizes.",
+    why=(
+        "A product of [M, K] and [K, N] multiplies each row of the first matrix with each column of the second. If "
+        "the two Ks differ, no runtime can compute it."
+    ),
+    fix=(
+        "Make both Ks equal. Often one operand is transposed: set transA/transB (Gemm) or transpose_a/transpose_b "
+        "(OpenVINO)."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -36,10 +40,12 @@ OPERAND_SHAPE = Rule(
     "IRL321",
     "matmul-operand-shape",
     Severity.ERROR,
-    "An operand of a matrix product, or one of its parameters, has an invalid shape.",
-    why="""Gemm takes matrices of two axes, MatMul no scalars; scales, zero points and biases have one element, or one
-        for each row or column that they belong to; packed weights have the size that the attributes say.""",
-    fix="Reshape the operand as the message says; for more than two axes use MatMul instead of Gemm.",
+    "An operand or parameter of a matrix product has an invalid shape.",
+    why=(
+        "Gemm needs matrices with two axes, and MatMul accepts no scalars. Scales, zero points and biases need one "
+        "element in total, or one for each row or column. The size of packed weights follows from the attributes."
+    ),
+    fix="Reshape the operand as the message says. For more than two axes, use MatMul instead of Gemm.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x, float[4,5] w) => (float[2,3,5] y) { y = Gemm (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -66,7 +72,7 @@ def multiplied(
     for shape, index in ((a, inputs[0]), (b, inputs[1])):
         if shape == ():
             raise OPERAND_SHAPE.fault(
-                f"input {index} is a scalar; a matrix product takes inputs of at least one axis",
+                f"input {index} is a scalar; a matrix product needs inputs of at least one axis",
                 help="multiply by a scalar with Mul (OpenVINO: Multiply)",
                 input=index,
             )
@@ -118,7 +124,7 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
     if shape is None or len(shape) == 2:
         return
     raise OPERAND_SHAPE.fault(
-        f"input {index} has {counted(len(shape), 'axis', 'axes')}; {what or 'it'} has to be a matrix of two axes",
+        f"input {index} has {counted(len(shape), 'axis', 'axes')}; {what or 'it'} must be a matrix of two axes",
         help=f"reshape input {index} to two axes (Flatten), or use MatMul",
         input=index,
     )
@@ -153,7 +159,7 @@ def expect_squares(shape: Shape | None, index: int) -> None:
     if rank >= 2 and agree(shape[-2], shape[-1], f"input {index} holds square matrices"):
         return
     raise OPERAND_SHAPE.fault(
-        f"input {index} is {shape_text(shape)}; its last two axes have to be those of square matrices",
+        f"input {index} is {shape_text(shape)}; its last two axes must be equal (square matrices)",
         help="make the last two axes equal" if rank >= 2 else "give the input two axes of one size",
         input=index,
         marks=((index, rank - 2), (index, rank - 1)) if rank >= 2 else (),
@@ -209,7 +215,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
         return Tensor(dtype)
     if len(b) != 3 or len(a) not in (2, 3):
         raise OPERAND_SHAPE.fault(
-            f"input 0 is {shape_text(a)} and input 1 is {shape_text(b)}; they have to have 2 and 3 axes, or 3 and 3",
+            f"input 0 is {shape_text(a)} and input 1 is {shape_text(b)}; they must have 2 and 3 axes, or 3 and 3",
             help="give input 1 the axes [groups, columns, inner], input 0 [rows, inner] or [groups, rows, inner]",
             input=1 if len(b) != 3 else 0,
         )
@@ -220,8 +226,8 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
     if offsets is None or (offsets.shape is not None and len(offsets.shape) != 1):
         given = "is missing" if offsets is None else f"is {shape_text(offsets.shape)}"
         raise OPERAND_SHAPE.fault(
-            f"input 2 {given}; where input 0 has 2 axes, it states on one axis where each group of rows ends",
-            help="connect the offsets, one for each group",
+            f"input 2 {given}; if input 0 has 2 axes, input 2 must list the end of each group of rows",
+            help="connect a list of offsets, one for each group",
             input=2,
         )
     _same_inner(a, b, 1, inner_b=2, inputs=(0, 1))
@@ -306,7 +312,7 @@ def gemm_with_broadcast(
     shape = product.of_matrices(a, b)
     if broadcast:
         return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)", strict=True))
-    merged((shape, None, c.shape), why="before opset 7 Gemm stretches its input 2 (C) only with broadcast=1")
+    merged((shape, None, c.shape), why="before opset 7, Gemm broadcasts its input 2 (C) only with broadcast=1")
     return Tensor(a.dtype or b.dtype, shape)
 
 

@@ -23,10 +23,12 @@ ARG_OF_NOTHING = Rule(
     "IRL355",
     "arg-of-empty-axis",
     Severity.ERROR,
-    "ArgMax or ArgMin over an empty axis.",
-    why="An axis of size 0 has no largest or smallest element, so runtimes fail. If another axis is dynamic, irlint "
-    "warns: the node runs where that size is 0 too.",
-    fix="Check the operator that made the axis empty, often a Slice or a Reshape with a 0.",
+    "ArgMax or ArgMin reduces an empty axis.",
+    why=(
+        "An axis of size 0 has no largest or smallest element, so runtimes fail. If another axis is dynamic, irlint "
+        "only warns, because the node works if that size is 0 too."
+    ),
+    fix="Correct the operator that made the axis empty, often a Slice or a Reshape with a 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,0] x) => (int64[2,1] y) { y = ArgMax <axis = 1> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -137,8 +139,8 @@ def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
     if x.rank != 0 or version >= judged:
         return False
     fault = AXIS_OUT_OF_RANGE.fault(
-        f"axes is {list(axes)} and input 0 has 0 axes: the specification allows none; ONNX Runtime takes it before "
-        f"opset {judged}",
+        f"axes is {list(axes)} and input 0 has 0 axes: the specification does not allow this; ONNX Runtime accepts "
+        f"it before opset {judged}",
         help="give the input at least one axis",
         input=0,
         severity=Severity.WARNING,
@@ -198,7 +200,7 @@ def arg_extreme(x: Tensor, *, axis: int = 0, keepdims: int = 1, select_last_inde
         position = axis_of(axis, len(x.shape))
         filled = all(at_least(dim, 1) for dim in shape)
         fault = ARG_OF_NOTHING.fault(
-            f"axis {position} of input 0 is 0: it has no element, so no place of one",
+            f"axis {position} of input 0 is 0, so it has no largest or smallest element",
             help="make sure that the axis is not empty",
             input=0,
             marks=((0, position),),
@@ -235,10 +237,9 @@ def _compiled_reduction(layer: Layer) -> Fault | None:
     if not isinstance(x, Tensor) or (x.rank or 0) < 2:
         return None
     return not_compiled(
-        f"input 1 (axes) is empty and keep_dims is false: the specification gives on input 0 with its {x.rank} axes, "
-        "and the "
-        "CPU plugin requires fewer",
-        help="write keep_dims as true, or remove the layer, which reduces nothing",
+        "input 1 (axes) is empty and keep_dims is false: by the specification, the result is input 0 with its "
+        f"{x.rank} axes, but the CPU plugin requires fewer",
+        help="write keep_dims as true, or remove the layer, because it reduces nothing",
         input=1,
     )
 
@@ -314,7 +315,7 @@ def _expect_flags(exclusive: int, reverse: int) -> None:
     for name, flag in (("exclusive", exclusive), ("reverse", reverse)):
         if flag not in (0, 1):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `{name}` is {flag}; allowed are 0 and 1", help="use 0 or 1", attribute=name
+                f"attribute `{name}` is {flag}; allowed: 0 and 1", help="use 0 or 1", attribute=name
             )
 
 
@@ -339,7 +340,7 @@ def _compiled_axis(layer: Layer) -> Fault | None:
     if not isinstance(axis, Tensor) or not axis.shape:
         return None
     return not_compiled(
-        f"input 1 (axis) is {shape_text(axis.shape)}, where a scalar stands for the axis",
+        f"input 1 (axis) is {shape_text(axis.shape)}; the axis must be a scalar",
         help="make input 1 a scalar",
         input=1,
         forbidden=True,

@@ -47,10 +47,12 @@ RANDOM_RANGE_EMPTY = Rule(
     "IRL363",
     "random-range-empty",
     Severity.ERROR,
-    "The range from which random numbers are drawn is empty.",
-    why="""OpenVINO refuses a RandomUniform whose minval is not below its maxval. Where ONNX's `high` is below `low`,
-        ONNX Runtime loads the model and ends the process when the node runs; it takes two equal bounds.""",
-    fix="Make maxval greater than minval, in ONNX `high` greater than `low`.",
+    "The range of random numbers is empty.",
+    why=(
+        "OpenVINO refuses a RandomUniform whose minval is not below its maxval. If `high` is below `low` in ONNX, "
+        "ONNX Runtime loads the model and ends the process when the node runs; it accepts equal bounds."
+    ),
+    fix="In an IR, make maxval greater than minval. In ONNX, make `high` greater than `low`.",
     bad=_DRAW.replace("SIZE", "7"),
     good=_DRAW.replace("SIZE", "2"),
 )
@@ -124,7 +126,7 @@ def _check_bounds(low: float, high: float) -> None:
     """Raises a fault where no number lies between the bounds, as where one is not a number."""
     if not low <= high:
         raise RANDOM_RANGE_EMPTY.fault(
-            f"`low` is {low} and `high` is {high}: there is nothing in between",
+            f"`low` is {low} and `high` is {high}: the range is empty",
             help="make `high` greater than `low`; their defaults are 1 and 0",
             attribute="low",
         )
@@ -134,8 +136,8 @@ def _warn_of_scale(scale: float) -> None:
     if not scale > 0:
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `scale` is {scale}, the standard deviation: ONNX Runtime ends the process unless it is "
-                "above 0",
+                f"attribute `scale` is {scale}, but the standard deviation must be above 0: ONNX Runtime ends the "
+                "process",
                 help="write a number above 0",
                 attribute="scale",
                 severity=Severity.WARNING,
@@ -183,7 +185,7 @@ def _compiled_uniform(layer: Layer) -> Fault | None:
     if not open_sizes:
         return None
     return not_compiled(
-        f"input 0 (shape) is the constant {list(listed or ())}, and {open_sizes[0]} is no size of a tensor",
+        f"input 0 (shape) is the constant {list(listed or ())}, and {open_sizes[0]} is not a size of a tensor",
         help="write the size",
         input=0,
         forbidden=True,
@@ -211,13 +213,13 @@ def ov_random_uniform(
     dtype = common_type((minval, maxval), first=1)
     if dtype is not None and dtype != output_type:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"inputs 1 and 2 are {dtype} and `output_type` is {output_type or 'dynamic'}: they have to be one type",
+            f"inputs 1 and 2 are {dtype} and `output_type` is {output_type or 'dynamic'}: they must be equal",
             help=f"write the element type {dtype} as output_type",
             attribute="output_type",
         )
     if _not_below(minval.scalar, maxval.scalar):
         raise RANDOM_RANGE_EMPTY.fault(
-            f"minval (input 1) is {minval.scalar} and maxval (input 2) is {maxval.scalar}: there is nothing in between",
+            f"minval (input 1) is {minval.scalar} and maxval (input 2) is {maxval.scalar}: the range is empty",
             help="make maxval greater than minval",
             input=2,
         )

@@ -56,7 +56,7 @@ def _windowed(frame: MaybeDim, window: Tensor | None) -> MaybeDim:
     if agree(frame, points, "the window is as long as a frame"):
         return points if frame is None else frame
     raise FRAME_MISMATCH.fault(
-        f"input 2 (window) has {points} samples and input 3 (frame_length) is {frame}: they have to be equal",
+        f"input 2 (window) has {points} samples and input 3 (frame_length) is {frame}: the sizes must be equal",
         help="give the window as many samples as a frame has",
         input=2,
     )
@@ -69,9 +69,9 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: i
         raise FRAME_MISMATCH.fault(
             f"a frame has {frame} samples; it needs at least 1", help="use a positive length", input=input
         )
-    if not reaches(samples, frame, "a frame lies inside the signal"):
+    if not reaches(samples, frame, "a frame must fit into the signal"):
         raise FRAME_MISMATCH.fault(
-            f"a frame has {frame} samples and the signal has {samples}: it has to lie inside the signal",
+            f"a frame has {frame} samples and the signal has {samples}: a frame must fit into the signal",
             help=f"use frames of at most {samples} samples",
             input=input,
         )
@@ -162,7 +162,7 @@ def ov_istft(
         given = None
     elif at_least(given, 0) is False:
         fault = SIZE_NEGATIVE.fault(
-            f"input 4 (signal_length) is {given}, which OpenVINO takes as 0", help="give 0 or more, or -1", input=4
+            f"input 4 (signal_length) is {given}, which OpenVINO uses as 0", help="give 0 or more, or -1", input=4
         )
         warn(fault.lowered(Severity.WARNING))
         given = 0
@@ -190,7 +190,7 @@ def _check_window(window: Tensor, frame: MaybeDim) -> None:
     if fits and reaches(points, 1, "a window has at least one sample"):
         return
     raise FRAME_MISMATCH.fault(
-        f"input 1 (window) has {points} samples and a frame has {frame}: allowed is 1 to {frame}",
+        f"input 1 (window) has {points} samples and a frame has {frame}; allowed: 1 to {frame}",
         help="give the window at most as many samples as a frame has",
         input=1,
         marks=((1, 0),),
@@ -202,7 +202,7 @@ def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
     if not agree(shape[axis], bins, "a frame has frame_size // 2 + 1 frequencies"):
         raise FRAME_MISMATCH.fault(
             f"axis {axis} of input 0 is {shape[axis]}; frames of {frame} samples have {bins} frequencies",
-            help=f"let axis {axis} be {bins}, or correct frame_size",
+            help=f"make axis {axis} equal to {bins}, or correct frame_size",
             input=0,
             marks=((0, axis),),
             remark="frequencies",

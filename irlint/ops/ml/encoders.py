@@ -41,11 +41,12 @@ FEATURES_MISMATCH = Rule(
     "IRL517",
     "feature-count-mismatch",
     Severity.ERROR,
-    "The node's model was trained on another number of features than its input has.",
-    why="""Coefficients, support vectors, scales and tree nodes speak of features by their place on the last axis.
-        Runtimes refuse an input with more features than coefficients, or one that lacks a feature that a tree asks
-        for.""",
-    fix="Give the node the features that it was trained on, in their order.",
+    "The node was trained with another number of features than its input has.",
+    why=(
+        "Coefficients, support vectors, scales and tree nodes refer to features by their position on the last axis. "
+        "Runtimes refuse an input with more features than coefficients, or without a feature that a tree uses."
+    ),
+    fix="Pass the features that the node was trained with, in the same order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,3] y) { y = ai.onnx.ml.Scaler <offset = [0.0, 0.0], scale = [1.0, 2.0]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -83,9 +84,9 @@ def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
     for entry in y.ints or ():
         if isinstance(entry, int) and isinstance(last, int) and not 0 <= entry < last:
             raise INDEX_OUT_OF_RANGE.fault(
-                f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}: "
-                f"allowed is 0 to {last - 1}",
-                help="use indices from 0 on; negative ones have no meaning here",
+                f"input 1 holds the index {entry}, and axis {len(x.shape) - 1} of input 0 is {last}; "
+                f"allowed: 0 to {last - 1}",
+                help="use indices of at least 0; negative indices are not supported here",
                 input=1,
                 marks=((0, len(x.shape) - 1),),
             )
@@ -110,8 +111,8 @@ def feature_vectorizer(*x: Tensor, inputdimensions: Ints) -> Tensor:
         found = rows_and_features(each.shape)[0] if each.shape else None
         if not agree(rows, found, "all inputs have one number of rows"):
             raise FEATURES_MISMATCH.fault(
-                f"input 0 has {rows} rows and input {index} has {found}: expected is one number of rows",
-                help="give all inputs the same rows",
+                f"input 0 has {rows} rows and input {index} has {found}: expected one number of rows",
+                help="give all inputs the same number of rows",
                 input=index,
             )
         rows = narrower(rows, found)
@@ -151,7 +152,7 @@ def scaler(x: Tensor, *, offset: Floats | None = None, scale: Floats | None = No
     if count != 1 and not agree(features, count, "there is a scale for each feature"):
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
-            f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected are "
+            f"axis {axis} of input 0 is {features} and `scale` has {counted(count, 'entry', 'entries')}: expected "
             f"1, or {features}",
             help=f"give `scale` and `offset` {counted(features, 'entry', 'entries')}, or one",
             input=0,
@@ -246,7 +247,7 @@ def label_encoder_of_tensors(
     if default_tensor is not None and default_tensor.dtype and result.dtype and default_tensor.dtype != result.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"attribute `default_tensor` is {default_tensor.dtype} and the values are {result.dtype}: "
-            "expected is one element type",
+            "expected one element type",
             help=f"give `default_tensor` as {result.dtype}",
             attribute="default_tensor",
         )
@@ -296,7 +297,7 @@ def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENS
     """ai.onnx.ml CastMap-1: the values in the order of their keys; with ``SPARSE`` every key has its place."""
     if map_form == "SPARSE" and max_map < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `max_map` is {max_map}; expected is at least 1", help="use 1 or more", attribute="max_map"
+            f"attribute `max_map` is {max_map}; expected at least 1", help="use 1 or more", attribute="max_map"
         )
     dtype = {"TO_FLOAT": "float32", "TO_STRING": "string", "TO_INT64": "int64"}[cast_to]
     return Tensor(dtype, (1, max_map if map_form == "SPARSE" else None))
@@ -321,8 +322,8 @@ def dict_vectorizer(
         _warn_of_both(lists)
     elif named != f"{the_one_of(**lists)}" and named in lists:
         raise LISTS_INCONSISTENT.fault(
-            f"the keys of input 0 are {key}, and `{named}` is not given",
-            help=f"give the keys in `{named}`",
+            f"the keys of input 0 are {key}, but `{named}` is missing",
+            help=f"add the keys as `{named}`",
             attribute=the_one_of(**lists),
         )
     count = len(lists.get(named) or int64_vocabulary or string_vocabulary or ())
@@ -341,7 +342,7 @@ def zip_map(
     if not agree(columns, labels, "there is a label for each column"):
         axis = features_axis(x)
         raise FEATURES_MISMATCH.fault(
-            f"axis {axis} of input 0 is {columns} and there are {labels} labels: expected is one for each",
+            f"axis {axis} of input 0 is {columns} and there are {labels} labels: expected one for each",
             help=f"give {columns} labels",
             input=0,
             marks=((0, axis),),

@@ -31,7 +31,7 @@ def expect_count(name: str, count: int) -> None:
     """Makes sure that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if count < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {count}; expected is at least 1", help="use 1 or more", attribute=name
+            f"attribute `{name}` is {count}; expected at least 1", help="use 1 or more", attribute=name
         )
 
 
@@ -71,9 +71,9 @@ def linear_classifier(
     if not classes or (classes == 1 and labels not in (0, 2)) or labels < classes > 1 or len(coefficients) % classes:
         raise LISTS_INCONSISTENT.fault(
             f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} "
-            "coefficients: expected are "
+            "coefficients: expected "
             "a label for each intercept (two for one), and as many coefficients for each",
-            help="give one intercept, one label and a coefficient for every feature for each class",
+            help="for each class, write one intercept, one label and a coefficient for every feature",
             attribute="intercepts",
         )
     _expect_features(x, len(coefficients) // classes, "coefficients")
@@ -147,7 +147,7 @@ def _check_vectors(
         raise LISTS_INCONSISTENT.fault(
             f"`vectors_per_class` has {counted(len(vectors_per_class), 'entry', 'entries')} and there are "
             f"{counted(classes, 'class', 'classes')}: "
-            "expected is one of each",
+            "expected one of each",
             help="give `vectors_per_class` an entry for each class label",
             attribute="vectors_per_class",
         )
@@ -164,7 +164,7 @@ def _check_vectors(
 def _expect_kernel_params(kernel_params: Floats) -> None:
     if len(kernel_params) not in (0, 3):
         raise LISTS_INCONSISTENT.fault(
-            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected are none or three: "
+            f"`kernel_params` has {counted(len(kernel_params), 'entry', 'entries')}; expected none or three: "
             "gamma, coef0 and degree",
             help="write gamma, coef0 and degree",
             attribute="kernel_params",
@@ -174,7 +174,7 @@ def _expect_kernel_params(kernel_params: Floats) -> None:
 def _expect_entries(name: str, count: int, least: int, *, what: str) -> None:
     if count < least:
         raise LISTS_INCONSISTENT.fault(
-            f"`{name}` has {counted(count, 'entry', 'entries')}; expected are at least {least}, {what}",
+            f"`{name}` has {counted(count, 'entry', 'entries')}; expected at least {least}, {what}",
             help=f"give `{name}` {counted(least, 'entry', 'entries')}",
             attribute=name,
         )
@@ -184,7 +184,7 @@ def _expect_whole_vectors(support_vectors: Floats, vectors: int) -> None:
     if not support_vectors or len(support_vectors) % vectors:
         raise LISTS_INCONSISTENT.fault(
             f"`support_vectors` has {counted(len(support_vectors), 'number')} for {counted(vectors, 'vector')}: "
-            "expected are equally many for each",
+            "expected equally many for each",
             help="give each support vector a number for every feature",
             attribute="support_vectors",
         )
@@ -222,7 +222,7 @@ def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has
         return
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 is {found} features, and {whose} {features}: expected is one number",
+        f"axis {axis} of input 0 is {found} features, and {whose} {features}: expected one number",
         help=f"give the node {features} features",
         input=0,
         marks=((0, axis),),

@@ -50,11 +50,13 @@ STRING_BOUNDS = Rule(
     "IRL514",
     "string-bounds-wrong",
     Severity.ERROR,
-    "The places at which strings begin and end do not lie inside the characters that they are cut from.",
-    why="""A tensor of strings is packed from where each string begins and ends among the bytes of all of them: places
-        are at least 0, follow each other, and end with the last byte. OpenVINO refuses others when it loads the
-        model.""",
-    fix="Correct the places that the message names, or the bytes that they point into.",
+    "The positions at which packed strings begin and end are invalid.",
+    why=(
+        "A packed tensor of strings stores the bytes of all strings, and where each string begins and ends. These "
+        "positions must be at least 0 and in order, and the last one must be the end of the bytes. OpenVINO refuses "
+        "any others when it loads the model."
+    ),
+    fix="Correct the positions in the message, or the bytes.",
     bad=_PACK.replace("LAST", "9"),
     good=_PACK.replace("LAST", "5"),
 )
@@ -102,7 +104,7 @@ def string_normalizer(
     if locale not in _LOCALES and (case_change_action != "NONE" or (stopwords and not is_case_sensitive)):
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
-                f'attribute `locale` is "{locale}": ONNX Runtime refuses the model on machines that do not have it',
+                f'attribute `locale` is "{locale}": ONNX Runtime refuses the model on machines without this locale',
                 help='write locale="C", or install that locale wherever the model runs',
                 attribute="locale",
                 severity=Severity.WARNING,
@@ -113,7 +115,7 @@ def string_normalizer(
     rank = len(x.shape)
     if rank not in (1, 2) or (rank == 2 and same(x.shape[0], 1) is False):
         raise INPUT_RANK_REFUSED.fault(
-            f"input 0 is {shape_text(x.shape)}; the operator takes [C] or [1, C]",
+            f"input 0 is {shape_text(x.shape)}; the operator accepts [C] or [1, C]",
             help="give the strings as a list",
             input=0,
         )
@@ -145,8 +147,8 @@ def tf_idf_vectorizer(
     expect_parallel({"ngram_indexes": len(ngram_indexes)}, optional={"weights": len(weights or ())})
     if not ngram_indexes or min(ngram_indexes) < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `ngram_indexes` is {list(ngram_indexes)}; expected are places of 0 or more",
-            help="name a place in the output for each n-gram",
+            f"attribute `ngram_indexes` is {list(ngram_indexes)}; expected positions of at least 0",
+            help="write a position in the output for each n-gram",
             attribute="ngram_indexes",
         )
     rows = (None,) if x.shape is None else x.shape[:-1]
@@ -160,12 +162,12 @@ def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
     elif most < least:
         wrong = "max_gram_length", most, f"at least min_gram_length, which is {least}"
     elif most > len(counts):
-        wrong = "max_gram_length", most, f"at most {len(counts)}, for so many lengths have an entry in `ngram_counts`"
+        wrong = "max_gram_length", most, f"at most {len(counts)}, the number of entries in `ngram_counts`"
     elif skips < 0:
         wrong = "max_skip_count", skips, "at least 0"
     if wrong is not None:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{wrong[0]}` is {wrong[1]}; expected is {wrong[2]}",
+            f"attribute `{wrong[0]}` is {wrong[1]}; expected {wrong[2]}",
             help=f"correct `{wrong[0]}`",
             attribute=wrong[0],
         )
@@ -176,15 +178,15 @@ def _check_pool(counts: Ints, size: int) -> None:
     for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, and the pool has "
+                f"the {length}-grams reach from {begin} to {end} in `ngram_counts`, but the pool has "
                 f"{counted(size, 'entry', 'entries')}",
-                help="let `ngram_counts` rise from 0 to at most the size of the pool",
+                help="make `ngram_counts` ascend from 0 to at most the size of the pool",
                 attribute="ngram_counts",
             )
         if (end - begin) % length:
             raise LISTS_INCONSISTENT.fault(
-                f"the {length}-grams reach from {begin} to {end} of the pool: {end - begin} items are no whole "
-                f"{length}-grams",
+                f"the {length}-grams reach from {begin} to {end} of the pool: {end - begin} items are not a multiple "
+                f"of {length}",
                 help=f"give the {length}-grams a multiple of {length} items",
                 attribute="ngram_counts",
             )
@@ -212,13 +214,13 @@ def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
 def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
     wrong = ""
     if min(places, default=0) < 0:
-        wrong = f"holds {min(places)}; expected is at least 0"
+        wrong = f"contains {min(places)}; expected at least 0"
     elif any(a > b for a, b in pairwise(places)):
-        wrong = "does not rise; expected are places that follow each other"
+        wrong = "is not in ascending order"
     elif places and isinstance(size, int) and max(places) > size:
-        wrong = f"holds {max(places)}, and input 2 (symbols) has {counted(size, 'byte')}"
+        wrong = f"contains {max(places)}, but input 2 (symbols) has {counted(size, 'byte')}"
     if wrong:
-        raise STRING_BOUNDS.fault(f"input {index} {wrong}", help="correct the places", input=index)
+        raise STRING_BOUNDS.fault(f"input {index} {wrong}", help="correct the positions", input=index)
 
 
 @openvino("StringTensorUnpack", since=15)

@@ -26,8 +26,10 @@ TREE_MALFORMED = Rule(
     "tree-malformed",
     Severity.ERROR,
     "A tree ensemble refers to a node, mode, class or target that does not exist.",
-    why="The nodes of all trees are stored in lists: a branch refers to its successors, a leaf to the class or "
-    "target that it votes for. ONNX Runtime refuses the model if one of them does not exist.",
+    why=(
+        "The nodes of all trees are stored in lists. A branch refers to its successors, and a leaf to the class or "
+        "target for which it votes. ONNX Runtime refuses the model if one of these does not exist."
+    ),
     fix="Export the ensemble again. The message names the broken entry.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
 g (float[4,3] x) => (float[4,1] y) { y = ai.onnx.ml.TreeEnsembleRegressor <n_targets = 1, nodes_treeids = [0, 0, 0],
@@ -73,14 +75,14 @@ def check_feature_range(x: Tensor, least: int, most: int) -> None:
     """Makes sure that the table has every feature, where branches ask for the features from ``least`` to ``most``."""
     if least < 0:
         raise TREE_MALFORMED.fault(
-            f"attribute `nodes_featureids` holds {least} for a branch; features are numbered from 0",
-            help="let each branch name the feature that it compares",
+            f"attribute `nodes_featureids` contains {least} for a branch; features are counted from 0",
+            help="write the compared feature for each branch",
             attribute="nodes_featureids",
         )
     found = x.shape[1] if x.shape is not None and len(x.shape) == 2 else None
-    if not reaches(found, most + 1, "there is every feature that a branch asks for"):
+    if not reaches(found, most + 1, "every feature that a branch uses exists"):
         raise FEATURES_MISMATCH.fault(
-            f"axis 1 of input 0 is {found} features, and a branch asks for feature {most}, the {most + 1}th",
+            f"axis 1 of input 0 is {found} features, but a branch uses feature {most}, the {most + 1}th",
             help=f"give the node at least {most + 1} features",
             input=0,
             marks=((0, 1),),
@@ -93,8 +95,8 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
     wrong = next((entry for entry in ids if not 0 <= entry < count), None)
     if wrong is not None:
         raise TREE_MALFORMED.fault(
-            f"attribute `{name}` holds {wrong}, and there are {count} {things}: allowed is 0 to {count - 1}",
-            help=f"let every leaf vote for one of the {count} {things}",
+            f"attribute `{name}` contains {wrong}, but there are {count} {things}; allowed: 0 to {count - 1}",
+            help=f"use one of the {count} {things} for every leaf",
             attribute=name,
         )
 
@@ -104,8 +106,8 @@ def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> 
     are there."""
     if numbers is not None and tensor is not None:
         raise LISTS_INCONSISTENT.fault(
-            f"the attributes `{name}` and `{name}_as_tensor` are both there, and ONNX Runtime takes one of them",
-            help="keep the one that holds the numbers, and remove the other",
+            f"the attributes `{name}` and `{name}_as_tensor` are both present, and ONNX Runtime uses only one of them",
+            help="keep the one with the right numbers, and remove the other",
             attribute=f"{name}_as_tensor",
         )
     return numbers or tensor
@@ -136,7 +138,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
     for mode in tree_arrays.texts_of(modes):
         if mode not in NODE_MODES:
             raise TREE_MALFORMED.fault(
-                f'attribute `nodes_modes` holds "{mode}"; allowed are {", ".join(sorted(NODE_MODES))}',
+                f'attribute `nodes_modes` contains "{mode}"; allowed: {", ".join(sorted(NODE_MODES))}',
                 help="use one of these modes",
                 attribute="nodes_modes",
             )
@@ -157,7 +159,7 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
             warn(
                 LISTS_INCONSISTENT.fault(
                     f"attribute `nodes_nodeids` has {counted(count, 'entry', 'entries')} and `{name}` has {found}: "
-                    "expected is one of each",
+                    "expected one of each",
                     help=f"give `{name}` {counted(count, 'entry', 'entries')}",
                     attribute=name,
                     severity=Severity.WARNING,
@@ -189,25 +191,25 @@ def _check_branches(nodes: TreeNodes) -> None:
             message = f"node {node} of tree {tree} leads to node {target} (`{name}`)"
             if (tree, target) not in leads:
                 raise _malformed(
-                    f"{message}, which the tree does not have", name, f"let `{name}` name nodes of the same tree"
+                    f"{message}, which the tree does not have", name, f"write nodes of the same tree in `{name}`"
                 )
             if not 0 <= target < len(places):
                 raise _malformed(
-                    f"{message}; ONNX Runtime takes ids from 0 to {len(places) - 1}, as many as there are nodes",
+                    f"{message}; ONNX Runtime accepts ids from 0 to {len(places) - 1}, the number of nodes minus 1",
                     name,
                     "number the nodes from 0",
                 )
             if target == node:
-                raise _malformed(f"{message}, itself", name, "let each branch lead to a later node")
+                raise _malformed(f"{message}, itself", name, "connect each branch to a later node")
             leads[tree, node] += ((tree, target),)
     roots = {tree: (tree, node) for tree, node in reversed(places)}
     for tree, root in roots.items():
         circle = _circle(root, leads)
         if circle is not None:
             raise _malformed(
-                f"node {circle[1]} of tree {tree} can be reached from itself: the tree has no end",
+                f"node {circle[1]} of tree {tree} can be reached from itself: the tree has a cycle",
                 "nodes_truenodeids",
-                "let no branch lead back",
+                "remove the branch that leads back",
             )
 
 
@@ -259,9 +261,9 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
     for tree, node in zip(trees or (), ids or ()):
         if (tree, node) not in there:
             raise _malformed(
-                f"`{kind}_treeids` and `{kind}_nodeids` name node {node} of tree {tree}, which is not there",
+                f"`{kind}_treeids` and `{kind}_nodeids` name node {node} of tree {tree}, which does not exist",
                 f"{kind}_nodeids",
-                "let only nodes that are there vote",
+                "use only existing nodes",
             )
 
 
@@ -272,8 +274,8 @@ def check_base_values(values: Entries, count: int, *, thing: str, things: str, f
         return
     raise LISTS_INCONSISTENT.fault(
         f"`base_values` has {counted(found, 'entry', 'entries')} and there {are(count)} "
-        f"{counted(count, thing, things)}: expected is one for each, or none",
-        help=f"give `base_values` {counted(count, 'entry', 'entries')}, or leave it out",
+        f"{counted(count, thing, things)}: expected one for each, or none",
+        help=f"give `base_values` {counted(count, 'entry', 'entries')}, or remove it",
         attribute="base_values",
     )
 
@@ -282,7 +284,7 @@ def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
     if x.dtype is not None and tensor.dtype is not None and x.dtype != tensor.dtype:
         raise LISTS_INCONSISTENT.fault(
             f"input 0 is {x.dtype} {shape_text(x.shape)} and attribute `{name}` is {tensor.dtype}: "
-            "expected is one element type",
+            "expected one element type",
             help=f"give `{name}` as {x.dtype}, or cast input 0",
             attribute=name,
         )
@@ -295,7 +297,7 @@ def check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tupl
             kind = "leaf" if leaf else "branch"
             raise TREE_MALFORMED.fault(
                 f"attribute `{name}` leads to {kind} {place}, and there are {counts[bool(leaf)]}",
-                help=f"let `{name}` name a {kind} that is there",
+                help=f"write an existing {kind} in `{name}`",
                 attribute=name,
             )
 
@@ -312,10 +314,9 @@ def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
             branch = open_.pop()
             if branch in seen:
                 raise _malformed(
-                    f"branch {branch} is reached twice from root {root}: branches that lead back to it, or share it, "
-                    "make no tree",
+                    f"branch {branch} is reached twice from root {root}: in a tree, each branch has only one parent",
                     "nodes_truenodeids",
-                    "let one branch lead to each",
+                    "give each branch a single parent",
                 )
             seen.add(branch)
             open_ += [places[branch] for places, leaves in sides if not leaves[branch]]

@@ -224,7 +224,7 @@ def tree_ensemble(
     branches.check_lengths()
     if modes.dtype not in (None, "uint8"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `nodes_modes` is {modes.dtype}; expected is uint8, a number for each mode",
+            f"attribute `nodes_modes` is {modes.dtype}; expected uint8, a number for each mode",
             help="write the modes as uint8",
             attribute="nodes_modes",
         )
@@ -234,7 +234,7 @@ def tree_ensemble(
     for name, given, most in (("aggregate_function", aggregate_function, 3), ("post_transform", post_transform, 4)):
         if not 0 <= given <= most:
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `{name}` is {given}; allowed is 0 to {most}", help=f"use 0 to {most}", attribute=name
+                f"attribute `{name}` is {given}; allowed: 0 to {most}", help=f"use 0 to {most}", attribute=name
             )
     counts = (len(features), len(leaf_targetids))
     check_places("tree_roots", tree_roots, (False,) * len(tree_roots), counts=counts)

@@ -20,10 +20,13 @@ HEADS_MISMATCH = Rule(
     "IRL380",
     "attention-heads-mismatch",
     Severity.ERROR,
-    "The numbers of heads do not divide the hidden sizes, or each other, or are missing.",
-    why="With three axes the heads share the last axis, so the number of heads must be known and divide it. With "
-    "grouped queries the number of key heads must divide the number of query heads. Runtimes refuse the node.",
-    fix="Write the numbers of heads, and check that head size times heads is the hidden size.",
+    "The numbers of heads are missing, or do not divide the hidden sizes or each other.",
+    why=(
+        "If the inputs have three axes, the last axis contains all heads, so the number of heads must be known and "
+        "must divide its size. With grouped queries, the number of key heads must divide the number of query heads. "
+        "Runtimes refuse any other node."
+    ),
+    fix="Set the numbers of heads, and check that head size times heads is the hidden size.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,4,10] q, float[2,6,10] k, float[2,6,10] v) => (float[2,4,10] y) { y = Attention <q_num_heads = 3, \
 kv_num_heads = 3> (q, k, v) }""",
@@ -36,10 +39,15 @@ INPUTS_MISMATCH = Rule(
     "IRL381",
     "attention-inputs-mismatch",
     Severity.ERROR,
-    "Query, key and value of an attention do not fit together.",
-    why="""The query is multiplied with the key, so both have one head size; key and value have one length; the batch
-        is the same in all three. Runtimes refuse the node.""",
-    fix="Check the order of the axes (batch, heads, length, head size), and that key and value come from one sequence.",
+    "The query, key and value of an attention do not fit together.",
+    why=(
+        "The query is multiplied with the key, so both need the same head size. Key and value need the same length. "
+        "All three need the same batch. Otherwise, runtimes refuse the node."
+    ),
+    fix=(
+        "Check the order of the axes (batch, heads, length, head size), and check that key and value come from the "
+        "same sequence."
+    ),
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,5] k, float[2,3,6,8] v) => (float[2,3,4,8] y) { y = Attention (q, k, v) }""",
     good="""<ir_version: 11, opset_import: ["" : 23]>
@@ -51,9 +59,11 @@ MASK_MISMATCH = Rule(
     "attention-mask-mismatch",
     Severity.ERROR,
     "The mask or bias of an attention cannot be broadcast to its scores.",
-    why="The scores are [batch, heads, query length, key length]; the mask is broadcast to them, so each of its "
-    "sizes is 1 or the same. Runtimes refuse the node.",
-    fix="Give the mask the two lengths as its last axes.",
+    why=(
+        "The scores have the shape [batch, heads, query length, key length]. The mask is broadcast to this shape, so "
+        "each of its sizes must be equal or 1. Otherwise, runtimes refuse the node."
+    ),
+    fix="Use the query length and the key length as the last two axes of the mask.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[5,6] m) => (float[2,3,4,8] y) { y = Attention (q, k, \
 v, m) }""",
@@ -66,10 +76,12 @@ CACHE_MISMATCH = Rule(
     "IRL383",
     "attention-cache-mismatch",
     Severity.ERROR,
-    "The past keys and values of an attention do not fit its inputs, or one is given without the other.",
-    why="Past and present are [batch, heads, length, head size] with the heads of the key and the value. Runtimes "
-    "refuse a node with only one of them.",
-    fix="Connect both, with the batch, the heads and the head size of key and value.",
+    "The past keys and values of an attention do not fit its inputs, or only one of them is connected.",
+    why=(
+        "Past and present have the shape [batch, heads, length, head size], with the heads of the key and the value. "
+        "Runtimes refuse a node with only one of them."
+    ),
+    fix="Connect both, with the batch, the number of heads and the head size of key and value.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] q, float[2,3,6,8] k, float[2,3,6,8] v, float[2,5,7,8] pk, float[2,5,7,8] pv) => (float[2,3,4,8] y, \
 float[2,3,13,8] nk, float[2,3,13,8] nv) {
@@ -86,10 +98,12 @@ FUSED_MISMATCH = Rule(
     "IRL384",
     "transformer-input-mismatch",
     Severity.ERROR,
-    "A table or weight of a transformer operator does not have the shape that the other inputs give it.",
-    why="""Projection weights, embedding tables and the tables of rotary embeddings are looked up or multiplied with
-        the input; their sizes follow from it. Runtimes refuse the node, most of them only when it runs.""",
-    fix="Give the input the shape that the message names.",
+    "A table or weight of a transformer operator does not have the shape that the other inputs require.",
+    why=(
+        "The sizes of projection weights, embedding tables and rotary tables follow from the input with which they "
+        "are multiplied or that looks them up. Runtimes refuse the node, most of them only when it runs."
+    ),
+    fix="Give the input the shape in the message.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>
 g (float[2,3,4,8] x, float[50,8] c, float[50,8] s, int64[2,4] p) => (float[2,3,4,8] y) { y = RotaryEmbedding (x, c, \
 s, p) }""",
@@ -103,13 +117,13 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
     """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault where the heads cannot divide it."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`{attribute}` is {heads}; expected is at least 1", help="write the number of heads", attribute=attribute
+            f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
         )
     if hidden is None:
         return None
     if not divides(heads, hidden, f"{heads} heads divide {what}"):
         raise HEADS_MISMATCH.fault(
-            f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is no multiple of {heads}",
+            f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is not a multiple of {heads}",
             help=_heads_that_divide(hidden, heads, attribute),
             input=index,
         )
@@ -119,17 +133,17 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
 def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
     """What to write: the nearest numbers that divide a hidden size."""
     if not isinstance(hidden, int) or hidden < 1:
-        return f"let `{attribute}` divide the hidden size"
+        return f"use a `{attribute}` that divides the hidden size"
     fewer = next(each for each in range(min(heads, hidden), 0, -1) if hidden % each == 0)
     more = next((each for each in range(heads, hidden + 1) if hidden % each == 0), fewer)
-    return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or let {heads} divide the hidden size"
+    return f"write {either(*dict.fromkeys((fewer, more)))} for `{attribute}`, or use a hidden size that {heads} divides"
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
     """The number of heads that an input of three axes needs."""
     if heads is None:
         raise HEADS_MISMATCH.fault(
-            f"`{attribute}` is missing: with inputs of three axes the number of heads has to be written",
+            f"`{attribute}` is missing: inputs with three axes require the number of heads",
             help=f"write `{attribute}`, or give the inputs four axes",
         )
     return heads
@@ -178,15 +192,15 @@ def attention(
     if (past_key is None) != (past_value is None):
         given, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
-            f"input {given} is given without {missing}; expected are both or neither",
+            f"input {given} is given without {missing}; expected both or neither",
             help=CACHE_MISMATCH.advice,
             input=given,
         )
     _check_mode(qk_matmul_output_mode, context.outputs)
     if scale is not None and not scale > 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `scale` is {scale:g}; it has to be more than 0",
-            help="leave `scale` out for the reciprocal of the root of the head size",
+            f"attribute `scale` is {scale:g}; it must be above 0",
+            help="remove `scale`; it defaults to the reciprocal of the square root of the head size",
             attribute="scale",
         )
     _warn_of_values(q, v)
@@ -216,7 +230,8 @@ def _warn_of_values(q: Tensor, v: Tensor) -> None:
     if q.dtype is None or v.dtype is None or q.dtype == v.dtype:
         return
     fault = ELEMENT_TYPES_DIFFER.fault(
-        f"input 0 (Q) is {q.dtype} and input 2 (V) is {v.dtype}: the specification allows it, ONNX Runtime refuses it",
+        f"input 0 (Q) is {q.dtype} and input 2 (V) is {v.dtype}: the specification allows it, but ONNX Runtime "
+        "refuses it",
         help=f"cast input 2 to {q.dtype}",
         input=2,
     )
@@ -228,7 +243,7 @@ def _check_mode(mode: int, outputs: int) -> None:
     if 0 <= mode <= 3:
         return
     fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"`qk_matmul_output_mode` is {mode}; allowed is 0 to 3", help="use 0 to 3", attribute="qk_matmul_output_mode"
+        f"`qk_matmul_output_mode` is {mode}; allowed: 0 to 3", help="use 0 to 3", attribute="qk_matmul_output_mode"
     )
     if outputs > 3 and mode != -1:
         raise fault
@@ -245,7 +260,7 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
         first = ranks[0]
         other = f", and input {first[0]} has {first[1]}" if rank in (3, 4) else ""
         raise INPUTS_MISMATCH.fault(
-            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected are 3 in all of query, key and value, "
+            f"input {index} has {counted(rank, 'axis', 'axes')}{other}; expected 3 in all of query, key and value, "
             "or 4 in all",
             help=INPUTS_MISMATCH.advice,
             input=index,
@@ -275,8 +290,8 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
     batch, found, length, head = x.shape
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected is one number",
-            help="leave the attribute out, which is for inputs of three axes",
+            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected one number",
+            help="remove the attribute, which is for inputs with three axes",
             input=index,
             marks=((index, 1),),
             aligned="left",
@@ -288,15 +303,20 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
     """The batch of query, key and value, after making sure that they fit together."""
     batch = query[0]
     for index, other in ((1, key), (2, value)):
-        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected is one batch"
+        text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
         batch = equal(
-            batch, other[0], INPUTS_MISMATCH, text=text, index=index, why="query, key and value have one batch"
+            batch,
+            other[0],
+            INPUTS_MISMATCH,
+            text=text,
+            index=index,
+            why="query, key and value have the same batch size",
         )
-    text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected is one size"
+    text = f"the head size is {query[3]} in input 0 (Q) and {key[3]} in input 1 (K); expected one size"
     equal(query[3], key[3], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
-    text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected is one length"
+    text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected one length"
     equal(key[2], value[2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
-    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected is one number"
+    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected one number"
     equal(key[1], value[1], HEADS_MISMATCH, text=text, index=2, why="key and value have one number of heads")
     check_groups(query[1], key[1])
     return batch
@@ -318,8 +338,8 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
         )
         return
     raise HEADS_MISMATCH.fault(
-        f"the query has {queries} heads and the key {keys}: {queries} is no multiple of {keys}",
-        help="with grouped queries, the number of the key's heads has to divide that of the query's",
+        f"the query has {queries} heads and the key {keys}: {queries} is not a multiple of {keys}",
+        help="for grouped queries, use a number of key heads that divides the number of query heads",
         input=1,
     )
 
@@ -344,7 +364,7 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
         return
     text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"
     if len(mask.shape) > 4:
-        raise MASK_MISMATCH.fault(f"{text}; allowed are at most 4 axes", help=MASK_MISMATCH.advice, input=3)
+        raise MASK_MISMATCH.fault(f"{text}; allowed: at most 4 axes", help=MASK_MISMATCH.advice, input=3)
     clashes = []
     for axis in range(len(mask.shape)):
         place = axis + 4 - len(mask.shape)
@@ -360,7 +380,7 @@ def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
         score = scores[axis + 4 - len(mask.shape)]
         expected = "1" if score == 1 else f"1 or {score}"
         raise MASK_MISMATCH.fault(
-            f"{text}: axis {axis} of the mask is {mask.shape[axis]}, expected is {expected}",
+            f"{text}: axis {axis} of the mask is {mask.shape[axis]}, expected {expected}",
             help=MASK_MISMATCH.advice,
             input=3,
             marks=tuple((3, axis) for axis in clashes),

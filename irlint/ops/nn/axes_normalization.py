@@ -71,8 +71,8 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
     for name, number in (("alpha", alpha), ("beta", beta)):
         if not number > 0:
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"attribute `{name}` is {number:g}; it has to be more than 0",
-                help=f"use a positive `{name}`, or leave it out",
+                f"attribute `{name}` is {number:g}; it must be above 0",
+                help=f"use a positive `{name}`, or remove it",
                 attribute=name,
             )
     expect_rank(x, 0, least=2, what="X")
@@ -88,14 +88,14 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
     rank = len(data.shape)
     if not 2 <= rank <= 5:
         return not_compiled(
-            f"input 0 has {counted(rank, 'axis', 'axes')}, and the CPU plugin takes 2 to 5",
+            f"input 0 has {counted(rank, 'axis', 'axes')}, but the CPU plugin supports 2 to 5",
             help="reshape input 0 to 2 to 5 axes",
             input=0,
         )
     if listed is None or listed == (1,) or (listed and {*range(2, rank)} <= {*listed} <= {*range(rank)}):
         return None
     return not_compiled(
-        f"input 1 (axes) is {list(listed)}; the CPU plugin takes [1], or all axes from 2 on, counted from 0",
+        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or all axes from 2 on, counted from 0",
         help="write [1] for the channels, or every axis from 2 on",
         input=1,
     )
@@ -154,8 +154,8 @@ def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
         if listed is not None and (rank is None or _is_tail(listed, rank, first)):
             return None
         return not_compiled(
-            f"input 1 (axes) is {axes.dtype}, and the reductions that the layer becomes take whole numbers",
-            help="let input 1 be of int64",
+            f"input 1 (axes) is {axes.dtype}, but the CPU plugin uses reductions, whose axes must be integers",
+            help="convert input 1 to int64",
             input=1,
             forbidden=True,
         )

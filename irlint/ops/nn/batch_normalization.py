@@ -21,10 +21,12 @@ TRAINING_OUTPUTS = Rule(
     "IRL326",
     "training-outputs-mismatch",
     Severity.ERROR,
-    "The number of outputs does not fit the training mode.",
-    why="""With `training_mode` BatchNormalization gives the running mean and variance as well, without it only Y; ONNX
-        Runtime refuses any other number of outputs.""",
-    fix="Remove the surplus outputs, or set `training_mode` to what the outputs say.",
+    "The number of outputs does not match the training mode.",
+    why=(
+        "With `training_mode`, BatchNormalization also returns the running mean and variance; without it, only Y. "
+        "ONNX Runtime refuses any other number of outputs."
+    ),
+    fix="Remove the extra outputs, or correct `training_mode`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] s, float[3] b, float[3] m, float[3] v) => (float[1,3,8] y, float[3] n, float[3] w)
 { y, n, w = BatchNormalization (x, s, b, m, v) }""",
@@ -40,8 +42,10 @@ VARIANCE_NEGATIVE = Rule(
     "variance-negative",
     Severity.WARNING,
     "A variance is negative or NaN.",
-    why="The values are divided by the square root of variance plus epsilon. A negative sum has no square root, and "
-    "the channel becomes NaN. Runtimes compute it without a message.",
+    why=(
+        "The values are divided by the square root of the variance plus epsilon. A negative sum has no square root, "
+        "so the channel becomes NaN. Runtimes compute this silently."
+    ),
     fix="Export the statistics again. A variance is at least 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b, float[2] m) => (float[1,2,3] y) <float[2] v = {1.0, -0.5}>
@@ -60,7 +64,8 @@ def _judge_variance(var: Tensor, epsilon: float) -> None:
     found = "NaN" if span.nans else f"{span.least:g}"
     warn(
         VARIANCE_NEGATIVE.fault(
-            f"input 4 (var) holds {found}, and epsilon is {epsilon:g}: the root of their sum does not exist",
+            f"input 4 (var) contains {found}, and epsilon is {epsilon:g}: their sum is negative, so it has no square "
+            "root",
             help="export the statistics again",
             input=4,
         )
@@ -87,7 +92,7 @@ def _expect_case(outputs: int) -> None:
     fault."""
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
-            f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or the 5 of training",
+            f"the node has {counted(outputs, 'output')}; before opset 14 it has 1, or 5 for training",
             help="remove the outputs from index 1 on",
         )
 
@@ -113,7 +118,7 @@ def batch_normalization(
             f"the node has {counted(context.outputs, 'output')}; with training_mode={training_mode} it has {wanted}",
             help="remove the outputs from index 1 on"
             if wanted == 1
-            else "name all three outputs, or unset training_mode",
+            else "add all three outputs, or remove training_mode",
             attribute="training_mode",
         )
     return y, Tensor(input_mean.dtype, statistics), Tensor(input_var.dtype, statistics)
@@ -209,7 +214,7 @@ def _ov_batch_normalized(
     channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)
     if same(channels, 0):
         raise CHANNEL_PARAMETERS.fault(
-            f"input {index}, {shape_text(data.shape)}, has 0 channels; there has to be at least 1",
+            f"input {index}, {shape_text(data.shape)}, has 0 channels; it needs at least 1",
             help="make sure that axis 1 is not empty",
             input=index,
         )

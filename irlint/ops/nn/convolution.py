@@ -208,7 +208,7 @@ def _binary_filters(layer: Layer) -> Fault | None:
     """What is wrong with filters that are constants: the CPU plugin packs no bits itself."""
     if 1 not in layer.fixed:
         return None
-    return types_at(1, allowed=("uint1",), becomes="of filters that are constants the CPU plugin takes")(layer)
+    return types_at(1, allowed=("uint1",), becomes="for constant filters, the CPU plugin supports")(layer)
 
 
 @openvino(

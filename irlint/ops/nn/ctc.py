@@ -35,8 +35,10 @@ CTC_MISMATCH = Rule(
     "ctc-shape-mismatch",
     Severity.ERROR,
     "The inputs of a CTC operation do not fit together.",
-    why="""The batch N and the number of steps T are the same in the scores, the labels and the lengths. OpenVINO
-        refuses the model.""",
+    why=(
+        "The batch size N and the number of steps T must be equal in the scores, the labels and the lengths. "
+        "Otherwise, OpenVINO refuses the model."
+    ),
     fix="Check the order of the axes: [T, N, C] in CTCGreedyDecoder, [N, T, C] in CTCGreedyDecoderSeqLen and CTCLoss.",
     bad=_CTC_GOOD.replace(
         "<dim>20</dim><dim>8</dim></port></output></layer>", "<dim>21</dim><dim>8</dim></port></output></layer>"
@@ -59,7 +61,7 @@ def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
             if dtype is not None and dtype not in types:
                 names = ", ".join(sorted(types))
                 return not_compiled(
-                    f"input {index} is {dtype}, and the CPU plugin takes {names}",
+                    f"input {index} is {dtype}, but the CPU plugin supports {names}",
                     help=f"convert input {index} to {one_of(types, dtype)}",
                     input=index,
                     forbidden=True,

@@ -22,7 +22,7 @@ def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
         return None
     if len(x) < 3:
         fault = RANK_MISMATCH.fault(
-            f"input 0 has {counted(len(x), 'axis', 'axes')}: expected are at least 3, batch, channels and spatial ones",
+            f"input 0 has {counted(len(x), 'axis', 'axes')}: expected at least 3, batch, channels and spatial ones",
             help="give input 0 a spatial axis (Unsqueeze)",
             input=0,
             severity=Severity.WARNING if len(x) == 2 else None,
@@ -94,7 +94,7 @@ def _compiled_target(layer: Layer) -> Fault | None:
     if not isinstance(target, Tensor) or target.shape is None or len(target.shape) == 1:
         return None
     return not_compiled(
-        f"input 1 (output_shape) is {shape_text(target.shape)}, where the CPU plugin takes a list",
+        f"input 1 (output_shape) is {shape_text(target.shape)}; the CPU plugin requires a list",
         help="make input 1 a list, with an entry for each spatial axis",
         input=1,
         forbidden=True,
@@ -111,7 +111,7 @@ def _compiled_indices(layer: Layer) -> Fault | None:
     if layer.attributes["index_element_type"] != "int64":
         return None
     return not_compiled(
-        "attribute `index_element_type` is i64, as it is by default: the CPU plugin gives int32 alone",
+        "attribute `index_element_type` is i64, its default, but the CPU plugin supports only int32",
         help="write i32",
         attribute="index_element_type",
     )

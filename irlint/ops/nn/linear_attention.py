@@ -41,14 +41,14 @@ def linear_attention(
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
     keys = per_head(size(key, 2, 3), kv_num_heads, "the hidden size of the key", index=1, attribute="kv_num_heads")
-    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected is one size"
+    text = f"the head size is {queries} in input 0 (query) and {keys} in input 1 (key); expected one size"
     head = equal(queries, keys, INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     _check_needed(decay, beta, update_rule)
     for index, name, gate, rules in ((4, "decay", decay, _DECAYING), (5, "beta", beta, _CORRECTING)):
         if gate is not None and update_rule not in rules:
             raise INPUTS_MISMATCH.fault(
-                f"input {index} ({name}) is given, and `update_rule` is {update_rule!r}, which takes none",
-                help=f"leave {name} out, or write {' or '.join(map(repr, rules))}",
+                f"input {index} ({name}) is given, and `update_rule` is {update_rule!r}, which does not use it",
+                help=f"remove {name}, or write {' or '.join(map(repr, rules))}",
                 input=index,
             )
     _check_gates(decay, beta, sequence, kv_num_heads=kv_num_heads, head=head)
@@ -79,7 +79,7 @@ def ms_linear_attention(
     sequence = _sequence(query, key, value)
     if q_num_heads < kv_num_heads and q_num_heads > 0 and kv_num_heads % q_num_heads:
         raise HEADS_MISMATCH.fault(
-            f"`q_num_heads` is {q_num_heads} and `kv_num_heads` is {kv_num_heads}: one has to divide the other",
+            f"`q_num_heads` is {q_num_heads} and `kv_num_heads` is {kv_num_heads}: one must divide the other",
             help="check the numbers of heads",
             attribute="kv_num_heads",
         )
@@ -90,8 +90,8 @@ def ms_linear_attention(
     _check_needed(decay, beta, update_rule)
     _check_gates(decay, beta, sequence, kv_num_heads=kv_num_heads, head=head)
     if state_window:
-        text = f"attribute `state_window` is {state_window}; ONNX Runtime refuses another number than 0 on the CPU"
-        advice = "write 0 where the model is to run on the CPU"
+        text = f"attribute `state_window` is {state_window}; on the CPU, ONNX Runtime supports only 0"
+        advice = "write 0 to run the model on the CPU"
         warn(ATTRIBUTE_OUT_OF_RANGE.fault(text, help=advice, attribute="state_window", severity=Severity.WARNING))
     window = (state_window,) if state_window > 0 else ()
     present = _present(query, past_state, (*window, sequence[0], kv_num_heads, head, values))
@@ -126,7 +126,7 @@ def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> Non
             f"the hidden size of the key (input 1) is {hidden}, and the head size of the query {head}: that makes "
             + (f"{hidden}/{head}" if rest else str(heads))
             + f" heads, which do not divide the {kv_num_heads} of `kv_num_heads`",
-            help="give the key heads that are as large as those of the query, and whose number divides kv_num_heads",
+            help="give the key the head size of the query, and a number of heads that divides kv_num_heads",
             input=1,
         )
 
@@ -136,7 +136,7 @@ def _check_needed(decay: Tensor | None, beta: Tensor | None, update_rule: Update
     for name, gate, rules in (("decay", decay, _DECAYING), ("beta", beta, _CORRECTING)):
         if gate is None and update_rule in rules:
             raise INPUTS_MISMATCH.fault(
-                f"`update_rule` is {update_rule!r}, which needs {name}, and that is left out",
+                f"`update_rule` is {update_rule!r}, which needs {name}, but {name} is missing",
                 help=f"connect {name}, or write another update_rule",
             )
 
@@ -159,8 +159,7 @@ def _check_gates(
         if found is None or other is None or _either(found, (kv_num_heads, other), f"{name} is for each head"):
             continue
         raise INPUTS_MISMATCH.fault(
-            f"axis 2 of input {index} ({name}) is {found}; expected is {kv_num_heads}, the heads of the value, or "
-            f"{other}",
+            f"axis 2 of input {index} ({name}) is {found}; expected {kv_num_heads}, the heads of the value, or {other}",
             help=f"give axis 2 of {name} {kv_num_heads} or {other} elements",
             input=index,
             marks=((index, 2),),

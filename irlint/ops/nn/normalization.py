@@ -22,8 +22,8 @@ CHANNEL_PARAMETERS = Rule(
     "channel-parameters-mismatch",
     Severity.ERROR,
     "A scale, bias, mean or variance does not have one element for each channel.",
-    why="Each channel of the input has a parameter of its own; runtimes refuse lists of any other length.",
-    fix="Give the parameter as many elements as the input has channels (axis 1); often a wrong weight was connected.",
+    why="Each channel of the input needs its own parameter. Runtimes refuse a list of any other length.",
+    fix="Give the parameter one element for each channel of the input (axis 1). Often a wrong weight is connected.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,8,8] x, float[32] s, float[32] b) => (float[1,64,8,8] y) { y = InstanceNormalization (x, s, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,8 +34,11 @@ GROUPS_MISMATCH = Rule(
     "IRL325",
     "normalization-groups-mismatch",
     Severity.ERROR,
-    "The channels cannot be divided into that many groups.",
-    why="Each group has the same number of channels, so their number must be a multiple of the number of groups.",
+    "The channels cannot be divided into the requested number of groups.",
+    why=(
+        "All groups have the same number of channels, so the number of channels must be a multiple of the number of "
+        "groups."
+    ),
     fix="Use a number of groups that divides the number of channels.",
     bad="""<ir_version: 10, opset_import: ["" : 21]>
 g (float[1,64,8] x, float[64] s, float[64] b) => (float[1,64,8] y) { y = GroupNormalization <num_groups = 12> (x, s, \
@@ -157,10 +160,10 @@ def group_normalization(
     """ONNX GroupNormalization-21: a scale and a bias for each channel."""
     if stash_type not in STASH_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `stash_type` is {stash_type}; the mean is worked out in a floating-point type: 1 (float), 10 "
+            f"attribute `stash_type` is {stash_type}; the mean is computed in a floating-point type: 1 (float), 10 "
             "(float16), "
             "11 (double) or 16 (bfloat16)",
-            help="leave `stash_type` out, which stands for float",
+            help="remove `stash_type`; it defaults to float",
             attribute="stash_type",
         )
     expect_rank(x, 0, least=2, what="X")
@@ -181,9 +184,8 @@ def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str)
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
     fault = CHANNEL_PARAMETERS.fault(
-        f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, ONNX "
-        "Runtime uses the one "
-        "for all of them",
+        f"input {index} ({name}) is {shape_text(shape)}: the specification requires an element for each channel, but "
+        "ONNX Runtime uses the single one for all of them",
         help=f"give input {index} the shape {shape_text((channels,))}",
         input=index,
         severity=Severity.WARNING,
@@ -238,7 +240,7 @@ def _compiled_types(layer: Layer) -> Fault | None:
     if None in types or len(set(types)) == 1:
         return None
     return not_compiled(
-        f"the data are {types[0]}, scale {types[1]} and bias {types[2]}, and they have to be of one element type",
+        f"the data are {types[0]}, scale {types[1]} and bias {types[2]}; their element types must be equal",
         help=f"convert scale and bias to {types[0]}",
         input=1 if types[1] != types[0] else 2,
         forbidden=True,
@@ -254,10 +256,9 @@ def _compiled_matrix(layer: Layer) -> Fault | None:
     if index is None:
         return None
     return not_compiled(
-        f"input 0 is {shape_text(data.shape)}, and the CPU plugin takes a matrix only where all sizes are known; a "
-        "size of "
-        f"input {index} is open",
-        help="write the sizes, or give the data an axis of size 1 behind the channels",
+        f"input 0 is {shape_text(data.shape)}, but the CPU plugin supports a matrix only if all sizes are known; a "
+        f"size of input {index} is dynamic",
+        help="write the sizes, or give the data an axis of size 1 after the channels",
         input=index,
     )
 
@@ -271,7 +272,7 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
     expect_rank(data, 0, least=2, what="data")
     channels = channels_of(data.shape)
     channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
-    merged((None, scale.shape, bias.shape), why="scale and bias have to be of one shape")
+    merged((None, scale.shape, bias.shape), why="scale and bias must have the same shape")
     expect_groups(num_groups, channels, "num_groups")
     return Tensor(data.dtype, data.shape)
 

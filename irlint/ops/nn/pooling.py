@@ -83,7 +83,7 @@ def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
         if same(x[axis], 0):
             raise WINDOW_EXCEEDS_INPUT.fault(
                 f"input 0 is {shape_text(x)}: axis {axis} is 0, and there is nothing to pool",
-                help=f"feed an input with at least 1 on axis {axis}",
+                help=f"use an input with a size of at least 1 on axis {axis}",
                 input=0,
                 marks=((0, axis),),
                 aligned="left",
@@ -185,7 +185,7 @@ def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
     for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
         if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
-                f"spatial axis {position} is padded by {begin} and {end}; they have to be at least 0",
+                f"spatial axis {position} is padded by {begin} and {end}; padding must be at least 0",
                 help="pad by 0 or more",
                 attribute="pads_begin" if begin < 0 else "pads_end",
             )
@@ -211,8 +211,8 @@ def _expect_data_in_windows(window: Window) -> None:
         if isinstance(span, int) and max(pads) >= span:
             axis = window.first + position
             raise WINDOW_EXCEEDS_INPUT.fault(
-                f"axis {axis} is padded by {pads[0]} and {pads[1]}, and the window spans {span}: with exclude-pad the "
-                "average of a window in the padding has no element",
+                f"axis {axis} is padded by {pads[0]} and {pads[1]}, and the window spans {span}: with exclude-pad, a "
+                "window in the padding has no element to average",
                 help=f"pad by at most {span - 1}, or write exclude-pad as false",
                 input=0,
                 marks=((0, axis),),
@@ -227,8 +227,8 @@ def _compiled_indices(layer: Layer) -> Fault | None:
     if dtype not in _NO_INDICES or 1 not in layer.used:
         return None
     return not_compiled(
-        f"input 0 is {dtype}, and the CPU plugin gives no indices of its maxima",
-        help="convert input 0 to float32, or leave the indices unused",
+        f"input 0 is {dtype}, and the CPU plugin returns no indices of its maxima",
+        help="convert input 0 to float32, or do not use the indices",
         input=0,
     )
 
@@ -311,7 +311,7 @@ def _dilated(layer: Layer) -> Fault | None:
         return None
     ones = ",".join("1" for _ in layer.attributes.get("kernel") or (1, 1))
     return not_compiled(
-        "`dilations` is not written, for which the specification takes 1 and the CPU plugin of OpenVINO 2026.4 crashes",
+        "`dilations` is missing: it defaults to 1 in the specification, but the CPU plugin of OpenVINO 2026.4 crashes",
         help=f'write dilations="{ones}"',
         attribute="dilations",
     )

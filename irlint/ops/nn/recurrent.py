@@ -196,7 +196,7 @@ def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault 
         if not isinstance(r, Tensor) or not r.shape or same(r.shape[-1], cell.hidden_size) is not False:
             return None
         return not_compiled(
-            f"`hidden_size` is {cell.hidden_size} and the weights say {r.shape[-1]}",
+            f"`hidden_size` is {cell.hidden_size}, but the weights have {r.shape[-1]}",
             help=f'write hidden_size="{r.shape[-1]}"',
             attribute="hidden_size",
             forbidden=True,
@@ -247,9 +247,8 @@ def ov_lstm_cell_with_peepholes(
     check(p, Expected(6, "P", (("3*hidden_size", product((3, hidden))),), WEIGHTS_MISMATCH))
     if p is None and same(hidden, cell.hidden_size) is False:
         raise WEIGHTS_MISMATCH.fault(
-            f"`hidden_size` is {cell.hidden_size} and the states have {hidden}: OpenVINO makes input 6 (P) of "
-            "3*hidden_size zeros, "
-            "which it then refuses",
+            f"`hidden_size` is {cell.hidden_size} and the states have {hidden}: OpenVINO adds an input 6 (P) of "
+            "3*hidden_size zeros, and then refuses it",
             help=f'write hidden_size="{hidden}"',
             attribute="hidden_size",
         )
@@ -405,5 +404,5 @@ without_rule(
     "AUGRUCell",
     "AUGRUSequence",
     domain=OPENVINO,
-    help="write the operations that it stands for: OpenVINO makes this one for itself, and reads it from no file",
+    help="write its operations instead: OpenVINO creates this one internally and does not read it from a file",
 )

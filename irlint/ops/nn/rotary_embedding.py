@@ -29,7 +29,7 @@ def rotary_embedding(
     if num_heads is not None and num_heads < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `num_heads` is {num_heads}; it has to be at least 0",
-            help="write the number of heads, or leave it out for four axes",
+            help="write the number of heads, or remove it for four axes",
             attribute="num_heads",
         )
     head = _rotated_head(x, num_heads)
@@ -38,8 +38,8 @@ def rotary_embedding(
     if not rotary_embedding_dim and head is not None and divisible(head, 2) is False:
         warn(
             HEADS_MISMATCH.fault(
-                f"the head size is {head}, which is odd: the specification requires two halves to rotate",
-                help="give the heads an even size",
+                f"the head size is {head}, which is odd, but the specification rotates two halves",
+                help="use an even head size",
                 input=0,
                 severity=Severity.WARNING,
             )
@@ -67,7 +67,7 @@ def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> No
         return
     raise INDEX_OUT_OF_RANGE.fault(
         f"{what} are rows of input {cache}: it has {rows}, and {count} are needed",
-        help=f"feed sequences of at most {rows}, or make the table longer",
+        help=f"feed sequences of at most {rows}, or add rows to the table",
         input=cache,
         marks=((cache, 0),),
     )
@@ -88,7 +88,7 @@ def _rotated_head(x: Tensor, num_heads: int | None) -> MaybeDim:
         return x.shape[3]
     if len(x.shape) != 3:
         raise INPUTS_MISMATCH.fault(
-            f"input 0 is {shape_text(x.shape)}; expected are 3 axes [batch, length, hidden size] or 4",
+            f"input 0 is {shape_text(x.shape)}; expected 3 axes [batch, length, hidden size] or 4",
             help="reshape it to [batch, heads, length, head size]",
             input=0,
         )

@@ -53,7 +53,7 @@ def _check_extra_type(dtype: str | None, tensor: Tensor | None, index: int, *, b
         return
     allowed = f"bool or {dtype}" if booleans else dtype
     raise ELEMENT_TYPE_REFUSED.fault(
-        f"input {index} is {tensor.dtype}; beside a query of {dtype} it has to be {allowed}",
+        f"input {index} is {tensor.dtype}; with a query of {dtype}, it must be {allowed}",
         help=f"convert input {index} to {dtype}",
         input=index,
     )
@@ -63,7 +63,7 @@ def _check_ranks(tensors: Sequence[Tensor]) -> None:
     for index, tensor in enumerate(tensors):
         if tensor.shape is not None and len(tensor.shape) < 3:
             raise INPUTS_MISMATCH.fault(
-                f"input {index} is {shape_text(tensor.shape)}; expected are at least 3 axes",
+                f"input {index} is {shape_text(tensor.shape)}; expected at least 3 axes",
                 help="reshape it to [batch, heads, length, head size]",
                 input=index,
             )
@@ -76,11 +76,11 @@ def _shared_axes(query: Tensor, key: Tensor, value: Tensor) -> tuple[Shape | Non
     lead = joined_shapes([shape[:-2] for shape in shapes], INPUTS_MISMATCH, text, index=1)
     q, k, v = query.shape, key.shape, value.shape
     if q and k:
-        text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected is one size"
+        text = f"the head size is {q[-1]} in input 0 (query) and {k[-1]} in input 1 (key); expected one size"
         equal(q[-1], k[-1], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     keys = narrower(k[-2] if k else None, v[-2] if v else None)
     if k and v:
-        text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected is one length"
+        text = f"the length is {k[-2]} in input 1 (key) and {v[-2]} in input 2 (value); expected one length"
         equal(k[-2], v[-2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
     return lead, q[-2] if q else None, keys
 
@@ -93,7 +93,7 @@ def _under_mask(
         return lead, length
     if len(mask.shape) == 1:
         raise MASK_MISMATCH.fault(
-            f"input 3 (attention_mask) is {shape_text(mask.shape)}; expected are at least 2 axes, or none",
+            f"input 3 (attention_mask) is {shape_text(mask.shape)}; expected at least 2 axes, or none",
             help=MASK_MISMATCH.advice,
             input=3,
         )
@@ -107,7 +107,7 @@ def _under_mask(
 def _check_sink(sink: Tensor | None, query: Shape | None) -> None:
     if sink is None or sink.shape is None or query is None:
         return
-    text = f"input 5 (sink) is {shape_text(sink.shape)}; expected are the axes of the query, with 1 as the last one"
+    text = f"input 5 (sink) is {shape_text(sink.shape)}; expected the axes of the query, with 1 as the last one"
     if len(sink.shape) != len(query) or not agree(sink.shape[-1], 1, "the last axis of the sink is 1"):
         raise INPUTS_MISMATCH.fault(text, help="give the sink the axes [batch or 1, heads, length or 1, 1]", input=5)
     joined_shapes((sink.shape[:-1], query[:-1]), INPUTS_MISMATCH, text, index=5)

@@ -20,10 +20,15 @@ TARGET_MISMATCH = Rule(
     "loss-target-mismatch",
     Severity.ERROR,
     "The targets of a loss do not fit its scores.",
-    why="""Scores are [N, C, d1, …]: a number for each of C classes. Targets name one class at each place and have no
-        axis of classes: [N, d1, …]. Weights are one for each class. Runtimes refuse other shapes when they load the
-        model.""",
-    fix="Give the targets the shape of the scores without axis 1; class probabilities as targets need another loss.",
+    why=(
+        "Scores have the shape [N, C, d1, …], with one number for each of the C classes. Targets contain class "
+        "indices and have no class axis: [N, d1, …]. Weights have one element per class. Runtimes refuse other "
+        "shapes when they load the model."
+    ),
+    fix=(
+        "Give the targets the shape of the scores without axis 1. If the targets are class probabilities, use "
+        "another loss."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[8,10] x, int64[9] target) => (float loss) { loss = NegativeLogLikelihoodLoss (x, target) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,12 +39,13 @@ GROUPS_UNEVEN = Rule(
     "IRL516",
     "training-inputs-uneven",
     Severity.ERROR,
-    "The inputs of a training operator do not come in the groups that it takes.",
-    why="""An optimizer takes, after rate and count, all tensors that it optimizes, then as many gradients, then as
-        many of each of its states, and gives as many back; Gradient takes one input for each name in `xs` and `zs` and
-        gives one for each in
-`xs`.""",
-    fix="Connect one tensor of each kind for each tensor that is optimized, kind by kind.",
+    "The inputs of a training operator do not form complete groups.",
+    why=(
+        "After the rate and the count, an optimizer needs all optimized tensors, then one gradient for each, then "
+        "one tensor of each state for each; it returns the updated tensors and states. Gradient needs one input for "
+        "each name in `xs` and `zs`, and returns one output for each name in `xs`."
+    ),
+    fix="For each optimized tensor, connect one tensor of each kind, in the order of the kinds.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
 g (float r, int64 t, float[2] x, float[2] dx) => (float[2] y) { y = ai.onnx.preview.training.Adagrad (r, t, x, dx) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.preview.training" : 1]>
@@ -51,7 +57,7 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
     """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
-        expected = f"expected is [{scores[1]}], one for each class; ONNX Runtime looks only at the classes that occur"
+        expected = f"expected [{scores[1]}], one for each class; ONNX Runtime checks only the classes that occur"
         warn(
             _loss_fault(scores, weight, ((0, 1), (2, 0)), name="weight", expected=expected, input=2).lowered(
                 Severity.WARNING
@@ -61,13 +67,13 @@ def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None)
         return target if scores is None else (scores[0], *scores[2:])
     places = (scores[0], *scores[2:])
     if len(places) != len(target):
-        expected = f"expected are {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
+        expected = f"expected {counted(len(places), 'axis', 'axes')}, {shape_text(places)}"
         raise _loss_fault(scores, target, (), name="target", expected=expected, input=1)
     result: list[MaybeDim] = []
     for axis, (a, b) in enumerate(zip(places, target)):
         own = axis + (axis > 0)
         if not agree(a, b, f"axis {own} of the scores is axis {axis} of the targets"):
-            expected = f"axis {axis} is {b}, expected is axis {own} of input 0, {a}"
+            expected = f"axis {axis} is {b}, expected axis {own} of input 0, {a}"
             raise _loss_fault(scores, target, ((0, own), (1, axis)), name="target", expected=expected, input=1)
         result.append(b if a is None or (isinstance(b, int) and not isinstance(a, int)) else a)
     return tuple(result)
@@ -128,16 +134,16 @@ def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[
     count, rest = divmod(len(inputs), groups)
     if rest:
         raise GROUPS_UNEVEN.fault(
-            f"{counted(len(inputs), 'input')} follow rate and count; the operator takes {groups} for each tensor that "
-            "it optimizes",
-            help="connect tensors, gradients and states in equal numbers",
+            f"{counted(len(inputs), 'input')} follow rate and count; the operator needs {groups} for each optimized "
+            "tensor",
+            help="connect the same number of tensors, gradients and states",
             input=2,
         )
     if context.outputs > count * (states + 1):
         raise GROUPS_UNEVEN.fault(
-            f"{counted(context.outputs, 'output')}; the operator gives {states + 1} for each of "
+            f"{counted(context.outputs, 'output')}; the operator returns {states + 1} for each of "
             f"{counted(count, 'tensor')}",
-            help=f"name at most {counted(count * (states + 1), 'output')}",
+            help=f"use at most {counted(count * (states + 1), 'output')}",
         )
     kept = (*inputs[:count], *inputs[2 * count :])
     return tuple(Tensor(x.dtype, x.shape) for x in kept)
@@ -196,7 +202,7 @@ def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, co
         raise GROUPS_UNEVEN.fault(
             f"{counted(len(inputs), 'input')} and {context.outputs} outputs; `xs` names {len(xs)} tensors and `zs` "
             f"{names - len(xs)}: "
-            f"expected are {counted(names, 'input')} and at most {len(xs)} outputs",
+            f"expected {counted(names, 'input')} and at most {len(xs)} outputs",
             help="connect an input for each name in `xs` and `zs`, and an output for each in `xs`",
         )
     return tuple(Tensor(x.dtype, x.shape) for x in inputs[: len(xs)])

@@ -44,12 +44,14 @@ OUTPUT_SHAPE_UNREACHABLE = Rule(
     "IRL319",
     "output-shape-unreachable",
     Severity.WARNING,
-    "A transposed convolution is to give more elements than its windows reach, and not all runtimes do.",
-    why="""From n elements, a window of k and a stride of s come s * (n - 1) + k elements, and up to s - 1 more that a
-        convolution back would leave out. Beyond that ONNX Runtime refuses the node ("inconsistent with input spatial
-        dimensions"),
-also where the specification allows it: an `output_padding` below the dilation.""",
-    fix="Ask for fewer elements (`output_shape`, `output_padding`), and add the rest with a Pad node.",
+    "A transposed convolution requests a larger output than all runtimes support.",
+    why=(
+        "With n elements, a window of k and a stride of s, the windows cover s * (n - 1) + k elements. Up to s - 1 "
+        "more are possible, because a convolution with that stride ignores them. ONNX Runtime refuses a larger "
+        'output ("inconsistent with input spatial dimensions"), even where the specification allows it: for an '
+        "`output_padding` below the dilation."
+    ),
+    fix="Request a smaller output (`output_shape`, `output_padding`), and add the missing elements with a Pad node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,20,20] y) {
   y = ConvTranspose <strides = [2, 2], output_shape = [20, 20]> (x, w)
@@ -156,7 +158,7 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
         if extra >= max(stride, dilation):
             raise ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation {dilation}: "
-                "it has to be less than one of them",
+                "it must be less than one of them",
                 help=f"write at most {max(stride, dilation) - 1}",
                 attribute="output_padding",
             )
@@ -166,7 +168,7 @@ def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
                     f"entry {position} of `output_padding` is {extra}, the stride {stride} and the dilation "
                     f"{dilation}: "
                     '"must be less than the corresponding stride/dilation dimension" by the specification, '
-                    "less than the stride by ONNX Runtime",
+                    "but less than the stride in ONNX Runtime",
                     help=f"write at most {stride - 1}, and add the rest with a Pad node",
                     attribute="output_padding",
                 )
@@ -187,7 +189,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
                 OUTPUT_SHAPE_UNREACHABLE.fault(
                     f"`output_shape` is {list(sizes)}: {wanted} on axis {window.first + position}, where input 0 is "
                     f"{size}, "
-                    f"the stride {stride} and the window spans {span}, which reach {full} at most",
+                    f"the stride {stride} and the window spans {span}, so the windows cover at most {full}",
                     help=f"write at most {full}, and add the rest with a Pad node",
                     attribute="output_shape",
                 )
@@ -195,15 +197,14 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
 
 
 def _known_target(layer: Layer) -> Fault | None:
-    """What is wrong with an output shape that is worked out when the model runs: the plugin wants some size of the data
+    """What is wrong with an output shape that is computed when the model runs: the plugin wants some size of the data
     open."""
     if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
-        "input 2 (output_shape) is worked out when the model runs, and all sizes of input 0 are known: the CPU plugin "
-        "takes a "
-        "constant there",
-        help="let input 2 be a constant, or leave a size of input 0 open",
+        "input 2 (output_shape) is computed when the model runs, and all sizes of input 0 are known: the CPU plugin "
+        "requires a constant",
+        help="make input 2 a constant, or make a size of input 0 dynamic",
         input=2,
     )
 
@@ -282,7 +283,7 @@ def _given_sizes(output_shape: Tensor, count: int) -> Shape:
     for position, size in enumerate(sizes):
         if at_least(size, 0) is False:
             raise OPERAND_MISMATCH.fault(
-                f"entry {position} of input 2 (output_shape) is {size}; a size is at least 0",
+                f"entry {position} of input 2 (output_shape) is {size}; a size must be at least 0",
                 help="write the size of the output on each spatial axis",
                 input=2,
             )

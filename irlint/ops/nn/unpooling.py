@@ -63,7 +63,7 @@ def _expect_unpooled(x: Shape, given: Shape, window: Window) -> None:
         if agree(dim, wanted, why) if axis < 2 else reaches(dim, wanted, why):
             continue
         raise OPERAND_MISMATCH.fault(
-            f"input 2 (output_shape) is {shape_text(given)}: entry {axis} is {dim}, expected is "
+            f"input 2 (output_shape) is {shape_text(given)}: entry {axis} is {dim}, expected "
             f"{'' if axis < 2 else 'at least '}{wanted}",
             help=f"write {wanted} for entry {axis}",
             input=2,
@@ -144,7 +144,7 @@ def _image_channels(x: Shape, elements: MaybeDim) -> MaybeDim:
         elements, x[1], f"axis 1 of input 0 are blocks of {counted(elements, 'element')}"
     ):
         raise OPERAND_MISMATCH.fault(
-            f"input 0 is {shape_text(x)}: axis 1 is {x[1]}, no multiple of the {counted(elements, 'element')} of a "
+            f"input 0 is {shape_text(x)}: axis 1 is {x[1]}, not a multiple of the {counted(elements, 'element')} of a "
             "block",
             help=f"give axis 1 a multiple of {elements}, or correct block_shape",
             input=0,

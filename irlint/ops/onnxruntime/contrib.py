@@ -149,8 +149,8 @@ def tokenizer(
         expect_regex(tokenexp, "tokenexp", least=1)
     if separators == ():
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            "attribute `separators` is an empty list; ONNX Runtime takes at least one expression",
-            help='write separators, or one empty text ([""]) for a token of each character',
+            "attribute `separators` is an empty list; ONNX Runtime needs at least one expression",
+            help='write separators, or one empty string ([""]) for one token per character',
             attribute="separators",
         )
     for separator in separators or ():
@@ -193,8 +193,8 @@ def flex_attention(
     check(v, Expected(2, "V", (("batch_size", batch), *lengths, ("v_head_size", size(v, 3, 4))), INPUTS_MISMATCH))
     if isinstance(shared, int) and shared > 0 and not divides(shared, heads, "a key's head serves a group of heads"):
         raise HEADS_MISMATCH.fault(
-            f"the query has {heads} heads and the key {shared}: {heads} is no multiple of {shared}",
-            help="let the number of the key's heads divide that of the query's",
+            f"the query has {heads} heads and the key {shared}: {heads} is not a multiple of {shared}",
+            help="use a number of key heads that divides the number of query heads",
             input=1,
         )
     dtype = "float64" if q.dtype == "float64" else "float32"
@@ -217,8 +217,8 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
     if known is None or (len(known) == 4 and all(agree(a, b, why) for a, b in zip(known, scores.shape))):
         return
     raise BODY_TYPES.fault(
-        f"`{name}` gives {shape_text(known)} for the scores {shape_text(scores.shape)}: it keeps their shape",
-        help=f"let `{name}` change only the numbers",
+        f"`{name}` gives {shape_text(known)} for the scores {shape_text(scores.shape)}: it must keep their shape",
+        help=f"change only the values in `{name}`, not the shape",
         attribute=name,
     )
 
@@ -333,7 +333,7 @@ def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> 
     if size < 1 or step < 1:
         name, value = ("size", size) if size < 1 else ("step", step)
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{name}` is {value}; expected is at least 1", help="use 1 or more", attribute=name
+            f"attribute `{name}` is {value}; expected at least 1", help="use 1 or more", attribute=name
         )
     if input.shape is None:
         return Tensor(input.dtype)
@@ -341,7 +341,7 @@ def unfold_tensor(input: Tensor, *, dim: int = -1, size: int, step: int = 1) -> 
     whole_size = input.shape[at]
     if not reaches(whole_size, size, f"a window of {size} lies inside axis {at}"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `size` is {size} and axis {at} of input 0 is {whole_size}: a window lies inside the axis",
+            f"attribute `size` is {size} and axis {at} of input 0 is {whole_size}: a window must fit into the axis",
             help=f"use at most {whole_size}",
             attribute="size",
         )
@@ -385,9 +385,7 @@ def word_conv_embedding(
     return Tensor(w.dtype, None if sequence.shape is None else (*sequence.shape[:1], width))
 
 
-without_rule(
-    "ATen", help="export the model again without the fallback to ATen: the node stands for an operator of PyTorch"
-)
+without_rule("ATen", help="export the model again without the fallback to ATen: the node calls an operator of PyTorch")
 
 
 # --- channels in blocks -----------------------------------------------------------------------------------------------
@@ -429,14 +427,14 @@ def nchwc_upsample(
     """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
     if mode == "nearest" and coordinate_transformation_mode != "asymmetric":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; with mode nearest it is "
-            "asymmetric",
-            help="leave it out",
+            f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; in mode nearest, it "
+            "must be asymmetric",
+            help="remove it",
             attribute="coordinate_transformation_mode",
         )
     if any(scales[at : at + 1] not in ((), (1,)) for at in (0, 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `scales` is {list(scales)}; batch and channels keep their size",
+            f"attribute `scales` is {list(scales)}; batch and channels must keep their size",
             help="write 1 for the first two axes",
             attribute="scales",
         )

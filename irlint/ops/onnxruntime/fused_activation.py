@@ -77,8 +77,8 @@ def bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
     last = x.shape[-1]
     if not divides(2, last, f"axis {len(x.shape) - 1} is split in two halves"):
         raise OPERAND_SHAPE.fault(
-            f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split in two and has to be "
-            "even",
+            f"axis {len(x.shape) - 1} of input 0, {shape_text(x.shape)}, is {last}; it is split into two halves, so "
+            "it must be even",
             help="make it even",
             input=0,
             marks=((0, len(x.shape) - 1),),
@@ -169,7 +169,7 @@ def image_scaler(x: Tensor, *, bias: tuple[float, ...] = (), scale: float = 1.0)
     if not agree(channels, len(bias), "there is a bias for each channel"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `bias` has {counted(len(bias), 'entry', 'entries')} and axis 1 of input 0 is {channels}: "
-            "expected is one for each",
+            "expected one for each",
             help=f"give `bias` {counted(channels, 'entry', 'entries')}",
             attribute="bias",
         )

@@ -40,7 +40,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
         return hidden, hidden
     if len(qkv_hidden_sizes) != 3 or qkv_hidden_sizes[0] != qkv_hidden_sizes[1]:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected are three sizes, the first two of them equal",
+            f"`qkv_hidden_sizes` is {list(qkv_hidden_sizes)}; expected three sizes, the first two of them equal",
             help="write the hidden sizes of query, key and value",
             attribute="qkv_hidden_sizes",
         )
@@ -49,9 +49,8 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
     whole = sum(qkv_hidden_sizes)
     if not agree(bias, whole, "the hidden sizes cover the columns of the weights"):
         raise FUSED_MISMATCH.fault(
-            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, which is {whole} in "
-            "all",
-            help="let the three sizes add up to the columns of the weights",
+            f"the weights have {bias} columns and `qkv_hidden_sizes` is {list(qkv_hidden_sizes)}, whose sum is {whole}",
+            help="use three sizes whose sum is the number of columns of the weights",
             input=1,
         )
     return qkv_hidden_sizes[0], qkv_hidden_sizes[2]
@@ -141,7 +140,7 @@ def expect_mask(
         _require_one(mask.shape, shapes, f"{name} has one of the shapes {' or '.join(map(shape_text, shapes))}")
         return
     raise MASK_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed is {' or '.join(map(shape_text, shapes))}: the "
+        f"input {index} ({name}) is {shape_text(mask.shape)}; allowed: {' or '.join(map(shape_text, shapes))}: the "
         "batch "
         f"is {batch}, the queries are {length} long and the keys {total_length}",
         help=f"give {name} one of these shapes",

@@ -36,9 +36,8 @@ def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
             warn(fault.lowered(Severity.WARNING))
             return shape
     raise UNIDIRECTIONAL_MISMATCH.fault(
-        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes have to be the "
-        "same",
-        help="give both inputs one shape",
+        f"input 1 (skip) is {shape_text(skip)} and input 0 is {shape_text(shape)}: the last two axes must be equal",
+        help="give both inputs the same shape",
         input=1,
         marks=tuple(
             mark

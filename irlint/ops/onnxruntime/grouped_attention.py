@@ -59,13 +59,13 @@ def _grouped(
     num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
         raise HEADS_MISMATCH.fault(
-            f"`num_heads` is {num_heads} and `kv_num_heads` is {kv_num_heads}: the second has to divide the first",
+            f"`num_heads` is {num_heads} and `kv_num_heads` is {kv_num_heads}: the second must divide the first",
             help="check the numbers of heads",
             attribute="kv_num_heads",
         )
     if (key is None) != (value is None):
         raise INPUTS_MISMATCH.fault(
-            "key and value have to be given both, or neither where they are packed into the query",
+            "connect both key and value, or neither if they are packed into the query",
             help="connect both inputs",
             input=1 if key is None else 2,
         )

@@ -41,7 +41,7 @@ def ms_rotary_embedding(
         check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     if rotary_embedding_dim > 0 and num_heads == 0:
         raise HEADS_MISMATCH.fault(
-            "`rotary_embedding_dim` is written and `num_heads` is not; ONNX Runtime takes the one only with the other",
+            "`rotary_embedding_dim` is present without `num_heads`; ONNX Runtime needs both",
             help="write `num_heads`",
             attribute="rotary_embedding_dim",
         )
@@ -75,7 +75,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
     if isinstance(wide, int) and wide > 0 and not divides(2 * wide, hidden, "the heads divide the hidden size"):
         raise FUSED_MISMATCH.fault(
             f"axis 1 of input 2 (cos_cache) is {wide}, half of a head of {2 * wide}; "
-            f"the hidden size of input 0 is {hidden}, which is no multiple of it",
+            f"the hidden size of input 0 is {hidden}, which is not a multiple of it",
             help="give the tables half of the head size as axis 1",
             input=2,
             marks=((2, 1),),
@@ -256,10 +256,9 @@ def _check_clipping(swiglu_limit_after_activation: int) -> None:
         return
     warn(
         ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification 1 "
-            "asks for "
-            "CUDA, and ONNX Runtime refuses it on the CPU",
-            help="write 0 where the model is to run on the CPU",
+            f"attribute `swiglu_limit_after_activation` is {swiglu_limit_after_activation}; by its specification, 1 "
+            "needs CUDA, and ONNX Runtime refuses it on the CPU",
+            help="write 0 to run the model on the CPU",
             attribute="swiglu_limit_after_activation",
             severity=Severity.WARNING,
         )
@@ -270,7 +269,7 @@ def _check_chosen(router_probs: Tensor, k: int) -> None:
     """Makes sure that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     expect_attribute(k, 1, "k")
     experts = size(router_probs, 1, 2)
-    if not reaches(experts, k, "there are as many experts as are chosen"):
+    if not reaches(experts, k, "k experts exist"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `k` is {k}, and there are {experts} experts: axis 1 of input 1 is {experts}",
             help=f"choose at most {experts} experts",

@@ -22,7 +22,7 @@ def _enough_levels(layer: Layer) -> Fault | None:
     if levels not in (0, 1) or is_taken_apart or not {1, 2, 3, 4} <= layer.fixed:
         return None
     return not_compiled(
-        f"attribute `levels` is {levels}, and the CPU plugin asks for at least 2",
+        f"attribute `levels` is {levels}, but the CPU plugin requires at least 2",
         help="use the number of quantization levels, such as 256",
         attribute="levels",
         forbidden=True,
@@ -46,7 +46,7 @@ def _fused_type(layer: Layer) -> Fault | None:
     if not has_rank or 0 not in layer.direct:
         return None
     return not_compiled(
-        f"input 0 is {dtype} and the limits are constants; the CPU plugin quantizes no {dtype} in {levels} levels",
+        f"input 0 is {dtype} and the limits are constants; the CPU plugin cannot quantize {dtype} in {levels} levels",
         help="convert input 0 to float32",
         input=0,
     )
@@ -67,7 +67,7 @@ def _along_axis_2(layer: Layer) -> Fault | None:
     return not_compiled(
         f"the limits have sizes on axis 2 of input 0, which is {shape_text(data.shape)}; the CPU plugin does not "
         "quantize an input of the model "
-        "along that axis" + ("" if layer.sizes(0) else " where sizes are open"),
+        "along that axis" + ("" if layer.sizes(0) else " if sizes are dynamic"),
         help="use limits of one element, or of axis 1",
         input=1,
     )
@@ -148,7 +148,7 @@ def fake_quantize(
 
 def _levels_fault(levels: int) -> Fault:
     return ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `levels` is {levels}; the specification asks for at least 2, and OpenVINO does not check",
+        f"attribute `levels` is {levels}; the specification requires at least 2, and OpenVINO does not check it",
         help="use the number of quantization levels, such as 256",
         attribute="levels",
         severity=Severity.WARNING,

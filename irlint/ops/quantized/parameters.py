@@ -20,12 +20,12 @@ SCALE_UNUSABLE = Rule(
     "IRL730",
     "quantization-scale-unusable",
     Severity.WARNING,
-    "A quantization scale is 0, negative, infinite or NaN, or leaves nothing of a number.",
-    why="Values are divided by their scale when they are quantized, and multiplied by it when they are read back. A "
-    "scale of 0 erases them, a negative one flips the signs, infinity and NaN spread to every result. Divided by a "
-    "scale below the normal numbers of float32 they are infinite, as are products with one above 2.67e36. Runtimes "
-    "compute it without a message.",
-    fix="Export the model again from data that the scale was measured on. A scale is above 0.",
+    "A quantization scale is 0, negative, infinite or NaN, or too small or large for float32.",
+    why="Quantization divides values by the scale, and dequantization multiplies by it. A scale of 0 erases the values, "
+    "a negative one flips their signs, and infinity or NaN spreads to every result. Values divided by a scale below the "
+    "normal numbers of float32 are infinite, and so are products with a scale above 2.67e36. Runtimes compute this "
+    "silently.",
+    fix="Export the model again with representative calibration data. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -37,10 +37,9 @@ ZERO_POINT_LEFT_OUT = Rule(
     "IRL373",
     "quantization-zero-point-left-out",
     Severity.ERROR,
-    "A zero point is left out by the empty name, but ONNX Runtime requires it.",
-    why="The schema declares the zero point optional, but ONNX Runtime reads its type and refuses the model when it "
-    "loads it. Only a trailing zero point may be absent.",
-    fix="Write a zero point of 0.",
+    "A zero point is omitted by an empty name, but ONNX Runtime requires it.",
+    why="By the schema, the zero point is optional. ONNX Runtime reads its type, however, and refuses the model when it loads it. Only a trailing zero point may be omitted.",
+    fix="Add a zero point of 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft.QLinearAdd (a, s, , b, s, z, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
@@ -55,7 +54,7 @@ def expect_zero_points(context: Context, *parameters: Parameter) -> None:
     for index, name, tensor in parameters:
         if tensor is None and index < len(context.node.inputs):
             raise ZERO_POINT_LEFT_OUT.fault(
-                f"input {index} ({name}) is left out, and ONNX Runtime takes its type from there",
+                f"input {index} ({name}) is omitted, but ONNX Runtime reads the type from it",
                 help=f"write a zero point of 0 as input {index}",
                 input=index,
             )
@@ -77,8 +76,7 @@ def expect_one_number(*parameters: Parameter) -> None:
         _judge_values(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator takes a scalar or a list of one "
-                "element",
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; the operator requires a scalar or a list of one element",
                 help=f"make input {index} a scalar",
                 input=index,
             )
@@ -108,12 +106,12 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
         fault = OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(tensor.shape)}; "
             + (
-                'one for each row: the specification allows "per row quantization", ONNX Runtime fails at anything but '
+                'one for each row: the specification allows "per row quantization", but ONNX Runtime accepts only '
                 "a single number"
                 if fits
-                else f"expected is a scalar, or one for each of {rows} rows"
+                else f"expected a scalar, or one for each of {rows} rows"
             ),
-            help="quantize the whole of it by one number",
+            help="use one scale for the complete tensor",
             input=index,
             severity=Severity.WARNING if fits else None,
         )
@@ -144,7 +142,7 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
             wanted = stacked
         if not _agrees(tensor.shape, wanted, f"input {index} has a number for each column"):
             raise OPERAND_SHAPE.fault(
-                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or one for each of "
+                f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or one for each of "
                 f"{columns} "
                 f"columns: {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
                 help=f"give input {index} the shape {shape_text((columns,) if len(matrix.shape) == 2 else stacked)}",
@@ -160,8 +158,7 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
     if not _agrees(zero.shape, scale.shape, f"inputs {index} and {other} have one shape"):
         raise OPERAND_SHAPE.fault(
             f"input {index} ({name}) is {shape_text(scale.shape)} and input {other} ({called}) is "
-            f"{shape_text(zero.shape)}: "
-            "expected is one shape",
+            f"{shape_text(zero.shape)}: expected equal shapes",
             help=f"give input {other} the shape {shape_text(scale.shape)}",
             input=other,
         )
@@ -174,7 +171,7 @@ def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) 
         return
     wanted = " or ".join(dict.fromkeys(shape_text(tuple(shape)) for shape in shapes))
     raise OPERAND_SHAPE.fault(
-        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is {wanted}, {what}",
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected {wanted}, {what}",
         help=f"give input {index} the shape {wanted}",
         input=index,
     )
@@ -219,7 +216,7 @@ def judge_scale_values(tensor: Tensor | None, index: int, name: str, *, divides:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(
             SCALE_UNUSABLE.fault(
-                f"input {index} ({name}) {wrong if single else f'holds a scale that {wrong}'}; a scale is a finite "
+                f"input {index} ({name}) {wrong if single else f'contains a scale that {wrong}'}; a scale is a finite "
                 "number above 0",
                 help="measure the scale again",
                 input=index,

@@ -22,10 +22,15 @@ SCALE_MISMATCH = Rule(
     "quantization-scale-mismatch",
     Severity.ERROR,
     "The shape of a quantization scale is neither per tensor, nor per axis, nor per block.",
-    why="""A scale is a single number for the whole tensor; a list with one entry for each index of `axis`; or, with
-`block_size` B, a tensor like the input whose size on `axis` is the input's divided by B and rounded up. ONNX Runtime
-stops at any other shape when it reaches the node.""",
-    fix="Correct `axis` (the default is 1, also for weights whose channels are on axis 0), or the scale's shape.",
+    why=(
+        "A scale has one of three forms: a single number for the tensor; a list with one entry for each index of "
+        "`axis`; or, with `block_size` B, a tensor like the input, whose size on `axis` is divided by B and rounded "
+        "up. ONNX Runtime fails at the node for any other shape."
+    ),
+    fix=(
+        "Correct `axis` or the shape of the scale. The default of `axis` is 1, even for weights whose channels are "
+        "on axis 0."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[8] scale) => (uint8[1,3,8,8] y) { y = QuantizeLinear (x, scale) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -37,7 +42,7 @@ ZERO_POINT_MISMATCH = Rule(
     "quantization-zero-point-mismatch",
     Severity.ERROR,
     "A zero point does not have the shape of its scale.",
-    why="Each scale needs one zero point. ONNX Runtime fails at the node if their shapes differ.",
+    why="Each scale needs one zero point. ONNX Runtime fails at the node if the shapes differ.",
     fix="Give the zero point the shape of the scale.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8] x, float[3] scale, int8[4] zero) => (int8[1,3,8] y) { y = QuantizeLinear (x, scale, zero) }""",
@@ -51,9 +56,11 @@ ZERO_POINT_IDLE = Rule(
     "quantization-zero-point-not-zero",
     Severity.WARNING,
     "A zero point of int32 or of a small floating-point type is not 0.",
-    why="These types are dequantized without a zero point: the specification requires 0, and runtimes differ in "
-    "whether they subtract another number.",
-    fix="Write 0, or leave the zero point out.",
+    why=(
+        "By the specification, dequantization of these types has no zero point: it must be 0. Some runtimes subtract "
+        "another value, and some do not."
+    ),
+    fix="Use 0, or remove the zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {3}> { y = DequantizeLinear (x, s, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -91,8 +98,8 @@ def _blocks_of_one(scale: Shape, block_size: int) -> Fault:
     return SCALE_MISMATCH.fault(
         f"attribute `block_size` is {block_size} and input 1 is {shape_text(scale)}, a single scale: the specification "
         "uses the "
-        'attribute "only for blocked quantization", ONNX Runtime fails at it',
-        help="leave `block_size` out, or give a scale for each block",
+        'attribute "only for blocked quantization", and ONNX Runtime fails at it',
+        help="remove `block_size`, or write a scale for each block",
         input=1,
         severity=Severity.WARNING,
     )
@@ -121,9 +128,8 @@ def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
     if len(scale) == 1 and agree(x[place], count, f"the scale has one entry for each index of axis {place}"):
         return
     raise SCALE_MISMATCH.fault(
-        f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale is a single number, or a "
-        "list "
-        "with one entry for each index of that axis",
+        f"input 1 is {shape_text(scale)} and axis {place} of input 0 is {x[place]}: a scale must be a single number, "
+        "or a list with one entry for each index of that axis",
         help=_scale_help(x, scale, place),
         input=1,
         marks=((0, place), *((1, own) for own in range(len(scale)))),
@@ -160,7 +166,7 @@ def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None
         raise SCALE_MISMATCH.fault(
             f"input 1 has {counted(len(scale), 'axis', 'axes')} and input 0 has {len(x)}: with "
             f"block_size {block_size} both need the same number",
-            help="give the scale the rank of the input, or leave `block_size` at 0",
+            help="give the scale the rank of the input, or set `block_size` to 0",
             input=1,
         )
     for other, (dim, count) in enumerate(zip(x, scale)):
@@ -168,7 +174,7 @@ def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None
         if not agree(wanted, count, f"axis {other} of the scale covers that of the input in blocks"):
             blocks = f" in blocks of {block_size}" if other == axis else ""
             raise SCALE_MISMATCH.fault(
-                f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} takes {wanted} scales",
+                f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} needs {wanted} scales",
                 help=f"make axis {other} of the scale {wanted}",
                 input=1,
                 marks=((0, other), (1, other)),
@@ -198,9 +204,9 @@ def _quantized(
         return Tensor(dtype or "uint8", x.shape)
     if dtype is not None and zero.dtype is not None and dtype != zero.dtype:
         raise ELEMENT_TYPES_DIFFER.fault(
-            f"attribute `output_dtype` is {dtype} and input 2, the zero point, is {zero.dtype}: both give the result's "
-            "type",
-            help=f"leave `output_dtype` out, or convert the zero point to {dtype}",
+            f"attribute `output_dtype` is {dtype} and input 2, the zero point, is {zero.dtype}: both determine the "
+            "type of the result",
+            help=f"remove `output_dtype`, or convert the zero point to {dtype}",
             input=2,
         )
     return Tensor(zero.dtype or dtype, x.shape)
@@ -270,9 +276,8 @@ def quantize_23(
 
 def _scale_of_another_type(dtype: str, scale: str) -> Fault:
     return ELEMENT_TYPES_DIFFER.fault(
-        f"input 0 is {dtype} and input 1, the scale, is {scale}: the specification allows types of their own since "
-        "opset 23, "
-        "ONNX Runtime before 1.32 fails at them",
+        f"input 0 is {dtype} and input 1, the scale, is {scale}: the specification allows different types since "
+        "opset 23, but ONNX Runtime before 1.32 fails",
         help=f"convert the scale to {dtype}",
         input=1,
         severity=Severity.WARNING,
@@ -298,10 +303,9 @@ def _judge_idle_zero_point(zero: Tensor | None) -> None:
     if span.nans or span.least or span.most:
         warn(
             ZERO_POINT_IDLE.fault(
-                f"input 2 is {zero.dtype} and holds "
-                f"{span.most or span.least if not span.nans else 'NaN'}: "
-                "of this type the zero point has to be 0",
-                help="write 0, or leave the input out",
+                f"input 2 is {zero.dtype} and contains {span.most or span.least if not span.nans else 'NaN'}: a zero "
+                "point of this type must be 0",
+                help="write 0, or remove the input",
                 input=2,
             )
         )

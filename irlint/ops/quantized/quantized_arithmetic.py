@@ -34,10 +34,12 @@ INPUTS_NOT_TRIPLES = Rule(
     "IRL372",
     "quantized-inputs-not-triples",
     Severity.ERROR,
-    "The inputs of a QLinearConcat are not triples of tensor, scale and zero point.",
-    why="The scale and zero point of the result come first; then each tensor is followed by its own. Runtimes refuse "
-    "any other count.",
-    fix="List each input as tensor, scale, zero point.",
+    "The inputs of a QLinearConcat are not groups of tensor, scale and zero point.",
+    why=(
+        "The scale and zero point of the result come first. Then each tensor is followed by its own scale and zero "
+        "point. Runtimes refuse any other number of inputs."
+    ),
+    fix="List each input as a tensor, its scale and its zero point.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
 g (float s, uint8 z, uint8[2] a, uint8[2] b) => (uint8[4] y)
 { y = com.microsoft.QLinearConcat <axis = 0> (s, z, a, s, z, b) }""",
@@ -134,8 +136,8 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
     """ONNX Runtime's QLinearConcat of triples: tensor, scale, zero point."""
     if len(inputs) % 3 or not inputs:
         raise INPUTS_NOT_TRIPLES.fault(
-            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they come in threes: tensor, "
-            "scale, zero point",
+            f"{counted(len(inputs), 'input')} follow the result's scale and zero point; they must be groups of "
+            "tensor, scale and zero point",
             help="list each input as tensor, scale, zero point",
         )
     _check_triples(Y_zero_point, inputs)
@@ -206,9 +208,8 @@ def gather_block_quantized(
     along, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
     if data.dtype == "uint8" and (along != 0 or (along == blocked and packed != 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: of packed bytes rows "
-            "are gathered, "
-            "axis 0, and another axis is quantized",
+            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: for packed bytes, "
+            "gather_axis must be 0, and quantize_axis another axis",
             help="gather on axis 0 and quantize on the last axis",
             attribute="gather_axis",
         )
@@ -232,8 +233,8 @@ def _packed(data: Tensor, bits: int) -> int | None:
         return None if data.dtype is None else 1
     if bits not in (2, 4, 8):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `bits` is {bits}; of uint8 it has to be 2, 4 or 8",
-            help="use the number of bits that an element has",
+            f"attribute `bits` is {bits}; for uint8, it must be 2, 4 or 8",
+            help="use the number of bits of an element",
             attribute="bits",
         )
     return 8 // bits
@@ -273,7 +274,7 @@ def _warn_of_missing(context: Context) -> None:
     if len(context.node.inputs) == 4:
         warn(
             ZERO_POINT_LEFT_OUT.fault(
-                "there is no input 4 (Y_zero_point): the schema calls it optional, and ONNX Runtime crashes without it",
+                "there is no input 4 (Y_zero_point): it is optional in the schema, but ONNX Runtime crashes without it",
                 help="write a zero point of 0, or the empty name, as input 4",
                 input=3,
                 severity=Severity.WARNING,

@@ -34,7 +34,7 @@ def conv_integer(
         warn(
             OPERAND_MISMATCH.fault(
                 f"input 3 (w_zero_point) is {shape_text(w_zero_point.shape)}, one for each output channel: the "
-                'specification allows "a scalar or a 1-D tensor", ONNX Runtime takes a single element',
+                'specification allows "a scalar or a 1-D tensor", but ONNX Runtime requires a single element',
                 help="use one zero point for all output channels",
                 input=3,
                 severity=Severity.NOTE,
@@ -52,7 +52,7 @@ def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channel
         return
     wanted = "?" if channels is None else channels
     raise OPERAND_MISMATCH.fault(
-        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected is a scalar, or a list of "
+        f"input {index} ({name}) is {shape_text(tensor.shape)}; expected a scalar, or a list of "
         + ("1 element" if wanted == 1 else f"1 element or of {wanted}, one for each output channel"),
         help=f"give input {index} the shape [] or [{wanted}]",
         input=index,

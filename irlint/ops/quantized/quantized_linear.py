@@ -71,7 +71,7 @@ def gemm_float8(
     """ONNX Runtime's GemmFloat8; ``dtype`` numbers the result's element type."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `dtype` is {dtype}, which is no element type",
+            f"attribute `dtype` is {dtype}, which is not an element type",
             help="use a number of TensorProto.DataType",
             attribute="dtype",
         )
@@ -150,9 +150,8 @@ def _expect_bias(bias: Tensor | None, index: int, shape: Shape | None) -> None:
 def _per_column_of_a(a_scale: Tensor) -> Fault:
     return OPERAND_SHAPE.fault(
         f"input 2 (a_scale) is {shape_text(a_scale.shape)}: ONNX Runtime's documents allow \"a scalar or a 1-D "
-        'tensor", and it fails '
-        "at anything but a single number",
-        help="quantize the whole of A by one number",
+        'tensor", but it accepts only a single number',
+        help="use one scale for the complete A",
         input=2,
         severity=Severity.WARNING,
     )
@@ -179,7 +178,7 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, wh
         )
     if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 is the inner size of the weights"):
         raise MATMUL_MISMATCH.fault(
-            f"axis {len(a) - 1} of input 0 is {a[-1]}, and {what} says {inner}",
+            f"axis {len(a) - 1} of input 0 is {a[-1]}, but {what} is {inner}",
             help=f"make the last axis of input 0 {inner}",
             input=0,
             marks=((0, len(a) - 1),),
@@ -278,7 +277,7 @@ def matmul_bnb4(
     expect_attribute(N, 1, "N")
     if block_size not in (16, 32, 64, 128, 256):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `block_size` is {block_size}; ONNX Runtime takes 16, 32, 64, 128 and 256",
+            f"attribute `block_size` is {block_size}; ONNX Runtime supports 16, 32, 64, 128 and 256",
             help="use the block size that the weights were packed with",
             attribute="block_size",
         )
@@ -295,7 +294,7 @@ def matmul_fpq4(a: Tensor, b: Tensor, b_shape: Tensor, *, blk_quant_type: int = 
     sizes = (None, None) if b_shape.ints is None else b_shape.ints
     if len(sizes) != 2:
         raise OPERAND_SHAPE.fault(
-            f"input 2 (B_shape) has {counted(len(sizes), 'element')}; it has to hold the two sizes of B",
+            f"input 2 (B_shape) has {counted(len(sizes), 'element')}; it must contain the two sizes of B",
             help="give it the values [K, N]",
             input=2,
         )

@@ -19,9 +19,11 @@ ATTRIBUTE_OUT_OF_RANGE = Rule(
     "attribute-out-of-range",
     Severity.ERROR,
     "An attribute is outside the range that the operator defines.",
-    why="The operator is undefined for the number: runtimes refuse the model, divide by zero, or compute an "
-    "unintended result. Where a runtime continues with a value of its own, irlint warns.",
-    fix="Use a value in the range that the message names.",
+    why=(
+        "Outside of this range, the operator is undefined: runtimes refuse the model, divide by zero, or compute an "
+        "unintended result. If a runtime replaces the value by its own, irlint warns."
+    ),
+    fix="Use a value in the range of the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -32,11 +34,13 @@ LISTS_INCONSISTENT = Rule(
     "IRL513",
     "attribute-lists-inconsistent",
     Severity.ERROR,
-    "Attributes that together describe one table are inconsistent.",
-    why="Trees, vocabularies and encodings are stored in several lists, with one entry per node, word or key; of "
-    "some lists exactly one may be given. Runtimes refuse inconsistent lists when they create the session, often "
-    "without naming them.",
-    fix="Give the named lists the same length, or exactly one of those that exclude each other.",
+    "Attributes that together describe one table contradict each other.",
+    why=(
+        "Trees, vocabularies and encodings are stored in several lists with one entry per node, word or key, so the "
+        "lists must have the same length. Some lists are alternatives, of which exactly one may be present. Runtimes "
+        "refuse other lists when they create the session, often without naming them."
+    ),
+    fix="Give the lists in the message the same length, or keep only one of the alternatives.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 2]>
 g (int64[4] x) => (int64[4] y)
 { y = ai.onnx.ml.LabelEncoder <keys_int64s = [1, 2, 3], values_int64s = [10, 20]> (x) }""",
@@ -146,7 +150,7 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
     """
     import re
 
-    wrong = f"is empty; expected is at least {least}" if len(pattern) < least else ""
+    wrong = f"is empty; expected at least {least}" if len(pattern) < least else ""
     if "[" not in pattern:
         plain = re.sub(r"\\[^1-9]", "", pattern)
         wrong = next((f"{does}, which RE2 cannot" for text, does in _NEVER_RE2 if re.search(text, plain)), wrong)
@@ -158,10 +162,10 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            wrong = f"is no regular expression: {error}"
+            wrong = f"is not a regular expression: {error}"
     if wrong:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in the syntax of RE2", attribute=name
+            f'attribute `{name}`, "{pattern}", {wrong}', help="write it in RE2 syntax", attribute=name
         )
 
 
@@ -175,7 +179,7 @@ def numbered_type(
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{attribute}` is {number}, which is no element type; they are numbered 1 (float) "
+            f"attribute `{attribute}` is {number}, which is not an element type; they are numbered 1 (float) "
             f"to {len(NUMBERED_TYPES)}",
             help="use a number of TensorProto.DataType",
             attribute=attribute,
@@ -189,8 +193,9 @@ def numbered_type(
     schema = official(context.op, context.version, context.domain) if dtype not in given else None
     if schema is not None and output < len(schema.outputs) and dtype not in schema.outputs[output].types:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot give in opset {context.version}",
-            help=f"use a type that the operator gives, or import an opset in which it gives {dtype}",
+            f"attribute `{attribute}` is {number} ({dtype}), which the operator cannot return in opset "
+            f"{context.version}",
+            help=f"use a type that the operator supports, or import an opset in which it supports {dtype}",
             attribute=attribute,
         )
     return dtype
@@ -212,7 +217,7 @@ def expect_lists(**tensors: Tensor | None) -> None:
     for name, tensor in tensors.items():
         if tensor is not None and tensor.shape is not None and len(tensor.shape) != 1:
             raise LISTS_INCONSISTENT.fault(
-                f"attribute `{name}` is {shape_text(tensor.shape)}; expected is a list",
+                f"attribute `{name}` is {shape_text(tensor.shape)}; expected a list",
                 help=f"give `{name}` one axis",
                 attribute=name,
             )
@@ -232,7 +237,7 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
         if count != known[first]:
             raise LISTS_INCONSISTENT.fault(
                 f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: "
-                "expected is one of each",
+                "expected one of each",
                 help=f"give `{name}` {counted(known[first], 'entry', 'entries')}",
                 attribute=name,
             )
@@ -247,9 +252,9 @@ def the_one_of(**lists: object) -> str | None:
     if len(given) == 1:
         return given[0]
     names = ", ".join(f"`{name}`" for name in lists)
-    found = "none is given" if not given else f"{' and '.join(f'`{name}`' for name in given)} are given"
+    found = "none is present" if not given else f"{' and '.join(f'`{name}`' for name in given)} are present"
     raise LISTS_INCONSISTENT.fault(
-        f"{found}; expected is exactly one of {names}",
-        help=f"give one of {names}" if not given else "remove all but one",
+        f"{found}; expected exactly one of {names}",
+        help=f"add one of {names}" if not given else "remove all but one",
         attribute=given[-1] if given else None,
     )

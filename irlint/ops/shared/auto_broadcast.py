@@ -39,11 +39,15 @@ PDPD_MISMATCH = Rule(
     "pdpd-broadcast-mismatch",
     Severity.ERROR,
     "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
-    why="PaddlePaddle's rule broadcasts only the second input and aligns it with the axes of the first one from "
-    '`axis` on. An axis of -1 aligns the last axes. OpenVINO refuses other shapes with "Argument shapes are '
-    'inconsistent.".',
-    fix="Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that the first axis of the second "
-    "input matches.",
+    why=(
+        "PaddlePaddle's rule broadcasts only the second input. Its axes are aligned with those of the first input "
+        'from `axis` on; with an `axis` of -1, with the last ones. OpenVINO refuses other shapes with "Argument '
+        'shapes are inconsistent.".'
+    ),
+    fix=(
+        "Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that matches the first axis of the "
+        "second input."
+    ),
     bad=_GOOD.replace('"3,4"', '"4,3"').replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>3</dim></port>"),
     good=_GOOD,
 )
@@ -53,12 +57,16 @@ PDPD_READING = Rule(
     "pdpd-axis-ambiguous",
     Severity.WARNING,
     "The specification and the OpenVINO library interpret this pdpd broadcast differently.",
-    why="The specification names the attribute `axis`, uses -1 if it is absent, and ignores trailing 1s of the "
-    "second input. The library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
-    "Broadcast-1, `mode.mode.axis` on Broadcast-3), uses 0 if it is absent, and refuses trailing 1s past the "
-    "last axis of the first input. Other readers follow the specification, so the result depends on the reader.",
-    fix="Write the axis under the name that the library reads, and give the second input a shape without trailing 1s "
-    "past the last axis of the first input.",
+    why=(
+        "The specification names the attribute `axis`, defaults to -1, and ignores trailing 1s of the second input. "
+        "The OpenVINO library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
+        "Broadcast-1, `mode.mode.axis` on Broadcast-3), defaults to 0, and refuses trailing 1s past the last axis of "
+        "the first input. Other readers may follow the specification, so the result depends on the reader."
+    ),
+    fix=(
+        "Write the axis under the name that the library reads, and remove trailing 1s of the second input past the "
+        "last axis of the first input."
+    ),
     bad=PDPD_MISMATCH.good.replace("auto_broadcast.auto_broadcast_axis", "axis")
     .replace("2,3,4,5", "3,4,4,5")
     .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
@@ -101,7 +109,9 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
             broadcast(shapes)
         except Fault:
             raise fault from None
-        raise fault.changed(help='write auto_broadcast="numpy": with it they fit; or make the shapes equal') from None
+        raise fault.changed(
+            help='write auto_broadcast="numpy", with which the shapes fit, or make the shapes equal'
+        ) from None
 
 
 def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
@@ -121,12 +131,12 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         small = small[:-1]
     if axis < -1:
         raise PDPD_MISMATCH.fault(
-            f"the axis is {axis}; it has to be -1, or the axis of input 0 on which input 1 begins",
+            f"the axis is {axis}; it must be -1, or the axis of input 0 that matches the first axis of input 1",
             help="use -1 or more",
         )
     if start < 0 or start + len(small) > len(a):
         raise PDPD_MISMATCH.fault(
-            f"input 1 is {shape_text(b)} and reaches from axis {start} to axis {start + len(small) - 1} of input 0, "
+            f"input 1 is {shape_text(b)} and extends from axis {start} to axis {start + len(small) - 1} of input 0, "
             f"which is {shape_text(a)}",
             help=f"choose an axis of at most {len(a) - len(small)}" if len(small) <= len(a) else "swap the inputs",
             input=1,
@@ -134,7 +144,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
     result, clashes = list(a), []
     for position, dim in enumerate(small):
         wide = start + position
-        why = f"axis {wide} of input 0 takes axis {position} of input 1"
+        why = f"axis {wide} of input 0 is aligned with axis {position} of input 1"
         result[wide], fits = _under(a[wide], dim, not ignore_trailing, why=why)
         if not fits:
             clashes.append((wide, position))
@@ -145,7 +155,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         raise PDPD_MISMATCH.fault(
             clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
             + f"; input 1 is aligned with input 0 from axis {start} on",
-            help=f"only input 1 is stretched, and only from 1: let its axis {own} be 1"
+            help=f"only input 1 is broadcast, and only from 1: make the size of its axis {own} 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,
             marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),
@@ -220,7 +230,7 @@ def _two_readings(
     library: str, specification: str, *, library_axis: int | None, written: int | None, wanted: int
 ) -> Fault:
     name = "auto_broadcast.auto_broadcast_axis"
-    read = f"axis {library_axis}" if library_axis is not None else f"no `{name}`, hence axis 0"
+    read = f"axis {library_axis}" if library_axis is not None else f"no `{name}`, so it uses axis 0"
     axis = "-1 (the default)" if written is None else str(written)
     return PDPD_READING.fault(
         f"OpenVINO reads {read}: {library}; the specification reads axis {axis}: {specification}",

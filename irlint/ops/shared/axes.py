@@ -16,7 +16,7 @@ AXIS_OUT_OF_RANGE = Rule(
     Severity.ERROR,
     "An axis is out of range for its tensor.",
     why="A tensor of rank r has the axes 0 to r-1, or -r to -1 counted from the end. Runtimes refuse any other axis.",
-    fix="Use an axis in the range that the message names.",
+    fix="Use an axis in the range of the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[2,3] z) => (float[2,6] y) { y = Concat <axis = 2> (x, z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -28,9 +28,12 @@ AXIS_REPEATED = Rule(
     "IRL301",
     "axis-repeated",
     Severity.ERROR,
-    "A list of axes names one axis twice.",
-    why="Each axis can be reduced, removed or moved once; runtimes refuse the repetition or compute something else.",
-    fix="Name each axis once; -1 and the last axis are the same.",
+    "A list of axes contains one axis twice.",
+    why=(
+        "Each axis can be reduced, removed or moved only once. Runtimes refuse a repeated axis, or compute an "
+        "unintended result."
+    ),
+    fix="List each axis once. -1 is the last axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3,4] x) => (float[2,3,4] y) { y = Transpose <perm = [0, 1, 1]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -45,7 +48,7 @@ def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negativ
         return axis + rank if axis < 0 else axis
     allowed = span(lowest, rank - 1) if rank else "none, as it is a scalar"
     raise AXIS_OUT_OF_RANGE.fault(
-        f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}: allowed is {allowed}",
+        f"{what} is {axis} and input {input} has {counted(rank, 'axis', 'axes')}; allowed: {allowed}",
         help=_in_range(lowest, rank) if rank else "give the input at least one axis",
         input=input,
     )
@@ -64,8 +67,8 @@ def axes_of(
         return result
     twice = next(axis for position, axis in enumerate(result) if axis in result[:position])
     raise AXIS_REPEATED.fault(
-        f"{what} is {list(axes)} for a tensor of {counted(rank, 'axis', 'axes')}: axis {twice} is named twice",
-        help=f"name axis {twice} once",
+        f"{what} is {list(axes)} for a tensor of {counted(rank, 'axis', 'axes')}: axis {twice} appears twice",
+        help=f"list axis {twice} once",
         input=input,
     )
 
@@ -76,7 +79,7 @@ def result_axis(axis: int, rank: int, *, negative: bool = True) -> int:
     if lowest <= axis < rank:
         return axis % rank
     raise AXIS_OUT_OF_RANGE.fault(
-        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}: allowed is {span(lowest, rank - 1)}",
+        f"axis is {axis} and the result has {counted(rank, 'axis', 'axes')}; allowed: {span(lowest, rank - 1)}",
         help=_in_range(lowest, rank),
         input=0,
     )

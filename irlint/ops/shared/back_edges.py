@@ -60,11 +60,10 @@ def check_back_edges(
         if not at_once and not later:
             continue
         needed = _is_needed(ties.parameters[str(edge.to_layer)], body, entries, back_edges=back_edges, ties=ties)
-        when = "OpenVINO does not compile it" if at_once else "the second iteration cannot take it"
+        when = "OpenVINO does not compile it" if at_once else "the second iteration cannot use it"
         fault = CARRIED_TYPE.fault(
-            f"the back edge from Result {edge.from_layer} leaves {type_text(left)} behind for Parameter "
-            f"{edge.to_layer}, which "
-            f"begins with {type_text(given)}: {when}",
+            f"the back edge from Result {edge.from_layer} passes {type_text(left)} to Parameter {edge.to_layer}, "
+            f"which starts with {type_text(given)}: {when}",
             help=_help_for(edge, given, ties, first=first, outward=outward),
             place=edge.place,
         )
@@ -143,5 +142,5 @@ def _help_for(edge: BackEdge, given: Tensor, ties: Ties, *, first: Iteration, ou
     ]
     fitting = [id for id in fitting if id in outward] or fitting
     if len(fitting) != 1:
-        return f"lead it from a Result that gives {type_text(given)}, or reshape the value at the end of the body"
-    return f'write from-layer="{fitting[0]}": Result {fitting[0]} gives {type_text(given)}'
+        return f"start it at a Result with {type_text(given)}, or reshape the value at the end of the body"
+    return f'write from-layer="{fitting[0]}": Result {fitting[0]} has {type_text(given)}'

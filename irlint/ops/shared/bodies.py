@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import Expr, MaybeDim, Shape, product, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import warn
-from irlint.findings.wording import are, counted, either, listed
+from irlint.findings.wording import counted, either, listed
 from irlint.model import Graph, Value
 from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, type_text
 from irlint.ops import Context
@@ -30,10 +30,14 @@ BODY_ARITY = Rule(
     "body-arity-wrong",
     Severity.ERROR,
     "A body has the wrong number of inputs or outputs.",
-    why="The inputs and outputs of a body correspond to those of its node by position. Runtimes refuse a node whose "
-    "body has more or fewer.",
-    fix="Give the body the inputs and outputs that the message counts. A branch of If has no inputs: it uses values "
-    "of the enclosing graph by name.",
+    why=(
+        "The inputs and outputs of a body correspond to those of its node by position. Runtimes refuse a body with "
+        "more or fewer."
+    ),
+    fix=(
+        "Give the body the number of inputs and outputs in the message. A branch of If has no inputs: it uses values "
+        "of the enclosing graph by name."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t (float[2,3] i) => (float[2,3] a) { a = Relu (i) }, else_branch = e () => (float[2,3] b) \
@@ -51,11 +55,13 @@ BODY_TYPES = Rule(
     "IRL391",
     "body-types-differ",
     Severity.ERROR,
-    "A body's input or output has another type than the node, or the other branch, gives it.",
-    why="What a node gives to its body, and what both branches of an If return, must be of one element type: a value "
-    "cannot be of two. The condition of a Loop, and every input of a Scan's body, must be declared in the shape "
-    "that it gets, too. Runtimes refuse the model when they load it.",
-    fix="Cast the value in the body or in one of the branches, or correct what the body declares.",
+    "A body's input or output differs in type from the node's value, or from the other branch.",
+    why=(
+        "An input of a body must have the element type of the value that the node passes to it. Both branches of an "
+        "If must return the same element types. For the condition of a Loop, and for every input of a Scan's body, "
+        "the declared shape must match too. Otherwise, runtimes refuse the model when they load it."
+    ),
+    fix="Cast the value in the body or in one of the branches, or correct the declaration in the body.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (double[2,3] b) { b = Cast \
@@ -73,11 +79,13 @@ SCAN_LENGTH = Rule(
     "IRL394",
     "scan-length-mismatch",
     Severity.ERROR,
-    "The values that a node scans together, or that it stacks, have different lengths.",
-    why="One iteration takes one slice of every scanned input, so all of them must be equally long on the axis that "
-    "is scanned: runtimes refuse the model. What the iterations of a Loop add to one scan output must be of one "
-    "shape: it fails when it runs.",
-    fix="Make the lengths equal, or name the intended axis in `scan_input_axes`.",
+    "The inputs that a node scans, or the slices that it stacks, have different sizes.",
+    why=(
+        "Each iteration of a Scan takes one slice of every scanned input, so all of these need the same size on the "
+        "scanned axis; otherwise, runtimes refuse the model. All slices that a Loop stacks into one output need the "
+        "same shape; otherwise, the Loop fails when it runs."
+    ),
+    fix="Make the sizes equal, or set `scan_input_axes` to the intended axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[3,2] xs, float[4,2] ys, float[2] s) => (float[2] t) {
   t = Scan <num_scan_inputs = 2, body = b (float[2] i, float[2] x, float[2] y) => (float[2] o) { o = Sum (i, x, y) }> \
@@ -94,10 +102,12 @@ CONTROL_INPUT = Rule(
     "IRL392",
     "control-input-invalid",
     Severity.ERROR,
-    "The condition or the trip count of a node with bodies is not a single value of its type.",
-    why="A condition is one boolean and a trip count one integer. Runtimes refuse several of them, or look only at "
-    "the first one.",
-    fix="Reduce the value to a single element of that type (ReduceMin, Squeeze, Gather, Cast).",
+    "The condition or the trip count of a node with bodies has the wrong type or more than one element.",
+    why=(
+        "A condition is one boolean, and a trip count is one integer. Runtimes refuse a larger tensor, or use only "
+        "its first element."
+    ),
+    fix="Reduce the value to one element of the right type (ReduceMin, Squeeze, Gather, Cast).",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (bool[2] c, float[2,3] x) => (float[2,3] y) {
   y = If (c) <then_branch = t () => (float[2,3] a) { a = Relu (x) }, else_branch = e () => (float[2,3] b) { b = Neg \
@@ -110,10 +120,12 @@ CARRIED_TYPE = Rule(
     "IRL393",
     "carried-value-changes",
     Severity.ERROR,
-    "A loop-carried value leaves the body with another element type, or another fixed shape.",
-    why="The result of one iteration is the input of the next. Its element type must not change, and in Scan its "
-    "shape neither. Runtimes refuse the model. OpenVINO loads an IR whose back edge carries another shape, and "
-    "fails in the second iteration.",
+    "The body returns a loop-carried value with another element type or another fixed shape.",
+    why=(
+        "The result of an iteration is the input of the next one, so its element type must not change; in Scan, its "
+        "shape must not change either. Runtimes refuse the model. OpenVINO loads an IR whose back edge changes the "
+        "shape, and fails in the second iteration."
+    ),
     fix="Cast or reshape the value at the end of the body, or before the loop.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[3,2] xs, float[2] s) => (float[2] t) {
@@ -155,8 +167,7 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
         else ""
     )
     return BODY_ARITY.fault(
-        f"`{name}` has {counted(found, kind)}; expected {are(expected)} "
-        f"{counted(expected, kind) if expected else 'none'}: {why}",
+        f"`{name}` has {counted(found, kind)}; expected {counted(expected, kind) if expected else 'none'}: {why}",
         help=(f"give `{name}` {counted(expected, kind)}" if expected else f"remove the {kind}s of `{name}`") + uses,
         attribute=name,
         notes=_taken(body, name) if kind == "input" else (),
@@ -178,14 +189,14 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
         return None
     if known.dtype is not None and known.dtype not in dtypes:
         return CONTROL_INPUT.fault(
-            f"{what} is {known.dtype}, expected is {either(*dtypes)}",
+            f"{what} is {known.dtype}, expected {either(*dtypes)}",
             help=f"cast {what} to {dtypes[0]}",
             input=input,
         )
     if known.shape is None or same(product(known.shape), 1) is not False:
         return None
     return CONTROL_INPUT.fault(
-        f"{what} is {type_text(known)}, expected is a single element",
+        f"{what} is {type_text(known)}, expected a single element",
         help=f"reduce {what} to one element",
         input=input,
     )
@@ -198,7 +209,7 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
             continue
         left, right = types_text(a, b)
         raise BODY_TYPES.fault(
-            f"output {position} is {left} in `{first}` and {right} in `{second}`: both have to be of one type",
+            f"output {position} is {left} in `{first}` and {right} in `{second}`: both must have the same type",
             help=f"cast output {position} of one of the branches",
             attribute=second,
         )
@@ -224,7 +235,7 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> N
         declared, found = types_text(value.type, known)
         raise BODY_TYPES.fault(
             f"input {position} of `{name}` ({value.name}) is declared as {declared}, and the node gives it {found}",
-            help=f"declare it as {found}, or cast what the node is given",
+            help=f"declare it as {found}, or cast the input of the node",
             attribute=name,
         )
 
@@ -245,7 +256,7 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
             f"input {position} of `{name}` ({value.name}) is declared as {shape_text(declared.shape)}, and the node "
             "gives it "
             f"{shape_text(known.shape)}",
-            help=f"declare it as {shape_text(known.shape)}, or reshape what the node is given",
+            help=f"declare it as {shape_text(known.shape)}, or reshape the input of the node",
             attribute=name,
         )
 
@@ -296,11 +307,11 @@ def check_carried_shapes(
         assert isinstance(value.type, Tensor)
         came = before if first else result
         assert isinstance(came, Tensor)
-        source = "the node gives it" if first else f"output {position - 1} of the body, which comes back there, is"
+        source = "the node passes" if first else f"output {position - 1} of the body, which is passed back to it, is"
         fault = BODY_TYPES.fault(
             f"input {position} of `body` ({value.name}) is declared as {shape_text(value.type.shape)}, and {source} "
             f"{shape_text(came.shape)}",
-            help=f"declare it as {shape_text(came.shape)}" if first else "leave its changing sizes open",
+            help=f"declare it as {shape_text(came.shape)}" if first else "declare its changing sizes as dynamic",
             attribute="body",
             severity=Severity.WARNING,
         )
@@ -330,9 +341,8 @@ def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
     for position, known in enumerate(outputs, first):
         if known is not None and not isinstance(known, Tensor):
             raise BODY_TYPES.fault(
-                f"output {position} of `body` is {kind_text(known)}, and the node stacks what every iteration gives "
-                "there: "
-                "that has to be a tensor",
+                f"output {position} of `body` is {kind_text(known)}, but the node stacks this output of every "
+                "iteration, so it must be a tensor",
                 help="carry the value from one iteration to the next, or return a tensor",
                 attribute="body",
             )

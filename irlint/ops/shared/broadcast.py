@@ -16,12 +16,16 @@ BROADCAST_MISMATCH = Rule(
     "IRL201",
     "broadcast-mismatch",
     Severity.ERROR,
-    "The inputs of an elementwise operator have sizes on one axis that differ, and neither is 1.",
-    why="Shapes are aligned on their last axes; two sizes on one axis must be equal, or one of them 1. Where they "
-    'are neither, no runtime can compute the node: ONNX Runtime stops with "Incompatible dimensions", OpenVINO '
-    'with "Argument shapes are inconsistent.", both without the sizes.',
-    fix="""Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) so that each input's axes stand under the
-axes that they belong to: a bias of 64 channels is [64, 1, 1] against [N, 64, H, W].""",
+    "Two inputs of an elementwise operator have different sizes on an axis, and neither size is 1.",
+    why=(
+        "Shapes are aligned at their last axes. On each axis, the sizes must be equal, or one of them must be 1. "
+        'Otherwise, no runtime can compute the node: ONNX Runtime fails with "Incompatible dimensions", and OpenVINO '
+        'with "Argument shapes are inconsistent.". Neither message names the sizes.'
+    ),
+    fix=(
+        "Make the sizes equal, or insert axes of size 1 (Unsqueeze, Reshape) to align the shapes. For example, a "
+        "bias of 64 channels needs the shape [64, 1, 1] for data of the shape [N, 64, H, W]."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,64,56,56] x, float[32,1,1] b) => (float[1,64,56,56] y) { y = Add (x, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -34,9 +38,11 @@ UNIDIRECTIONAL_MISMATCH = Rule(
     "unidirectional-broadcast-mismatch",
     Severity.ERROR,
     "An input cannot be broadcast to the shape of another input.",
-    why="The operator broadcasts one way: the result has the shape of the first input, so the other one may not have "
-    "more axes, and each of its sizes must be 1 or that of the axis that it stands under.",
-    fix="Give the input a shape that broadcasts to the other one by NumPy's rule, with no axis larger than it.",
+    why=(
+        "The operator broadcasts in one direction: the result has the shape of the first input. The other input must "
+        "not have more axes, and each of its sizes must be 1 or equal to that of the aligned axis."
+    ),
+    fix="Use a shape that NumPy's rule can broadcast to the other input without enlarging that input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -47,10 +53,12 @@ SHAPES_DIFFER = Rule(
     "IRL203",
     "shapes-differ",
     Severity.ERROR,
-    "Inputs that must be of one shape are not.",
-    why='Without broadcasting (`auto_broadcast="none"` in OpenVINO; opsets below 7, and Max, Min, Sum and Mean '
-    "below 8, in ONNX) nothing is implied: every size must be the same.",
-    fix='Make the shapes equal, or ask for broadcasting: `auto_broadcast="numpy"`, or a newer opset.',
+    "Inputs that must have the same shape have different shapes.",
+    why=(
+        'Without broadcasting, every size must be the same. In OpenVINO, this is `auto_broadcast="none"`. In ONNX, '
+        "it applies to opsets below 7, and to Max, Min, Sum and Mean in opsets below 8."
+    ),
+    fix='Make the shapes equal, or enable broadcasting: `auto_broadcast="numpy"` in an IR, or a newer opset in ONNX.',
     bad="""<ir_version: 3, opset_import: ["" : 7]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Max (x, b) }""",
     good="""<ir_version: 3, opset_import: ["" : 7]>
@@ -74,7 +82,7 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, a
         a, b = shapes[small], shapes[large]
         room = _room_for(a, b) if a is not None and b is not None else ""
         if room:
-            return f"reshape input {small} from {shape_text(a)} to {room}: then it stands under the axis of its size"
+            return f"reshape input {small} from {shape_text(a)} to {room}, which aligns it with the axis of its size"
     named = f"axis {axes[0]}" if len(axes) == 1 else f"axes {listed([str(axis) for axis in axes])}"
     return f"make {named} equal in both inputs, or 1 in one of them"
 
@@ -198,8 +206,8 @@ def stretched(
         ones = all(same(dim, 1) is not False for dim in shape[: len(shape) - len(target)])
         severity = Severity.WARNING if ones and not strict else None
         fault = UNIDIRECTIONAL_MISMATCH.fault(
-            f"{what} has {counted(len(shape), 'axis', 'axes')}, what it is stretched onto has {len(target)}: "
-            f"{shape_text(shape)} onto {shape_text(target)}",
+            f"{what} has {counted(len(shape), 'axis', 'axes')}, and the shape to which it is broadcast has "
+            f"{len(target)}: {shape_text(shape)} to {shape_text(target)}",
             help=f"remove the leading axes of {what}, so that it has at most {len(target)}",
             input=index,
             severity=severity,
@@ -211,18 +219,18 @@ def stretched(
     offset = len(target) - len(shape)
     clashes = []
     for axis, dim in enumerate(shape):
-        if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is stretched onto axis {offset + axis}"):
+        if not stretches(dim, target[offset + axis], f"axis {axis} of {what} is broadcast to axis {offset + axis}"):
             clashes.append((offset + axis, axis))
     if clashes:
         axis, own = clashes[0]
         allowed = "1" if target[axis] == 1 else f"1 or {target[axis]}"
         onto_whole = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
         raise UNIDIRECTIONAL_MISMATCH.fault(
-            f"axis {own} of {what} is {shape[own]}; stretched onto axis {axis} it has to be {allowed}{onto_whole}",
+            f"axis {own} of {what} is {shape[own]}; to be broadcast to axis {axis}, it must be {allowed}{onto_whole}",
             help=f"make axis {own} of {what} {allowed}",
             input=index,
             marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
-            remark=f"differ, and only 1 in input {index} is stretched",
+            remark=f"differ, and only 1 in input {index} is broadcast",
         )
     return target
 
@@ -243,7 +251,7 @@ def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
 
 
 def merged(
-    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes have to be equal"
+    shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes must be equal"
 ) -> Shape | None:
     """The one shape that all of ``shapes`` are (OpenVINO ``none``; ONNX before broadcasting).
 

@@ -26,14 +26,16 @@ NOT_COMPILED = Rule(
     "IRL525",
     "layer-not-compiled",
     Severity.WARNING,
-    "OpenVINO reads the layer, and refuses to compile it for the CPU.",
-    why="""Reading a model checks little more than types and shapes. The CPU plugin needs to know the rank of every
-        tensor when it compiles the model, holds no tensors of some element types, and wants constants in some places:
-        there `compile_model` fails,
-with a text that rarely names the place. Where the specification allows the layer, another device may run it, or the
-CPU once the model is reshaped: that is a warning, and an error with `--target openvino`. What the specification
-forbids is an error.""",
-    fix="Give the layer what the message names, or an input its rank with `reshape` before compiling.",
+    "OpenVINO reads the layer, but refuses to compile it for the CPU.",
+    why=(
+        "When OpenVINO reads a model, it checks little more than types and shapes. When the CPU plugin compiles the "
+        "model, it needs the rank of every tensor, does not support some element types, and requires that some "
+        "inputs are constants. Otherwise, `compile_model` fails with a message that rarely names the layer. If the "
+        "specification allows the layer, this is a warning, because another device may run it, or the CPU may run it "
+        "after a reshape; with `--target openvino`, it is an error. If the specification forbids the layer, it is "
+        "always an error."
+    ),
+    fix="Change the layer as the message says. If a rank is missing, call `reshape` before you compile the model.",
     bad=_GOOD.replace('shape="?,3"', 'shape="..."').replace("<dim>-1</dim><dim>3</dim>", ""),
     good=_GOOD,
 )
@@ -141,8 +143,8 @@ def not_compiled(
 def never(layer: Layer) -> Fault | None:
     """What is wrong with any layer of an operation that the CPU plugin does not have, and others may."""
     return not_compiled(
-        "the CPU plugin has no implementation of the operation",
-        help="write the operation with others, or take another device",
+        "the CPU plugin does not implement the operation",
+        help="replace it by other operations, or use another device",
     )
 
 
@@ -151,8 +153,8 @@ def without_strings(layer: Layer) -> Fault | None:
     for index in range(len(layer.inputs)):
         if layer.dtype(index) == "string" and layer.varying:
             return not_compiled(
-                f"input {index} is string, and the CPU plugin takes numbers there",
-                help=f"let input {index} hold numbers",
+                f"input {index} is string, but the CPU plugin requires numbers",
+                help=f"use numbers as input {index}",
                 input=index,
                 forbidden=True,
             )
@@ -168,10 +170,9 @@ def laid_as_numpy(layer: Layer) -> Fault | None:
     if all(a == b or 1 in (a, b) for a, b in zip(first[::-1], second[::-1])) or not {0, 1} & layer.varying:
         return None
     return not_compiled(
-        f'attribute `auto_broadcast` is "pdpd", which the specification allows, and the CPU plugin lays {list(second)} '
-        "along the last axes "
-        f"of {list(first)} all the same",
-        help='write auto_broadcast="numpy", and unsqueeze input 1 to the axes that are meant',
+        f'attribute `auto_broadcast` is "pdpd", which the specification allows, but the CPU plugin aligns '
+        f"{list(second)} with the last axes of {list(first)} anyway",
+        help='write auto_broadcast="numpy", and unsqueeze input 1 to the intended axes',
         attribute="auto_broadcast",
         input=1,
     )
@@ -184,8 +185,8 @@ def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
         for index in indices:
             if index in layer.varying:
                 return not_compiled(
-                    f"input {index} is worked out when the model runs, and the CPU plugin takes a constant there",
-                    help=f"let input {index} be a constant",
+                    f"input {index} is computed when the model runs, but the CPU plugin requires a constant",
+                    help=f"make input {index} a constant",
                     input=index,
                 )
         return None
@@ -206,8 +207,8 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
             dtype = layer.dtype(index)
             if dtype in unreadable and index in layer.fixed:
                 return ELEMENT_TYPE_REFUSED.fault(
-                    f"input {index} is a constant of {dtype}, whose contents OpenVINO does not read",
-                    help=f"let input {index} be a constant of int64",
+                    f"input {index} is a constant of {dtype}, whose values OpenVINO does not read",
+                    help=f"make input {index} a constant of int64",
                     input=index,
                 )
         return None
@@ -216,7 +217,7 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
 
 
 def types_at(
-    *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin takes"
+    *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin supports"
 ) -> Callable[[Layer], Fault | None]:
     """What is wrong with a layer whose inputs ``indices`` may be of other element types when it is read than when it is
     compiled."""
@@ -247,9 +248,9 @@ def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Laye
                 if beside and not layer.varying & {*beside}:
                     return None
                 return not_compiled(
-                    f"input {index} is {shape_text(known.shape)}, and the CPU plugin has no kernel for tensors without "
-                    "elements",
-                    help=f"leave the operation out where input {index} is empty, or leave that size open",
+                    f"input {index} is {shape_text(known.shape)}, but the CPU plugin does not support tensors "
+                    "without elements",
+                    help=f"remove the operation if input {index} is empty, or make that size dynamic",
                     input=index,
                 )
         return None
@@ -262,8 +263,8 @@ def known_sizes(layer: Layer) -> Fault | None:
     for index, known in enumerate(layer.inputs):
         if isinstance(known, Tensor) and known.shape is not None and layer.sizes(index) is None:
             return not_compiled(
-                f"input {index} is {shape_text(known.shape)}, and the CPU plugin takes no open sizes there",
-                help=f"write all sizes of input {index}, or give them with `reshape` before compiling",
+                f"input {index} is {shape_text(known.shape)}, but the CPU plugin supports no dynamic sizes there",
+                help=f"write all sizes of input {index}, or call `reshape` before you compile the model",
                 input=index,
             )
     return None
@@ -277,8 +278,8 @@ def known_filters(layer: Layer) -> Fault | None:
     if 1 not in layer.varying:
         return None
     return not_compiled(
-        f"the filters, input 1, are {shape_text(filters.shape)}, and the CPU plugin takes no open sizes there",
-        help="write the sizes of the filters, or let them be a constant",
+        f"the filters, input 1, are {shape_text(filters.shape)}, but the CPU plugin supports no dynamic sizes there",
+        help="write the sizes of the filters, or use a constant",
         input=1,
     )
 
@@ -355,8 +356,8 @@ def given_type(
         if taken or (dtype is None and computed and len(layer.fixed) < len(layer.inputs)):
             return None
         return not_compiled(
-            f"attribute `{attribute}` is {dtype or 'dynamic'}, of which the CPU plugin makes nothing",
-            help="write an element type that the CPU plugin makes, such as f32 or i32",
+            f"attribute `{attribute}` is {dtype or 'dynamic'}, which the CPU plugin does not support as an output",
+            help="write a supported element type, such as f32 or i32",
             attribute=attribute,
             forbidden=dtype is None,
         )

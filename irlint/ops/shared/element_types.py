@@ -13,8 +13,11 @@ ELEMENT_TYPE_REFUSED = Rule(
     "element-type-not-allowed",
     Severity.ERROR,
     "The operator does not accept the element type of an input.",
-    why="Each version of an operator accepts certain element types; runtimes refuse the model when they load it.",
-    fix="Insert a Cast (ONNX) or Convert (OpenVINO) before the node, or use the operator for that type.",
+    why=(
+        "Each version of an operator accepts certain element types. Runtimes refuse other types when they load the "
+        "model."
+    ),
+    fix="Insert a Cast (ONNX) or Convert (OpenVINO) before the node, or use an operator for that type.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (int32[2,3] x) => (int32[2,3] y) { y = Sigmoid (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -26,9 +29,11 @@ ELEMENT_TYPES_DIFFER = Rule(
     "IRL402",
     "element-types-differ",
     Severity.ERROR,
-    "Inputs that must have the same element type differ.",
-    why="Neither format converts element types implicitly: inputs that share a type variable must have the same "
-    "type. Runtimes refuse the model when they load it.",
+    "Inputs that must have the same element type have different ones.",
+    why=(
+        "Neither format converts element types implicitly. Inputs that share a type variable must have the same "
+        "type, or runtimes refuse the model when they load it."
+    ),
     fix="Insert a Cast (ONNX) or Convert (OpenVINO) before one of the inputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float16[3] b) => (float[2,3] y) { y = Add (x, b) }""",
@@ -64,7 +69,7 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
     for other, found in known[1:]:
         if found != dtype:
             raise ELEMENT_TYPES_DIFFER.fault(
-                f"input {index} is {dtype} and input {other} is {found}: they have to be of one element type",
+                f"input {index} is {dtype} and input {other} is {found}: they must have the same element type",
                 help=f"convert {to_one_type((index, dtype), (other, found))}",
                 input=other,
             )
@@ -102,7 +107,7 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
         return
     names = kinds(allowed)
     if tensor.dtype in allowed:
-        names += f", but no {tensor.dtype}, whose contents OpenVINO does not read"
+        names += f", but no {tensor.dtype}, whose values OpenVINO does not read"
     raise ELEMENT_TYPE_REFUSED.fault(
         f"input {index} is {tensor.dtype}; the operator takes {names}",
         help=f"convert input {index} to {one_of(allowed, tensor.dtype)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from irlint.dims import MaybeDim, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
-from irlint.findings.wording import are, counted, either
+from irlint.findings.wording import counted, either
 from irlint.model.tensor import Tensor, shape_text
 from irlint.records import record
 
@@ -14,9 +14,11 @@ INPUT_RANK_REFUSED = Rule(
     "input-rank-refused",
     Severity.ERROR,
     "An input has a number of axes that the operator does not accept.",
-    why="""Some operators take only tensors of certain ranks: images of four axes, lists of one, single numbers of none.
-Runtimes refuse any other when they load the model.""",
-    fix="Give the input the number of axes that the message names, with Reshape, Squeeze or Unsqueeze.",
+    why=(
+        "Some operators accept only certain ranks, such as images with four axes, lists with one axis, or scalars. "
+        "Runtimes refuse any other rank when they load the model."
+    ),
+    fix="Use Reshape, Squeeze or Unsqueeze to give the input the number of axes in the message.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[8,2,3] x) => (float[2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -39,7 +41,7 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
     if allowed == (0,) and least is None:
         wanted, help = "a scalar", f"make input {index} a scalar"
     else:
-        help = f"let input {index} have {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
+        help = f"give input {index} {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
     name = f"input {index} ({what})" if what else f"input {index}"
     raise INPUT_RANK_REFUSED.fault(
         f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
@@ -96,7 +98,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
     if len(x.shape) != len(expected.axes):
         raise expected.rule.fault(
             f"input {expected.index} ({expected.name}) has {counted(len(x.shape), 'axis', 'axes')}; "
-            f"expected {are(len(expected.axes))} {len(expected.axes)}: [{words}]",
+            f"expected {len(expected.axes)}: [{words}]",
             help=f"give {expected.name} the axes [{words}]",
             input=expected.index,
         )
@@ -105,7 +107,7 @@ def check(x: Tensor | None, expected: Expected) -> None:
             continue
         expectation = what if what == str(size) else f"{what}, which is {size}"
         raise expected.rule.fault(
-            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected is {expectation}",
+            f"axis {axis} of input {expected.index} ({expected.name}) is {found}; expected {expectation}",
             help=f"give {expected.name} the shape [{words}]",
             input=expected.index,
             marks=((expected.index, axis),),

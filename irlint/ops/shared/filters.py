@@ -34,12 +34,15 @@ CHANNELS_MISMATCH = Rule(
     "conv-channels-mismatch",
     Severity.ERROR,
     "The number of input channels does not match the weights.",
-    why="""The weights of a convolution take a fixed number of input channels: axis 1 of W times `group` in ONNX, axis
-        1 of the filters in OpenVINO (axes 0 and 2 of grouped ones), axis 0 of a transposed convolution's weights. ONNX
-        Runtime refuses
-another input when it comes to the node, OpenVINO when it loads the model.""",
-    fix="""Feed a tensor with that many channels, or use the weights that belong to it. Often the axes are in another
-        order: [N, H, W, C] where [N, C, H, W] is expected.""",
+    why=(
+        "The weights of a convolution determine the number of input channels: axis 1 of W times `group` in ONNX, "
+        "axis 1 of the filters in OpenVINO (axes 0 and 2 if grouped), and axis 0 of the weights of a transposed "
+        "convolution. ONNX Runtime refuses another number at the node, and OpenVINO when it loads the model."
+    ),
+    fix=(
+        "Pass a tensor with that number of channels, or use the matching weights. Often the order of the axes is "
+        "wrong: [N, H, W, C] instead of [N, C, H, W]."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,4,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -51,9 +54,12 @@ GROUPS_MISMATCH = Rule(
     "conv-groups-mismatch",
     Severity.ERROR,
     "The channels cannot be divided into the groups of the convolution.",
-    why="Each group takes an equal part of the input channels and gives an equal part of the output channels, so "
-    "`group` must be at least 1 and divide both. Runtimes refuse the node otherwise; some divide by zero.",
-    fix="Set `group` to a number that divides the input and output channels; 1 for a plain convolution.",
+    why=(
+        "Each group uses an equal share of the input channels and computes an equal share of the output channels. So "
+        "`group` must be at least 1 and must divide both numbers. Runtimes refuse any other node; some divide by "
+        "zero."
+    ),
+    fix="Set `group` to a number that divides the input and the output channels. An ordinary convolution has 1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,8,8] x, float[7,3,3,3] w) => (float[1,7,6,6] y) { y = Conv <group = 2> (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -64,10 +70,12 @@ BIAS_MISMATCH = Rule(
     "IRL312",
     "conv-bias-mismatch",
     Severity.ERROR,
-    "The bias of a convolution is not a list with one element for each output channel.",
-    why="""The bias is added to each output channel and is not broadcast: it has one axis, of as many elements as there
-        are output channels. ONNX Runtime refuses any other when it comes to the node.""",
-    fix="Give the bias one axis with an element for each output channel, or leave it out and use an Add node.",
+    "The bias of a convolution does not have exactly one element for each output channel.",
+    why=(
+        "The bias is added to the output channels without broadcasting: it has one axis, with one element for each "
+        "output channel. ONNX Runtime refuses any other bias at the node."
+    ),
+    fix="Give the bias one axis with an element for each output channel, or remove the bias and use an Add node.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[16,3,3,3] w, float[1] b) => (float[1,16,6,6] y) { y = Conv (x, w, b) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -78,9 +86,11 @@ KERNEL_SHAPE_MISMATCH = Rule(
     "IRL313",
     "kernel-shape-mismatch",
     Severity.ERROR,
-    "The attribute `kernel_shape` is not the shape of the kernel in the weights.",
-    why="""The kernel's sizes stand in the weights; `kernel_shape` may only repeat them. ONNX Runtime refuses the node
-otherwise, when it comes to it.""",
+    "The attribute `kernel_shape` differs from the shape of the kernel in the weights.",
+    why=(
+        "The shape of the weights determines the sizes of the kernel, and `kernel_shape` can only repeat them. If "
+        "they differ, ONNX Runtime refuses the node when it reaches it."
+    ),
     fix="Remove `kernel_shape`, or write the spatial sizes of the weights.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,4,4] y) { y = Conv <kernel_shape = [5, 5]> (x, w) }""",
@@ -99,19 +109,19 @@ def expect_channels(
     if x is None or w is None:
         return
     axis = channel_axis(len(x), first)
-    if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels that input {weights} takes"):
+    if agree(x[axis], wanted, f"axis {axis} of input 0 are the channels of input {weights}"):
         return
     elsewhere = [other for other, dim in enumerate(x) if other not in (0, axis) and same(dim, wanted)]
     elsewhere = elsewhere if len(elsewhere) == 1 else []
-    hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"feed {wanted} channels"
+    hint = f"axis {elsewhere[0]} is {wanted}: transpose input 0" if elsewhere else f"pass {wanted} channels"
     raise CHANNELS_MISMATCH.fault(
-        f"{counted(x[axis], 'channel')} {'comes' if x[axis] == 1 else 'come'} in (axis {axis} of input 0), "
-        f"the weights{f' (input {weights})' * (weights != 1)} take {wanted}{text}",
+        f"{counted(x[axis], 'channel')} {'arrives' if x[axis] == 1 else 'arrive'} (axis {axis} of input 0), but the "
+        f"weights{f' (input {weights})' * (weights != 1)} need {wanted}{text}",
         help=f"{hint}, or use weights for {x[axis]}",
         input=0,
         marks=((0, axis),),
         aligned="left",
-        remark=f"the weights take {wanted}",
+        remark=f"the weights need {wanted}",
     )
 
 
@@ -126,7 +136,7 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
         )
     if not divides(group, dim, f"axis {axis} of input {index} is divided into {group} groups"):
         raise GROUPS_MISMATCH.fault(
-            f"the {dim} {what} (axis {axis} of input {index}) are no multiple of `{name}`, {group}",
+            f"the {dim} {what} (axis {axis} of input {index}) are not a multiple of `{name}`, {group}",
             help=f"use a `{name}` that divides {dim}",
             input=index,
             marks=((index, axis),),
@@ -143,7 +153,7 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
         return
     wanted = "?" if channels is None else channels
     raise BIAS_MISMATCH.fault(
-        f"input {index} (the bias) is {shape_text(bias.shape)}; expected is [{wanted}], an element for each of the "
+        f"input {index} (the bias) is {shape_text(bias.shape)}; expected [{wanted}], an element for each of the "
         "output channels",
         help=f"give input {index} the shape [{wanted}]",
         input=index,
@@ -160,12 +170,11 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
     for position, (written, dim) in enumerate(zip(kernel_shape, own)):
         if not agree(dim, written, f"axis {position + 2} of input {weights} is the kernel_shape"):
             raise KERNEL_SHAPE_MISMATCH.fault(
-                f"axis {position + 2} of input {weights} is {dim}, and entry {position} of `kernel_shape` says "
-                f"{written}",
+                f"axis {position + 2} of input {weights} is {dim}, but entry {position} of `kernel_shape` is {written}",
                 help=f"remove `kernel_shape`, or write {shape_text(own)}",
                 input=weights,
                 marks=((weights, position + 2),),
-                remark=f"`kernel_shape` says {written}",
+                remark=f"`kernel_shape` is {written}",
             )
     return kernel_shape
 
@@ -180,7 +189,7 @@ def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None]
         expect_axes(w, len(x), weights, axes="as many as input 0 has")
     elif w is not None and len(w) < 3:
         raise RANK_MISMATCH.fault(
-            f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected are at least 3, two for channels",
+            f"input {weights} has {counted(len(w), 'axis', 'axes')}; expected at least 3, two for channels",
             help=f"give input {weights} two channel axes and the spatial ones",
             input=weights,
         )

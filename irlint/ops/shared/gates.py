@@ -24,12 +24,16 @@ WEIGHTS_MISMATCH = Rule(
     "IRL375",
     "recurrent-weights-mismatch",
     Severity.ERROR,
-    "A weight of a recurrent operator does not have the shape that the other sizes give it.",
-    why="""W, R, B and P hold one block for each gate (4 in LSTM, 3 in GRU, 1 in RNN) of `hidden_size` rows; W is
-        multiplied with the input and R with the hidden state. Runtimes refuse any other shape, most of them only when
-        the node runs.""",
-    fix="Check the number of gates, `hidden_size`, the size of the input and the directions; the message names the "
-    "axis.",
+    "The shape of a recurrent operator's weight does not fit the other sizes.",
+    why=(
+        "W, R, B and P have a block of `hidden_size` rows for each gate: 4 in LSTM, 3 in GRU, 1 in RNN. W is "
+        "multiplied with the input, and R with the hidden state. Runtimes refuse any other shape, most of them only "
+        "when the node runs."
+    ),
+    fix=(
+        "Check the number of gates, `hidden_size`, the size of the input and the number of directions. The message "
+        "names the axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,30,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM <hidden_size = 10> (x, w, r) \
 }""",
@@ -42,11 +46,15 @@ STATE_MISMATCH = Rule(
     "IRL376",
     "recurrent-state-mismatch",
     Severity.ERROR,
-    "The input, an initial state or the sequence lengths of a recurrent operator do not fit together.",
-    why="""The batch, the number of directions and the hidden size are the same in all of them. Runtimes refuse the
-        node, most of them only when it runs.""",
-    fix="Check the order of the axes (ONNX: sequence, batch, input; OpenVINO and `layout=1`: batch first), and the "
-    "sizes.",
+    "The input, the initial states and the sequence lengths of a recurrent operator do not fit together.",
+    why=(
+        "The batch size, the number of directions and the hidden size must be equal in all of them. Otherwise, "
+        "runtimes refuse the node, most of them only when it runs."
+    ),
+    fix=(
+        "Check the sizes and the order of the axes: sequence, batch, input in ONNX; batch first in OpenVINO and with "
+        "`layout=1`."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r, float[1,5,10] h) => (float[5,1,3,10] y) {
   y = LSTM <hidden_size = 10> (x, w, r, , , h)
@@ -61,12 +69,13 @@ ACTIVATIONS_MISMATCH = Rule(
     "IRL377",
     "recurrent-activations-mismatch",
     Severity.ERROR,
-    "The activations of a recurrent operator are too few or too many, or one is unknown.",
-    why="""Each direction needs its own: three in LSTM, two in GRU, one in RNN. Runtimes refuse the model when they
-        load it. In OpenVINO the sequences have no activations unless they are written: without them, or with others
-        than relu, sigmoid and tanh,
-the model is read, but not compiled.""",
-    fix="Write the activations of every direction, one after the other.",
+    "A recurrent operator has too few or too many activations, or an unknown one.",
+    why=(
+        "Each direction needs its own activations: three in LSTM, two in GRU, one in RNN. Runtimes refuse other "
+        "lists when they load the model. In OpenVINO, sequences have no default activations: without activations, or "
+        "with others than relu, sigmoid and tanh, OpenVINO reads the model but cannot compile it."
+    ),
+    fix="List the activations of all directions, one direction after the other.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) {
   y = LSTM <hidden_size = 10, activations = ["Sigmoid", "Tanh"]> (x, w, r)
@@ -83,9 +92,11 @@ HIDDEN_SIZE = Rule(
     "recurrent-hidden-size-unclear",
     Severity.WARNING,
     "`hidden_size` is missing or disagrees with the weights.",
-    why="The ONNX specification makes `hidden_size` optional; ONNX Runtime refuses a node without it. OpenVINO reads "
-    "the size from the weights and ignores the attribute; other readers of the file follow the attribute.",
-    fix="Set `hidden_size` to the last size of R.",
+    why=(
+        "By the ONNX specification, `hidden_size` is optional, but ONNX Runtime refuses a node without it. OpenVINO "
+        "reads the size from the weights and ignores the attribute; other readers of the file use the attribute."
+    ),
+    fix="Set `hidden_size` to the size of R's last axis.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[5,3,4] x, float[1,40,4] w, float[1,40,10] r) => (float[5,1,3,10] y) { y = LSTM (x, w, r) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -145,8 +156,8 @@ def check_activation_names(given: Sequence[str], known: frozenset[str]) -> None:
     unknown = [name for name in given if name.lower() not in known]
     if unknown:
         raise ACTIVATIONS_MISMATCH.fault(
-            f'`activations` has "{unknown[0]}"; known are {", ".join(sorted(known))}',
-            help="use one of the activations that the operator knows",
+            f'`activations` has "{unknown[0]}"; allowed: {", ".join(sorted(known))}',
+            help="use one of the allowed activations",
             attribute="activations",
         )
 
@@ -199,13 +210,13 @@ def shared_sizes(
     if hidden_size is None:
         warn(
             HIDDEN_SIZE.fault(
-                f"{kind.name} has no `hidden_size`: the specification allows it, ONNX Runtime refuses it",
-                help="write the last size of R as `hidden_size`",
+                f"{kind.name} has no `hidden_size`: the specification allows it, but ONNX Runtime refuses it",
+                help="set `hidden_size` to the size of R's last axis",
             )
         )
     elif hidden_size < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`hidden_size` is {hidden_size}; expected is at least 1",
+            f"`hidden_size` is {hidden_size}; expected at least 1",
             help="write the number of neurons of the hidden layer",
             attribute="hidden_size",
         )
@@ -216,14 +227,14 @@ def shared_sizes(
     check(x, Expected(0, "X", (*(reversed(lead) if layout else lead), ("input_size", None)), STATE_MISMATCH))
     if layout not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`layout` is {layout}; allowed are 0 (sequence first) and 1 (batch first)",
+            f"`layout` is {layout}; allowed: 0 (sequence first) and 1 (batch first)",
             help="use 0 or 1",
             attribute="layout",
         )
     if layout:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            "`layout` is 1: the specification allows it, ONNX Runtime refuses it",
-            help="transpose the inputs and the outputs, and leave `layout` out",
+            "`layout` is 1: the specification allows it, but ONNX Runtime refuses it",
+            help="transpose the inputs and the outputs, and remove `layout`",
             attribute="layout",
         )
         warn(fault.lowered(Severity.WARNING))
@@ -268,8 +279,8 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
     if wrong:
         raise STATE_MISMATCH.fault(
             f"input 4 (sequence_lens) has the entry {wrong[0]} and the sequence is {sizes.sequence} long; "
-            f"allowed is 0 to {sizes.sequence}",
-            help="let no length reach past the sequence",
+            f"allowed: 0 to {sizes.sequence}",
+            help="use lengths within the sequence",
             input=4,
         )
 
@@ -284,7 +295,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
         check_activations(cell.activations, kind, directions=sizes.directions, known=KNOWN_ACTIVATIONS)
     if clip is not None and not clip > 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"`clip` is {clip:g}; expected is more than 0", help="leave `clip` out for no clipping", attribute="clip"
+            f"`clip` is {clip:g}; expected more than 0", help="remove `clip` for no clipping", attribute="clip"
         )
         if not kind.any_clip:
             raise fault
@@ -331,7 +342,7 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
     if hidden_size and same(hidden_size, found) is False:
         warn(
             HIDDEN_SIZE.fault(
-                f"`hidden_size` is {hidden_size} and the inputs say {found}, which is what OpenVINO takes",
+                f"`hidden_size` is {hidden_size}, but the inputs have {found}, which OpenVINO uses",
                 help=f"write {found} as `hidden_size`",
                 attribute="hidden_size",
             )

@@ -14,11 +14,13 @@ INDEX_OUT_OF_RANGE = Rule(
     "index-out-of-range",
     Severity.ERROR,
     "A known index is outside its axis.",
-    why="An axis of size n has the indices 0 to n-1, and -n to -1 if the operator counts from the end. An index is "
-    "known if it is a constant or follows from sizes, such as the Range of a sequence's length. ONNX Runtime "
-    'fails with "indices element out of data bounds". OpenVINO\'s Gather and GatherND return zeros without a '
-    "message, so irlint warns.",
-    fix="Correct the index, or the size of the axis: often a table has fewer rows than the ids that are looked up.",
+    why=(
+        "An axis of size n has the indices 0 to n-1, and also -n to -1 if the operator counts from the end. irlint "
+        "knows an index that is a constant or is computed from sizes, such as the Range of a sequence's length. ONNX "
+        'Runtime fails with "indices element out of data bounds". OpenVINO\'s Gather and GatherND silently return '
+        "zeros; for these, irlint warns."
+    ),
+    fix="Correct the index or the size of the axis. Often a table has too few rows for the ids.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, indices) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -75,7 +77,7 @@ def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
     allowed = "none" if dim == 0 else f"{-dim if room.negative else 0} to {dim - 1}"
     place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
     return INDEX_OUT_OF_RANGE.fault(
-        f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}: allowed is {allowed}",
+        f"input {index} holds the index {wrong}, and {place} has {counted(dim, 'element')}; allowed: {allowed}",
         help=f"use indices in the range {allowed}, or correct the size of the axis",
         input=index,
         marks=((room.data, room.axis),),
@@ -100,4 +102,4 @@ def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
 def _why(room: Room, entry: Dim) -> str:
     place = f"axis {room.axis}{f' of input {room.data}' if room.data else ''}"
     size = "" if isinstance(entry, int) else f", which has {counted(room.dim, 'element')}"
-    return f"index {entry} is taken of {place}{size}"
+    return f"index {entry} is read from {place}{size}"

@@ -20,12 +20,16 @@ SLICES_UNEVEN = Rule(
     "IRL153",
     "slices-uneven",
     Severity.ERROR,
-    "A port map cuts an input into slices, or joins an output of slices, that do not fit their axis or the body.",
-    why="""Each iteration takes `stride` elements of the axis between `start` and `end`. OpenVINO refuses a layer whose
-        slices lie outside of the axis, do not end with it, are not as long as those of the body, or are more or fewer
-        than those of another port.""",
-    fix="Let `stride` and `part_size` be the size of the axis in the body, and divide what lies between `start` and "
-    "`end`.",
+    "The slices of a port map do not fit their axis or the body.",
+    why=(
+        "Each iteration uses `stride` elements of the axis between `start` and `end`. OpenVINO refuses the layer if "
+        "the slices exceed the axis, do not end with it, differ in size from the body's parameter or result, or "
+        "differ in number from those of another port."
+    ),
+    fix=(
+        "Set `stride` and `part_size` to the size of the axis in the body. They must divide the distance from "
+        "`start` to `end`."
+    ),
     bad=GOOD.replace('internal_layer_id="2" axis="0"', 'internal_layer_id="2" axis="0" stride="2"'),
     good=GOOD,
 )
@@ -87,7 +91,7 @@ def check_stride(entry: PortMapEntry) -> None:
     if _step(entry) == 0:
         least = "" if entry.stride == 0 else f"{entry.stride}, in 32 bits "
         raise PORT_MAP_BROKEN.fault(
-            f"`stride` is {least}0 for {_text(entry)}: OpenVINO ends with a division by zero",
+            f"`stride` is {least}0 for {_text(entry)}: OpenVINO divides by zero",
             help="write the size of one slice",
         )
 
@@ -97,8 +101,9 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
     step = _step(entry)
     if whole[axis] == 0:
         fault = SLICES_UNEVEN.fault(
-            f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail to join no slices",
-            help="let the layer run at least once, or remove it",
+            f"{_text(entry)} is {shape_text(whole)}: the body never runs, and OpenVINO may fail because there are no "
+            "slices to join",
+            help="make the layer run at least once, or remove it",
         )
         warn(fault.lowered(Severity.WARNING))
         return
@@ -108,7 +113,9 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
             f"{_text(entry)} is {shape_text(whole)} and the body's value {shape_text(part)}; a slice of stride "
             f"{entry.stride} "
             f"along axis {axis} is {shape_text(expected)}",
-            help=f'write stride="{part[axis]}"' if len(part) == len(whole) else "give the body's value as many axes",
+            help=f'write stride="{part[axis]}"'
+            if len(part) == len(whole)
+            else "give the body's value the same number of axes",
         )
 
 
@@ -129,15 +136,14 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
-            f"{_text(entry)} has {size} on axis {axis}, of which start={entry.start}, end={entry.end} and "
-            f"stride={entry.stride} take no slice",
-            help="write places between 0 and the size of the axis, and a stride that leads from start to end",
+            f"{_text(entry)} has {size} on axis {axis}, from which start={entry.start}, end={entry.end} and "
+            f"stride={entry.stride} select no slice",
+            help="write positions between 0 and the size of the axis, and a stride from start towards end",
         )
     if (high - low) % step:
         raise SLICES_UNEVEN.fault(
             f"{_text(entry)} has {high - low} elements on axis {axis} from start={entry.start} to end={entry.end}, "
-            "which "
-            f"slices of {step} do not fill",
+            f"which is not a multiple of the slice size {step}",
             help=f"write a stride that divides {high - low}",
         )
     return (high - low) // step
@@ -149,7 +155,7 @@ def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
     if other is not None:
         raise SLICES_UNEVEN.fault(
             f"{_text(other[0])} has {counted(other[1], 'slice')} and {_text(counts[0][0])} {counts[0][1]}",
-            help="let all ports have as many slices as there are iterations",
+            help="give all ports one slice for each iteration",
         )
 
 
@@ -171,7 +177,7 @@ def check_iteration_number(
         place = ties.parameter(entry)
         if entry.external_port_id is not None and entry.external_port_id >= 0:
             raise PORT_MAP_BROKEN.fault(
-                f"the number of the iteration has external_port_id={entry.external_port_id}, and comes from no input",
+                f"the number of the iteration has external_port_id={entry.external_port_id}, but comes from no input",
                 help='write external_port_id="-1"',
             )
         if entry.axis is not None or any(edge.to_layer == entry.internal_layer_id for edge in back_edges):
@@ -195,8 +201,8 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
         and any(each.axis is not None and each.kind == "output" for each in entries)
     ):
         raise CONTROL_INPUT.fault(
-            f"the trip count is {count}, and an output is joined of what the iterations give",
-            help="state how often the body is to run, or -1 for as often as its condition holds",
+            f"the trip count is {count}, but an output is joined from the results of the iterations",
+            help="write the number of iterations, or -1 to run while the condition is true",
             input=0,
         )
 
@@ -220,6 +226,6 @@ def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bo
     wrong = same(size, 1) is False and (known.value is not None or not open_ended) if open_ended else size != 1
     if len(shape) > 1 or wrong:
         raise CONTROL_INPUT.fault(
-            f"{what} is {type_text(known)}, expected is a scalar or one element on one axis",
+            f"{what} is {type_text(known)}, expected a scalar or one element on one axis",
             help="reshape it to a scalar",
         )

@@ -44,10 +44,13 @@ PORT_MAP_BROKEN = Rule(
     "IRL395",
     "port-map-broken",
     Severity.ERROR,
-    "A port map names a port or a layer that does not exist, or leaves one out.",
-    why="""The port map ties each input of the layer to a Parameter of its body, and each output to a Result, by their
-        ids. OpenVINO refuses what it cannot tie with "unordered_map::at" or "vector::_M_range_check".""",
-    fix="Correct the id that the message names, or add the entry that is missing.",
+    "A port map omits a port or a layer, or refers to one that does not exist.",
+    why=(
+        "The port map connects each input of the layer to a Parameter of its body, and each output to a Result, by "
+        'their ids. If an id is missing, OpenVINO refuses the model with "unordered_map::at" or '
+        '"vector::_M_range_check".'
+    ),
+    fix="Correct the id in the message, or add the missing entry.",
     bad=GOOD.replace('internal_layer_id="0" axis', 'internal_layer_id="7" axis'),
     good=GOOD,
 )
@@ -97,8 +100,8 @@ def _position(
             f"has the {kind} layers {', '.join(known)}" if len(known) > 1 else f"has the {kind} {next(iter(known))}"
         )
     raise PORT_MAP_BROKEN.fault(
-        f"the port map of `{name}` names layer {id}, which is no {kind} of it: the body {layers}",
-        help=f'write internal_layer_id="{next(iter(free))}": that is the one {kind} of the body that no port has'
+        f"the port map of `{name}` refers to layer {id}, which is not a {kind} of the body: the body {layers}",
+        help=f'write internal_layer_id="{next(iter(free))}": that is the only unused {kind} of the body'
         if len(free) == 1
         else f'write the id of a {kind} of the body as "internal_layer_id"',
         place=place,
@@ -169,10 +172,10 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
     for id, position in ties.parameters.items():
         if id not in taken and body.inputs[position] in used:
             fault = PORT_MAP_BROKEN.fault(
-                f"the port map of `{ties.name}` ties no input to Parameter {id}, which the body reads: its value is "
-                "undefined",
-                help=f'add an <input> with internal_layer_id="{id}", or correct an entry that names another Parameter '
-                "a second time",
+                f"the port map of `{ties.name}` connects no input to Parameter {id}, which the body uses: its value "
+                "is undefined",
+                help=f'add an <input> with internal_layer_id="{id}", or correct an entry that uses another Parameter '
+                "twice",
             )
             warn(fault.lowered(Severity.WARNING))
 
@@ -182,7 +185,7 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
     found = ordered(entries, "output")
     if len(found) < count:
         raise PORT_MAP_BROKEN.fault(
-            f"the layer has {counted(count, 'output')} and the port map of `{name}` ties {len(found)}",
+            f"the layer has {counted(count, 'output')} and the port map of `{name}` connects {len(found)}",
             help="add an <output> for each output of the layer",
         )
     return found
@@ -193,8 +196,9 @@ def check_each_once(places: Sequence[int], name: str) -> None:
     twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
     if twice is not None:
         raise PORT_MAP_BROKEN.fault(
-            f"the port map of `{name}` ties two outputs to Result {twice}, and OpenVINO takes each Result for one",
-            help="give each output a Result of its own",
+            f"the port map of `{name}` connects two outputs to Result {twice}, but OpenVINO uses each Result for one "
+            "output",
+            help="give each output its own Result",
         )
 
 
@@ -224,7 +228,7 @@ def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
         return None
     if entry.part_size == 0:
         raise PORT_MAP_BROKEN.fault(
-            "`part_size` is 0: no number of slices covers the input, and OpenVINO ends with a division by zero",
+            "`part_size` is 0, so no number of slices covers the input, and OpenVINO divides by zero",
             help="write the size of one slice",
             place=entry.place,
         )
@@ -277,8 +281,8 @@ def same_iterations(counts: Sequence[tuple[int, MaybeDim]]) -> MaybeDim:
 
 def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
     return SCAN_LENGTH.fault(
-        f"input {index} has {count} slices and an earlier input {other}; OpenVINO takes the last number that it knows",
-        help="make the inputs equally long on the axes that are sliced",
+        f"input {index} has {count} slices and an earlier input has {other}; OpenVINO uses the last known number",
+        help="make the sliced axes of the inputs equal",
         input=index,
         severity=Severity.WARNING,
     )
@@ -315,9 +319,9 @@ def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type 
         result[place] = Tensor(stated, known.shape)
         warn(
             BODY_TYPES.fault(
-                f"Parameter {node.id} of the body states {stated} and is given {known.dtype}; OpenVINO goes on with "
-                f"{stated}",
-                help=f"let it state {known.dtype}, or convert what the layer is given",
+                f"Parameter {node.id} of the body declares {stated} but receives {known.dtype}; OpenVINO continues "
+                f"with {stated}",
+                help=f"declare it as {known.dtype}, or convert the input of the layer",
                 severity=Severity.WARNING,
             )
         )

@@ -15,12 +15,14 @@ RESIZE_MODE_UNSUPPORTED = Rule(
     "IRL523",
     "resize-mode-unsupported",
     Severity.WARNING,
-    "ONNX Runtime does not resize these axes, or numbers of this type, in this mode.",
-    why='The specification has N-linear and N-cubic interpolation for any tensor. ONNX Runtime has "linear" for '
-    'two and three axes, for axes 2 and 3 or 1 and 2 of four, and for the last three of five. It has "cubic" '
-    "for two axes, and for axes 2 and 3 of four; for axes 1 and 2 only with `antialias` or with scales of at "
-    'least 1. Another tensor is refused, also where all scales are 1. In "cubic" without `antialias`, axes 2 '
-    "and 3 of integers fail at run time.",
+    "ONNX Runtime cannot resize these axes, or this element type, in this mode.",
+    why=(
+        'By the specification, linear and cubic interpolation work for any tensor. ONNX Runtime supports "linear" '
+        "only for tensors of two or three axes, for axes 2 and 3 or 1 and 2 of four, and for the last three of five. "
+        'It supports "cubic" only for tensors of two axes, and for axes 2 and 3 of four; for axes 1 and 2 of four, '
+        "it needs `antialias` or scales of at least 1. It refuses any other tensor, even if all scales are 1. In "
+        '"cubic" mode without `antialias`, axes 2 and 3 of integer tensors fail at run time.'
+    ),
     fix="Transpose the data so that the resized axes are the last two of two or four, and transpose the result back.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,8] x) => (float[1,16,16] y) <float[3] scales = {1, 2, 2}> { y = Resize <mode = "cubic"> (x, "", scales) \
@@ -76,11 +78,11 @@ def warn_of_mode(
     by_axis: dict[int, Change] = dict.fromkeys(range(rank), 0)
     by_axis.update(zip(range(rank) if axes is None else axes, changes))
     changed = sorted(axis for axis, change in by_axis.items() if change)
-    specified = f'`mode` is "{mode}", which the specification has for any axes'
+    specified = f'`mode` is "{mode}", which the specification allows for any axes'
     if rank not in ranks:
         _warn(
-            f"{specified}; input 0 has {counted(rank, 'axis', 'axes')}, and ONNX Runtime takes {either(*ranks)}",
-            help="give the data as many axes, or use another mode",
+            f"{specified}; input 0 has {counted(rank, 'axis', 'axes')}, but ONNX Runtime supports {either(*ranks)}",
+            help="give the data that number of axes, or use another mode",
         )
         return
     if not _groups(mode, rank, by_axis, antialias=antialias):
@@ -88,12 +90,13 @@ def warn_of_mode(
         limits = " (without `antialias` only by scales of at least 1)" if mode == "cubic" else ""
         _warn(
             f"{specified}; {'axis' if len(changed) == 1 else 'axes'} {listed([*map(str, changed)])} of {rank} "
-            f"{'is' if len(changed) == 1 else 'are'} resized, and ONNX Runtime resizes axes {allowed}{limits}",
+            f"{'is' if len(changed) == 1 else 'are'} resized, but ONNX Runtime supports axes {allowed}{limits}",
             help="transpose the data so that the resized axes are the last ones, or use several Resize nodes",
         )
     elif mode == "cubic" and x.dtype in _INTEGERS and changed and not antialias and (rank == 2 or by_axis[1] == 0):
         _warn(
-            f'`mode` is "cubic" and input 0 is {x.dtype}: the specification allows it, ONNX Runtime fails at run time',
+            f'`mode` is "cubic" and input 0 is {x.dtype}: the specification allows it, but ONNX Runtime fails at run '
+            "time",
             help="cast the data to float32 before, and the result back",
             input=0,
         )

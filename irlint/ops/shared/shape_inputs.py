@@ -12,10 +12,9 @@ SIZE_NEGATIVE = Rule(
     "IRL361",
     "size-negative",
     Severity.ERROR,
-    "A size or a count that an input or attribute states is below 0.",
-    why="A tensor has no axis of fewer than 0 elements: runtimes refuse the node when they load it, or when they reach "
-    "it.",
-    fix="State 0 or more; only Reshape, and OpenVINO's targets, give -1 a meaning of its own.",
+    "A size or count in an input or attribute is negative.",
+    why="An axis has at least 0 elements. Runtimes refuse the node when they load or run it.",
+    fix="Use 0 or more. Negative sizes have a meaning only in Reshape and in some targets of OpenVINO.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g () => (float[2,3] y) <int64[2] shape = {2, -3}> { y = ConstantOfShape (shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -63,7 +62,7 @@ def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
         return entry
     place = "" if index is None or f"input {index}" in what else f" in input {index}"
     raise SIZE_NEGATIVE.fault(
-        f"{what} is {entry}{place}; a size is at least 0", help="state a size of 0 or more", input=index
+        f"{what} is {entry}{place}; a size must be at least 0", help="use a size of 0 or more", input=index
     )
 
 

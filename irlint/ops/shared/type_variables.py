@@ -80,7 +80,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
             other = first[formal.variable]
             one = variables[formal.variable]
             raise ELEMENT_TYPES_DIFFER.fault(
-                f"input {other} is {one} and input {index} is {key}: both have to be of one type ({formal.variable})",
+                f"input {other} is {one} and input {index} is {key}: both must have the same type ({formal.variable})",
                 help=f"cast {to_one_type((other, one), (index, key))}",
                 input=index,
             )
@@ -113,7 +113,7 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, be
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
     other = "a release" if runtime else _opset_that_takes(schema, index, key)
     target = beside or _best(formal.types, key)
-    another = f", or use {other} whose operator takes {key}" * bool(other)
+    another = f", or use {other} whose operator supports {key}" * bool(other)
     return ELEMENT_TYPE_REFUSED.fault(
         f"input {index} ({formal.name}) is {key}; the operator takes {_types_text(formal.types)} {where}",
         help=_quantized(schema, formal, index, key=key) or f"cast input {index} to {target}{another}",
@@ -134,7 +134,7 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
     if len(scales) < 2 or key not in FLOATS or formal.types != {"int32"}:
         return ""
     return (
-        f"quantize input {index}: round({formal.name} / ({scales[0]} * {scales[1]})); a Cast would cut its numbers off"
+        f"quantize input {index}: round({formal.name} / ({scales[0]} * {scales[1]})); a Cast would truncate its numbers"
     )
 
 
@@ -165,9 +165,9 @@ def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -
         if formal is None or key is None or key in formal.types or schema.domain in RUNTIME_DOMAINS:
             continue
         fault = ELEMENT_TYPE_REFUSED.fault(
-            f"output {index} ({formal.name}) is {key}; the operator gives {_types_text(formal.types)} since opset "
+            f"output {index} ({formal.name}) is {key}; the operator returns {_types_text(formal.types)} since opset "
             f"{schema.since}",
-            help=f"cast output {index} to {_best(formal.types, key)}, or use an opset whose operator gives {key}",
+            help=f"cast output {index} to {_best(formal.types, key)}, or use an opset whose operator returns {key}",
         )
         if not isinstance(known, Tensor):
             raise fault

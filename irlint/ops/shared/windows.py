@@ -8,7 +8,7 @@ from irlint.dims import Dim, MaybeDim, Shape, at_least, bounds, floordiv, larges
 from irlint.dims.polynomials import lone_atom
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import reaches, wants_arithmetic, warn
-from irlint.findings.wording import are, counted
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.ops.shared.attributes import expect_range
 from irlint.ops.shared.axes import Ints
@@ -26,11 +26,15 @@ WINDOW_EXCEEDS_INPUT = Rule(
     "window-exceeds-input",
     Severity.ERROR,
     "The window does not fit into the padded input even once.",
-    why="The output would have no element, or a negative number, on that axis. OpenVINO refuses the model when it "
-    "loads it. ONNX Runtime refuses a convolution at the node; its pooling continues with an empty output, or "
-    "with a window that reaches past the end, and irlint warns.",
-    fix="Use a smaller kernel or dilation, pad more, or feed a larger input. If an inner size became that small, the "
-    "model expects larger inputs.",
+    why=(
+        "The output would have no element, or a negative number of elements, on that axis. OpenVINO refuses the "
+        "model when it loads it. ONNX Runtime refuses a convolution at the node. Its poolings return an empty "
+        "output, or use a window that exceeds the input; for these, irlint warns."
+    ),
+    fix=(
+        "Use a smaller kernel or dilation, more padding, or a larger input. If only an inner size is too small, the "
+        "model needs larger inputs."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,5,5] x, float[8,3,7,7] w) => (float[1,8,1,1] y) { y = Conv (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,9 +46,11 @@ AUTO_PAD_CONFLICT = Rule(
     "auto-pad-conflict",
     Severity.ERROR,
     "`auto_pad` and `pads` are both given and contradict each other.",
-    why="ONNX forbids using both. ONNX Runtime refuses such a convolution when it loads the model. In a pooling "
-    "operator it follows `auto_pad` while ONNX shape inference follows `pads`, and irlint warns.",
-    fix="Keep one of them: `pads`, or `auto_pad` if the padding must depend on the size of the input.",
+    why=(
+        "ONNX forbids both attributes together. ONNX Runtime refuses such a convolution when it loads the model. For "
+        "a pooling, ONNX Runtime uses `auto_pad`, but ONNX shape inference uses `pads`; in that case, irlint warns."
+    ),
+    fix="Keep one of them: `pads`, or `auto_pad` if the padding has to depend on the size of the input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) {
   y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1]> (x, w)
@@ -58,13 +64,15 @@ PADDING_NOT_PORTABLE = Rule(
     "IRL318",
     "padding-not-portable",
     Severity.WARNING,
-    "The specification allows this padding, and ONNX Runtime does not.",
-    why="""ONNX lets `pads` "take any value greater than or equal to 0", and combines `auto_pad` with dilations. ONNX
-        Runtime refuses a pooling whose pads are not smaller than the kernel ("Pad should be smaller than kernel."),
-        refuses a convolution
-with SAME padding and dilations ("Dilation not supported for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."), and
-gives a pooling with both another size than the specification.""",
-    fix="Pad with a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
+    "The specification allows this padding, but ONNX Runtime does not support it.",
+    why=(
+        'By the ONNX specification, `pads` "can take any value greater than or equal to 0", and `auto_pad` works '
+        'with dilations. ONNX Runtime refuses a pooling whose pads are not smaller than the kernel ("Pad should be '
+        'smaller than kernel."). It refuses a convolution with SAME padding and dilations ("Dilation not supported '
+        'for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."). For a pooling with both, its output size differs '
+        "from the specification."
+    ),
+    fix="Insert a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,11,11] y) { y = MaxPool <kernel_shape = [2, 2], pads = [2, 2, 2, 2]> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -218,7 +226,7 @@ def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, tim
     each = "one for each" if times == 1 else "two for each (all beginnings, then all ends)"
     raise RANK_MISMATCH.fault(
         f"`{name}` is {list(given)}, {counted(len(given), 'entry', 'entries')} for "
-        f"{counted(count, 'spatial axis', 'spatial axes')}: expected {are(count * times)} {count * times}, {each}",
+        f"{counted(count, 'spatial axis', 'spatial axes')}: expected {count * times}, {each}",
         help=f"write `{name}` with {counted(count * times, 'entry', 'entries')}",
         attribute=name,
     )
@@ -252,8 +260,8 @@ def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> N
     if severity is not None and auto_pad == "VALID" and not any(pads):
         return
     fault = AUTO_PAD_CONFLICT.fault(
-        f'auto_pad is "{auto_pad}" and pads is {list(pads)}: ONNX forbids the two together',
-        help="remove one of them; with `pads`, write auto_pad as NOTSET or leave it out",
+        f'auto_pad is "{auto_pad}" and pads is {list(pads)}: ONNX does not allow both',
+        help="remove one of them; with `pads`, set auto_pad to NOTSET or remove it",
         attribute="pads",
         severity=severity,
     )
@@ -268,8 +276,8 @@ def expect_no_dilated_same(window: Window) -> None:
         if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
             warn(
                 PADDING_NOT_PORTABLE.fault(
-                    f"auto_pad is SAME and dilations is {list(window.dilations)}: the specification pads the dilated "
-                    "window, ONNX Runtime does not support it",
+                    f"auto_pad is SAME and dilations is {list(window.dilations)}: the specification allows it, but "
+                    "ONNX Runtime does not support it",
                     help="write the padding as `pads`",
                     attribute="auto_pad",
                 )
@@ -286,7 +294,7 @@ def expect_pads_below_kernel(window: Window) -> None:
                 PADDING_NOT_PORTABLE.fault(
                     f"axis {window.first + position} is padded by {pads[0]} and {pads[1]}, and the kernel is {kernel}: "
                     'the specification allows it, ONNX Runtime refuses it ("Pad should be smaller than kernel.")',
-                    help=f"pad by at most {kernel - 1}, or pad with a Pad node before",
+                    help=f"pad by at most {kernel - 1}, or insert a Pad node",
                     attribute="pads",
                 )
             )
@@ -425,8 +433,9 @@ def transposed_sizes(
 
 def _nothing_left(size: Dim, full: Dim, pads: int, *, axis: int) -> Fault:
     return WINDOW_EXCEEDS_INPUT.fault(
-        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution: its padding takes off {pads}",
-        help="pad less, or use a larger kernel or stride",
+        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution, but its padding removes "
+        f"{pads}",
+        help="reduce the padding, or use a larger kernel or stride",
         input=0,
         marks=((0, axis),),
         aligned="left",

@@ -24,9 +24,11 @@ OVERLAP_OUT_OF_RANGE = Rule(
     "overlap-out-of-range",
     Severity.ERROR,
     "An overlap threshold is not between 0 and 1.",
-    why="The overlap of two boxes is a ratio from 0 to 1. The specification allows no other threshold, and ONNX "
-    "Runtime fails at run time.",
-    fix="Use a threshold from 0 to 1.",
+    why=(
+        "The overlap of two boxes is a ratio between 0 and 1. The specification allows no other threshold, and ONNX "
+        "Runtime fails at run time."
+    ),
+    fix="Use a threshold between 0 and 1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,6,4] b, float[1,2,6] s) => (int64[N,3] y) <int64 m = {3}, float i = {50}> { y = NonMaxSuppression (b, s, \
 m, i) }""",
@@ -41,9 +43,11 @@ BOXES_MISMATCH = Rule(
     "boxes-scores-mismatch",
     Severity.ERROR,
     "Boxes and scores disagree on the number of images or boxes.",
-    why="Non-maximum suppression takes boxes [images, boxes, 4] (5 for rotated ones) and scores [images, classes, "
-    "boxes]: each box has one score for every class. Runtimes refuse anything else. The scores of most detectors "
-    "come as [images, boxes, classes], and must be transposed.",
+    why=(
+        "Non-maximum suppression needs boxes of the shape [images, boxes, 4] (5 for rotated boxes) and scores of the "
+        "shape [images, classes, boxes], which is one score per box and class. Runtimes refuse anything else. Most "
+        "detectors compute scores as [images, boxes, classes], which must be transposed."
+    ),
     fix="Transpose the scores to [images, classes, boxes], and give each box 4 coordinates.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8400,4] boxes, float[1,8400,80] scores) => (int64[n,3] y) <int64[1] most = {20}>
@@ -159,7 +163,7 @@ def _expect_overlap(iou_threshold: Tensor | None) -> None:
     share = None if iou_threshold is None else iou_threshold.scalar
     if isinstance(share, (int, float)) and not 0 <= share <= 1:
         raise OVERLAP_OUT_OF_RANGE.fault(
-            f"input 3 (iou_threshold) is {share:g}; it is the share that two boxes have in common, 0 to 1",
+            f"input 3 (iou_threshold) is {share:g}; the overlap of two boxes is between 0 and 1",
             help="use a number from 0 to 1",
             input=3,
         )
@@ -186,7 +190,7 @@ def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
         if not isinstance(boxes, Tensor) or not boxes.shape or isinstance(boxes.shape[-1], int):
             return None
         return not_compiled(
-            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, and the CPU plugin must know its {count}",
+            f"the last axis of input 0 (boxes) is {boxes.shape[-1]}, but the CPU plugin requires {count} to be known",
             help=f"write {count} for the last axis of the boxes",
             input=0,
         )
@@ -409,7 +413,13 @@ def ov_matrix_nms(
     return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)
 
 
-without_rule("MatrixNonMaxSuppression", domain=OPENVINO, help="write `MatrixNms`, as OpenVINO calls this operation")
 without_rule(
-    "MulticlassNonMaxSuppression", domain=OPENVINO, help="write `MulticlassNms`, as OpenVINO calls this operation"
+    "MatrixNonMaxSuppression",
+    domain=OPENVINO,
+    help="write `MatrixNms`, which is the name of this operation in OpenVINO",
+)
+without_rule(
+    "MulticlassNonMaxSuppression",
+    domain=OPENVINO,
+    help="write `MulticlassNms`, which is the name of this operation in OpenVINO",
 )

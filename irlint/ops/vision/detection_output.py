@@ -29,7 +29,7 @@ def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior
             continue
         if divisible(found, each) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} is {found}; expected is a multiple of {each}, "
+                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, "
                 "the numbers of each prior box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
@@ -47,7 +47,7 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
         return None
     if isinstance(priors, int) and (priors == 0 or divisible(found, priors) is False):
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input 1 (class_preds) is {found}; expected is a multiple of the "
+            f"axis 1 of input 1 (class_preds) is {found}; expected a multiple of the "
             f"number of prior boxes, which is {priors}",
             help="connect the class predictions of the prior boxes",
             input=1,
@@ -67,7 +67,7 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
         return None
     if found % each:
         raise PRIORS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found}; expected is a multiple of {each}: {what}",
+            f"axis 1 of input {index} is {found}; expected a multiple of {each}: {what}",
             help="connect the predictions of the prior boxes, or correct the attributes",
             input=index,
             marks=((index, 1),),
@@ -109,8 +109,8 @@ def _detections(
     _expect_pair(*tensors[3:])
     if not detection.keep_top_k:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            "attribute `keep_top_k` is an empty list, of which OpenVINO reads the first number, and crashes",
-            help="write how many boxes an image keeps, -1 for all",
+            "attribute `keep_top_k` is an empty list; OpenVINO reads its first number and crashes",
+            help="write the number of boxes to keep for an image, or -1 for all",
             attribute="keep_top_k",
         )
     logits, predictions, priors, more_predictions, more_logits = tensors
@@ -168,7 +168,7 @@ def _expect_code_type(code_type: str) -> None:
     """The library reads this text, unlike others, in its exact case."""
     if code_type not in CODE_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `code_type` is "{code_type}"; OpenVINO takes "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
+            f'attribute `code_type` is "{code_type}"; OpenVINO accepts "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
             help="write one of these",
             attribute="code_type",
         )
@@ -179,7 +179,7 @@ def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
     if first is None or second is not None:
         return
     raise PRIORS_MISMATCH.fault(
-        "input 3 (aux_class_preds) is there and input 4 (aux_box_preds) is not; the operation takes 3 inputs or 5",
+        "input 3 (aux_class_preds) is present without input 4 (aux_box_preds); the operation needs 3 inputs or 5",
         help="connect input 4, or remove input 3",
         input=4,
     )

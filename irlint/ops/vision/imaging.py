@@ -24,9 +24,11 @@ GRID_MISMATCH = Rule(
     "IRL368",
     "sampling-grid-mismatch",
     Severity.ERROR,
-    "A grid, its transformation or its boxes do not fit the image that they sample.",
-    why="""A grid for images of d spatial axes has as many axes as the images, one batch for each of theirs, and d
-coordinates on its last axis; AffineGrid's theta is [N, d, d+1]. Runtimes refuse anything else.""",
+    "A grid, its transformation or its boxes do not fit the sampled image.",
+    why=(
+        "For images with d spatial axes, a grid has the same number of axes as the images, the same batch size, and "
+        "d coordinates on its last axis. AffineGrid's theta has the shape [N, d, d+1]. Runtimes refuse anything else."
+    ),
     fix="Give the grid the shape [N, H_out, W_out, 2], or [N, D_out, H_out, W_out, 3] for volumes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[1,4,4,3] grid) => (float[1,3,4,4] y) { y = GridSample (x, grid) }""",
@@ -50,11 +52,12 @@ IMAGE_PLANES_MISMATCH = Rule(
     "IRL369",
     "image-planes-mismatch",
     Severity.ERROR,
-    "The planes of a colour conversion do not make up an image of its format.",
-    why="""NV12 and I420 keep brightness at full and colour at half resolution. In one plane that makes [N, H*3/2, W,
-        1]; in planes of their own Y is [N, H, W, 1], and UV is [N, H/2, W/2, 2], or U and V [N, H/2, W/2, 1] each.
-        OpenVINO refuses
-odd sizes and planes that do not fit.""",
+    "The planes of a color conversion do not form an image of the format.",
+    why=(
+        "NV12 and I420 store brightness at full resolution and color at half resolution. As a single plane, the "
+        "shape is [N, H*3/2, W, 1]. As separate planes, Y is [N, H, W, 1]; UV is [N, H/2, W/2, 2], or U and V are "
+        "[N, H/2, W/2, 1] each. OpenVINO refuses odd sizes and other planes."
+    ),
     fix="Give the planes the shapes of the format, with an even width and height.",
     bad=_NV12.replace("HEIGHT", "721"),
     good=_NV12.replace("HEIGHT", "720"),
@@ -84,7 +87,7 @@ def grid_sampled(x: Shape | None, grid: Shape | None) -> Shape | None:
     points: Shape = grid if grid is not None else (None,) * rank
     if same(points[-1], rank - 2) is False:
         raise _grid_fault(
-            f"the last axis of input 1 is {points[-1]}; images of {rank - 2} spatial axes are sampled at {rank - 2} "
+            f"the last axis of input 1 is {points[-1]}; images with {rank - 2} spatial axes need {rank - 2} "
             "coordinates",
             (1, rank - 1),
         )
@@ -230,9 +233,8 @@ def crop_and_resize(
     count = (batch_indices.shape or (None,))[0]
     if not agree(boxes[1], 4, "a box has four coordinates") or not agree(boxes[0], count, "each box has a batch index"):
         raise GRID_MISMATCH.fault(
-            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they have to be "
-            "[R, 4] "
-            "and [R]",
+            f"input 1 is {shape_text(rois.shape)} and input 2 is {shape_text(batch_indices.shape)}; they must be [R, "
+            "4] and [R]",
             help="give each box four coordinates and a batch index",
             input=1,
         )
@@ -320,7 +322,7 @@ def nv12_to_rgb(image: Tensor, uv: Tensor | None = None) -> Tensor:
 def i420_to_rgb(image: Tensor, u: Tensor | None = None, v: Tensor | None = None) -> Tensor:
     """OpenVINO I420toRGB and I420toBGR-8: one plane, or Y, U and V."""
     if u is not None and v is None:
-        raise _planes_fault("there are 2 inputs; I420 comes in one plane, or in the three planes Y, U and V", 1)
+        raise _planes_fault("there are 2 inputs; I420 needs one plane, or the three planes Y, U and V", 1)
     dtype = common_type((image, u, v))
     expect_type(image, 0, PIXELS)
     chroma = [(index, _plane(plane, index, 1)) for index, plane in ((1, u), (2, v)) if plane is not None]

@@ -52,7 +52,7 @@ def _compiled_mode(layer: Layer) -> Fault | None:
     if mode in ("nearest", "linear", "linear_onnx", "cubic"):
         return None
     return not_compiled(
-        f'attribute `mode` is "{mode}", and the CPU plugin takes "nearest", "linear", "linear_onnx" and "cubic"',
+        f'attribute `mode` is "{mode}", but the CPU plugin supports "nearest", "linear", "linear_onnx" and "cubic"',
         help="write one of these modes",
         attribute="mode",
         forbidden=mode != "area",
@@ -96,7 +96,7 @@ def interpolate_0(
         raise RESIZE_COUNT_MISMATCH.fault(
             f"input 1 has {counted(len(target_spatial_shape.value), 'entry', 'entries')} for "
             f"{counted(len(places), 'axis', 'axes')}",
-            help=f"let input 1 have {counted(len(places), 'entry', 'entries')}, or name fewer axes",
+            help=f"give input 1 {counted(len(places), 'entry', 'entries')}, or name fewer axes",
             input=1,
         )
     targets = [_not_negative(listed[position]) if position < len(listed) else None for position in range(len(places))]
@@ -114,15 +114,15 @@ def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequenc
     for axis in axes:
         if not 0 <= axis < rank:
             raise AXIS_OUT_OF_RANGE.fault(
-                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}: allowed is {span(0, rank - 1)}",
+                f"axes is {list(axes)} and input 0 has {counted(rank, 'axis', 'axes')}; allowed: {span(0, rank - 1)}",
                 help=f"use axes in the range 0 to {rank - 1}" if rank else "give the input at least one axis",
                 input=index,
             )
     if len(set(axes)) < len(axes):
         warn(
             AXIS_REPEATED.fault(
-                f"axes is {list(axes)}: an axis is named twice, and OpenVINO takes the last size, or all scales",
-                help="name each axis once",
+                f"axes is {list(axes)}: an axis appears twice, and OpenVINO uses the last size, or all scales",
+                help="list each axis once",
                 input=index,
                 severity=Severity.WARNING,
             )
@@ -172,8 +172,8 @@ def _compiled_pillow(layer: Layer) -> Fault | None:
     if padded == after[0]:
         return None
     return not_compiled(
-        f'axis 0 is {padded} and becomes {after[0]} with mode="{mode}", which the CPU plugin does for spatial axes',
-        help="name height and width in the axes, or choose another mode",
+        f'axis 0 is {padded} and becomes {after[0]} with mode="{mode}", but the CPU plugin supports only spatial axes',
+        help="list height and width in the axes, or choose another mode",
         attribute="mode",
     )
 
@@ -261,7 +261,7 @@ def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, .
         raise RESIZE_COUNT_MISMATCH.fault(
             f"input {index} is {shape_text(target.shape)}: {counted(len(target.value), 'entry', 'entries')} for "
             f"{counted(count, 'axis', 'axes')}",
-            help=f"let input {index} have {counted(count, 'entry', 'entries')}, or name fewer axes",
+            help=f"give input {index} {counted(count, 'entry', 'entries')}, or name fewer axes",
             input=index,
         )
     if len(target.value) > count:
@@ -269,7 +269,7 @@ def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, .
             RESIZE_COUNT_MISMATCH.fault(
                 f"input {index} has {counted(len(target.value), 'entry', 'entries')} for "
                 f"{counted(count, 'axis', 'axes')}, and OpenVINO ignores the rest",
-                help=f"let input {index} have {counted(count, 'entry', 'entries')}",
+                help=f"give input {index} {counted(count, 'entry', 'entries')}",
                 input=index,
                 severity=Severity.WARNING,
             )

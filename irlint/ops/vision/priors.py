@@ -57,12 +57,14 @@ PRIORS_MISMATCH = Rule(
     "IRL388",
     "prior-boxes-mismatch",
     Severity.ERROR,
-    "Prior boxes, their attributes and their predictions disagree on the number of boxes.",
-    why="""DetectionOutput takes 4 offsets and one score per class for each prior box: [N, priors * 4], [N, priors *
-        classes] and priors [1 or N, 2, priors * 4] (one row with variance_encoded_in_target, 5 numbers each where they
-        are not normalized).
-PriorBoxClustered needs a height for each width. OpenVINO refuses anything else.""",
-    fix="Make the predictions come from the same feature maps as the priors, and correct the attributes.",
+    "Prior boxes, their attributes and their predictions have different numbers of boxes.",
+    why=(
+        "DetectionOutput needs 4 offsets and one score per class for each prior box, in these shapes: offsets [N, "
+        "priors * 4], scores [N, priors * classes], and priors [1 or N, 2, priors * 4]. The priors have one row with "
+        "variance_encoded_in_target, and 5 numbers per box if they are not normalized. PriorBoxClustered needs one "
+        "height for each width. OpenVINO refuses anything else."
+    ),
+    fix="Compute predictions and priors from the same feature maps, and correct the attributes.",
     bad=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,44")), "1,1,10,7"),
     good=layer_document(_DETECTION, (("f32", "1,40"), ("f32", "1,30"), ("f32", "1,2,40")), "1,1,10,7"),
 )
@@ -109,8 +111,7 @@ def _check_fixed_sizes(boxes: PriorBoxes) -> None:
         warn(
             PRIORS_MISMATCH.fault(
                 f"`fixed_size` has {counted(len(fixed_size), 'entry', 'entries')} and `density` has {len(density)}; "
-                "OpenVINO does not "
-                "check, and the boxes of the others hold anything",
+                "OpenVINO does not check it, and the other boxes are uninitialized",
                 help="write `density` with an entry for each `fixed_size`",
                 attribute="density" if density else "fixed_size",
                 severity=Severity.WARNING,
@@ -119,8 +120,8 @@ def _check_fixed_sizes(boxes: PriorBoxes) -> None:
     elif fixed_size and boxes.min_size:
         warn(
             PRIORS_MISMATCH.fault(
-                "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check, and "
-                "writes past its end",
+                "with `fixed_size` the output has no room for the boxes of `min_size`; OpenVINO does not check it, "
+                "and writes past the end",
                 help="remove `min_size`, or `fixed_size` and `density`",
                 attribute="min_size",
                 severity=Severity.WARNING,
@@ -137,9 +138,9 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
     if first == second or not {0, 1} <= layer.fixed or {first, second} <= {None, "int64", "uint64"}:
         return None
     return not_compiled(
-        f"input 0 is a constant of {first} and input 1 one of {second}, which the CPU plugin reads as the type of "
-        "input 0",
-        help="let both constants be of int64",
+        f"input 0 is a constant of {first} and input 1 one of {second}, but the CPU plugin reads both with the type "
+        "of input 0",
+        help="convert both constants to int64",
         input=1,
     )
 
@@ -149,7 +150,7 @@ def _compiled_variance(layer: Layer) -> Fault | None:
     if count in (0, 1, 4):
         return None
     return not_compiled(
-        f"`variance` has {counted(count, 'entry', 'entries')}, and it takes 1 or 4",
+        f"`variance` has {counted(count, 'entry', 'entries')}; it needs 1 or 4",
         help="write one number for all coordinates, or one for each of the four",
         attribute="variance",
         forbidden=True,
@@ -199,7 +200,8 @@ def _compiled_count(layer: Layer) -> Fault | None:
     ratios, fixed = boxes.ratios(), boxes.fixed_size
     if fixed and not boxes.density and (boxes.fixed_ratio or ratios > 1):
         return not_compiled(
-            "there are `fixed_size` and ratios, and no `density`, of which OpenVINO reads an entry for each size",
+            "there are `fixed_size` and ratios without `density`, but OpenVINO reads an entry of `density` for each "
+            "size",
             help="write `density` with an entry for each `fixed_size`",
             attribute="fixed_size",
             forbidden=True,
@@ -266,8 +268,8 @@ def ov_prior_box_clustered(
     """OpenVINO PriorBoxClustered-1: one box of each width and height in every cell."""
     if len(width) != len(height):
         raise PRIORS_MISMATCH.fault(
-            f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each box "
-            "has one of both",
+            f"attribute `width` has {counted(len(width), 'entry', 'entries')} and `height` has {len(height)}: each "
+            "box needs one of both",
             help=_lacking(len(width), len(height)),
             attribute="height",
         )

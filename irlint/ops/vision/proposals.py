@@ -26,12 +26,16 @@ PROPOSALS_MISMATCH = Rule(
     "IRL389",
     "proposal-inputs-mismatch",
     Severity.ERROR,
-    "The inputs of a region proposal do not fit each other.",
-    why="""Scores, box deltas and anchors of a region proposal describe one grid: the same images, height, width and
-        anchors, with 4 deltas for each. OpenVINO refuses most of what does not fit; where it does not look, it is a
-        warning, and the result
-is read from the wrong places.""",
-    fix="Connect scores, deltas and anchors of one feature map, and correct the attributes that count the anchors.",
+    "The inputs of a region proposal do not fit together.",
+    why=(
+        "Scores, box deltas and anchors of a region proposal describe the same grid: they need the same number of "
+        "images, height, width and number of anchors, and 4 deltas per anchor. OpenVINO refuses most other inputs. "
+        "It does not check some of them and computes a wrong result; for these, irlint warns."
+    ),
+    fix=(
+        "Connect scores, deltas and anchors of the same feature map, and correct the attributes with the number of "
+        "anchors."
+    ),
     bad=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,72,14,14"), ("f32", "3")), "300,5"),
     good=layer_document(_PROPOSAL, (("f32", "1,18,14,14"), ("f32", "1,36,14,14"), ("f32", "3")), "300,5"),
 )
@@ -101,7 +105,7 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
     if post_nms_topn < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `post_nms_topn` is {post_nms_topn}; OpenVINO reads the layer and refuses to compile it",
-            help="write how many regions an image gives at most",
+            help="write the maximum number of regions of an image",
             attribute="post_nms_topn",
         )
     return product((images, post_nms_topn))
@@ -113,8 +117,8 @@ def _expect_image_shape(image_shape: Tensor) -> None:
     if shape is None or (len(shape) == 1 and (same(shape[0], 3) is not False or same(shape[0], 4) is not False)):
         return
     raise PROPOSALS_MISMATCH.fault(
-        f"input 2 (image_shape) is {shape_text(shape)}; expected is a list of 3 or 4 numbers",
-        help="give height, width and one or two scales",
+        f"input 2 (image_shape) is {shape_text(shape)}; expected a list of 3 or 4 numbers",
+        help="write height, width and one or two scales",
         input=2,
     )
 
@@ -177,7 +181,7 @@ def ov_generate_proposals(
     expect_attribute(post_nms_count, 1, "post_nms_count")
     if nms_eta != 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `nms_eta` is {nms_eta:g}; OpenVINO takes only 1", help="write 1", attribute="nms_eta"
+            f"attribute `nms_eta` is {nms_eta:g}; OpenVINO supports only 1", help="write 1", attribute="nms_eta"
         )
     images = narrower(size(im_info, 0, 2), size(deltas, 0, 4), size(scores, 0, 4))
     height = narrower(size(anchors, 0, 4), size(deltas, 2, 4), size(scores, 2, 4))

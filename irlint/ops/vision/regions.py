@@ -24,11 +24,13 @@ REGIONS_MISMATCH = Rule(
     "IRL386",
     "regions-mismatch",
     Severity.ERROR,
-    "Regions of interest do not have the axes that the operator reads.",
-    why="""Regions are [regions, 4] (corners), with the image of each in a list of its own (RoiAlign), or [regions, 5]
-        with the image first (ROIPooling, PSROIPooling) or the angle last (ROIAlignRotated). Runtimes refuse anything
-        else.""",
-    fix="Give the regions the axes that the message names, and one image index for each region.",
+    "Regions of interest do not have the shape that the operator requires.",
+    why=(
+        "Regions have the shape [regions, 4] (corners) with a separate list of image indices in RoiAlign; [regions, "
+        "5] with the image index first in ROIPooling and PSROIPooling; and [regions, 5] with the angle last in "
+        "ROIAlignRotated. Runtimes refuse anything else."
+    ),
+    fix="Give the regions the shape in the message, and one image index for each region.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,256,50,50] x, float[100,5] rois, int64[100] images) => (float[100,256,7,7] y)
 { y = RoiAlign <output_height = 7, output_width = 7> (x, rois, images) }""",
@@ -55,11 +57,14 @@ CHANNELS_MISMATCH = Rule(
     "IRL387",
     "region-channels-mismatch",
     Severity.ERROR,
-    "The number of channels of a feature map does not match the attributes.",
-    why="PSROIPooling reads output_dim * group_size * group_size channels (output_dim * spatial_bins_x * "
-    "spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo reads (coords + classes "
-    "+ 1) channels for each anchor; there OpenVINO does not check, and reads beyond the map; irlint warns.",
-    fix="Correct the attributes, or connect the feature map that they describe.",
+    "The number of channels of a feature map does not fit the attributes.",
+    why=(
+        "PSROIPooling needs output_dim * group_size * group_size channels (output_dim * spatial_bins_x * "
+        "spatial_bins_y in bilinear mode), and OpenVINO refuses any other number. RegionYolo needs (coords + classes "
+        "+ 1) channels for each anchor. OpenVINO does not check this number and reads beyond the feature map; in "
+        "that case, irlint warns."
+    ),
+    fix="Correct the attributes, or connect the matching feature map.",
     bad=_YOLO.replace("CHANNELS", "250"),
     good=_YOLO.replace("CHANNELS", "255"),
 )
@@ -262,7 +267,7 @@ def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints
     if sizes is None or len(sizes) == 2:
         return sizes or (0, 0)
     raise ATTRIBUTE_OUT_OF_RANGE.fault(
-        f"attribute `{name}` has {counted(len(sizes), 'entry', 'entries')}; the operation takes 2",
+        f"attribute `{name}` has {counted(len(sizes), 'entry', 'entries')}; the operation needs 2",
         help="write the height and the width, or `pooled_h` and `pooled_w` instead",
         attribute=name,
     )
@@ -297,7 +302,7 @@ def ov_ps_roi_pooling(
     _expect_scale(spatial_scale)
     if mode not in ("average", "bilinear"):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f'attribute `mode` is "{mode}"; OpenVINO takes "average" and "bilinear", in lower case',
+            f'attribute `mode` is "{mode}"; OpenVINO accepts "average" and "bilinear", in lower case',
             help='write mode="average" or "bilinear"',
             attribute="mode",
         )
@@ -320,9 +325,9 @@ def ov_ps_roi_pooling(
 def _channels_fault(x: Tensor, formula: str, numbers: str, *, wanted: int) -> Fault:
     assert x.shape is not None
     return CHANNELS_MISMATCH.fault(
-        f"{counted(x.shape[1], 'channel')} {'comes' if x.shape[1] == 1 else 'come'} in (axis 1 of input 0); expected "
+        f"{counted(x.shape[1], 'channel')} {'arrives' if x.shape[1] == 1 else 'arrive'} (axis 1 of input 0); expected "
         f"is {formula} = {numbers} = {wanted}",
-        help="correct the attributes, or connect the feature map that they describe",
+        help="correct the attributes, or connect the matching feature map",
         input=0,
         marks=((0, 1),),
         aligned="left",

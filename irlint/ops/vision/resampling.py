@@ -26,9 +26,11 @@ RESIZE_COUNT_MISMATCH = Rule(
     "resize-count-mismatch",
     Severity.ERROR,
     "The number of scales or sizes differs from the number of resized axes.",
-    why="Without `axes`, a resize needs a scale or a size for every axis of the data, batch and channels included; "
-    "with `axes`, one for each of them. Runtimes refuse any other number when they load the model.",
-    fix="Write 1 as the scale of an axis that keeps its size, or name the axes.",
+    why=(
+        "Without `axes`, a resize needs a scale or a size for every axis of the data, including batch and channels. "
+        "With `axes`, it needs one for each of these axes. Runtimes refuse any other number when they load the model."
+    ),
+    fix="Use a scale of 1 for an axis that keeps its size, or list the resized axes in `axes`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,16,16] y) <float[2] scales = {2, 2}> { y = Resize (x, "", scales) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -39,9 +41,11 @@ RESIZE_SCALE_REFUSED = Rule(
     "IRL366",
     "resize-scale-not-positive",
     Severity.ERROR,
-    "A resize has a scale or a size that is not positive, or an Upsample a scale below 1.",
-    why='ONNX Runtime refuses the model: "Scale value should be greater than 0", and for Upsample, than 1.',
-    fix="Use a positive scale, and Resize instead of Upsample to make a tensor smaller.",
+    "A resize has a scale or a size that is not positive, or an Upsample has a scale below 1.",
+    why=(
+        'ONNX Runtime refuses the model with "Scale value should be greater than 0", or for Upsample, "greater than 1".'
+    ),
+    fix="Use a positive scale. To make a tensor smaller, use Resize instead of Upsample.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,N,8] y) <float[4] scales = {1, 1, -2, 1}> { y = Resize (x, "", scales) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -53,9 +57,11 @@ RESIZE_TARGET_UNCLEAR = Rule(
     "resize-target-unclear",
     Severity.ERROR,
     "A Resize has both scales and sizes, or neither.",
-    why="Exactly one of them must state the size of the result; runtimes refuse both and none. An empty list counts "
-    'as absent. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.',
-    fix="Leave one of the two out, by the empty name.",
+    why=(
+        "Exactly one of them must determine the size of the result; runtimes refuse both or none. An empty list "
+        'counts as absent. A `keep_aspect_ratio_policy` other than "stretch" requires sizes.'
+    ),
+    fix="Replace one of them by an empty name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,4] x) => (float[2,8] y) { y = Resize (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -170,7 +176,7 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
     if found is not None and found != count:
         place = f"input {index}" if index is not None else "the attribute"
         raise RESIZE_COUNT_MISMATCH.fault(
-            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the axes that are resized take {count}",
+            f"{place} ({what}) has {counted(found, 'entry', 'entries')}; the resized axes need {count}",
             help=f"give `{what}` {counted(count, 'entry', 'entries')}" + ", or name the axes in `axes`" * has_axes,
             input=index,
         )
@@ -291,9 +297,8 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
     for name, (given, allowed) in modes.items():
         if given and mode not in allowed:
             fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, ONNX '
-                "Runtime takes it "
-                f"only with {' and '.join(allowed)}",
+                f'attribute `{name}` is {given} and `mode` is "{mode}": the specification ignores it there, but ONNX '
+                f"Runtime accepts it only with {' and '.join(allowed)}",
                 help=f"leave `{name}` out",
                 attribute=name,
             )
@@ -306,9 +311,8 @@ def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
     if sizes is None or x.rank is None or isinstance(length(sizes), int):
         return
     fault = RESIZE_COUNT_MISMATCH.fault(
-        "it is not known how many entries input 3 (sizes) has: the specification allows it, ONNX Runtime takes it for "
-        "none and refuses "
-        "the model",
+        "the number of entries of input 3 (sizes) is unknown: the specification allows it, but ONNX Runtime assumes "
+        "none and refuses the model",
         help="declare the shape of the sizes",
         input=3,
     )
@@ -388,15 +392,14 @@ def _expect_one_target(scales: Tensor | None, sizes: Tensor | None, policy: str)
     if absent in ((True, True), (False, False)):
         both = absent == (False, False)
         raise RESIZE_TARGET_UNCLEAR.fault(
-            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are given; exactly one of them "
-            "states "
-            "how large the result is",
-            help="leave one of them out" if both else "give scales, or sizes",
+            f"{'both' if both else 'neither'} scales {'and' if both else 'nor'} sizes are present; exactly one of "
+            "them must set the size of the result",
+            help="remove one of them" if both else "add scales, or sizes",
         )
     if absent[0] is False and policy != "stretch":
         raise RESIZE_TARGET_UNCLEAR.fault(
-            f'keep_aspect_ratio_policy is "{policy}" and scales are given: the policy works with sizes only',
-            help="give sizes, or leave the policy at stretch",
+            f'keep_aspect_ratio_policy is "{policy}" and scales are present: the policy works only with sizes',
+            help="use sizes, or set the policy to stretch",
             attribute="keep_aspect_ratio_policy",
         )
 

@@ -1,4 +1,4 @@
-"""An ONNX file as a Model."""
+"""Reads an ONNX file into a Model."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ SMALL = 1 << 24
 
 
 def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
-    """The model in an ONNX file, or in ``data``, its bytes; external data is looked for next to ``path``.
+    """The model in an ONNX file, or in ``data``, its bytes; external data is searched beside ``path``.
 
-    A file that is no sound protobuf message gives a model without a graph and one problem. Damage inside a type, an
-    attribute or an initializer gives a problem there and leaves it unknown. Raises OSError where the file cannot be
-    opened.
+    A file that is not a valid protobuf message results in a model without a graph and with one problem. Damage
+    inside a type, an attribute or an initializer is a problem there and leaves it unknown. Raises OSError if the
+    file cannot be opened.
     """
     name = os.fspath(path)
     if data is not None:
@@ -74,8 +74,8 @@ facts_beside = onnx_tensors.facts_beside
 
 
 def bytes_of(file: BinaryIO) -> Buffer:
-    """The bytes of a file in memory of their own, where one that shrinks cannot take them away; of a large file, those
-    that the parser looks at. Raises OSError where it shrinks while it is read."""
+    """A copy of the bytes of a file, which stays valid if the file is truncated; for a large file, only the bytes
+    that the parser reads. Raises OSError if the file is truncated while it is read."""
     size = opening.size(file)
     if size > getattr(file, "small", SMALL):
         from irlint.parsers.onnx.skeleton import copied
@@ -97,7 +97,7 @@ def _model(path: str, data: Buffer) -> Model:
         return Model(path, ONNX, problems=(Problem(_unreadable(data, found, damage)),))
     version = str(protobuf.last(found, _IR_VERSION)) if _IR_VERSION in found else None
     if _GRAPH not in found:
-        fault = NOT_A_MODEL.fault("the file holds no graph", help="check that it is an ONNX model")
+        fault = NOT_A_MODEL.fault("the file contains no graph", help="check that it is an ONNX model")
         return Model(path, ONNX, version, problems=(Problem(fault),))
     try:
         reader = Reader(data, onnx_tensors.Files(path))
@@ -156,9 +156,9 @@ def _passed_over(counts: Mapping[str, int]) -> Fault | None:
 
 
 def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
-    """The fault of a file that is no whole message."""
+    """The fault of a file that is not a complete message."""
     if _IR_VERSION not in found and not (damage.excess and damage.field == _GRAPH >> 3):
-        return NOT_A_MODEL.fault("the file is no ONNX model", help="export or download the model again")
+        return NOT_A_MODEL.fault("the file is not an ONNX model", help="export or download the model again")
     if not damage.excess:
         return onnx_messages.converted(damage) if _converted(data) else onnx_messages.damaged("the file", damage)
     size = len(data)
@@ -175,12 +175,13 @@ def _unreadable(data: Buffer, found: Fields, damage: Damage) -> Fault:
 def _too_large(size: int) -> Fault:
     return MALFORMED_ONNX.fault(
         f"the file has {size} bytes, and a protobuf message has at most {protobuf.MOST_BYTES}: no runtime reads it",
-        help="save the model with its weights in a file of their own",
+        help="save the model with its weights in a separate file",
     )
 
 
 def _converted(data: Buffer) -> bool:
-    """Whether all of several line feeds follow a carriage return, as in a file whose line ends were converted."""
+    """Whether there are several line feeds and each follows a carriage return, as in a file with converted line
+    endings."""
     raw = bytes(data[:1_000_000])
     feeds = raw.count(b"\n")
     return feeds > 2 and feeds == raw.count(b"\r\n")

@@ -15,22 +15,27 @@ ATTRIBUTE_TYPE = Rule(
     "IRL520",
     "attribute-type-mismatch",
     Severity.ERROR,
-    "The type that an attribute states is not that of its value.",
-    why="onnx.proto has a field for each type of value, and the type says which of them to read: it must be stated, "
-    "and no other field may be filled. The ONNX checker refuses the model, and with it ONNX Runtime; of a "
-    "Constant, ONNX Runtime reads the field of the stated type and ignores the others.",
-    fix="Write the attribute with onnx.helper.make_attribute, which states the type that belongs to the value.",
+    "The declared type of an attribute does not match the type of its value.",
+    why=(
+        "In onnx.proto, an attribute has a separate field for each type of value, and its `type` states which field "
+        "to read. The type is required, and all other fields must be empty. The ONNX checker and ONNX Runtime refuse "
+        "the model. In a Constant, ONNX Runtime reads the field of the declared type and ignores the others."
+    ),
+    fix="Write the attribute with onnx.helper.make_attribute, which sets the type that matches the value.",
 )
 
 ATTRIBUTE_REFERENCE = Rule(
     "IRL521",
     "attribute-reference-misplaced",
     Severity.WARNING,
-    "An attribute refers to a function's attribute outside a function, or has both a value and a reference.",
-    why="Inside a function an attribute may refer to an attribute of the call. onnx.proto forbids this elsewhere, "
-    "and it forbids a value beside a reference. ONNX Runtime ignores the reference in the main graph, where an "
-    "attribute without a value is 0 or empty, and refuses a value beside a reference in a body.",
-    fix="Write the value instead of the reference, or move the node into the function.",
+    "An attribute refers to a function's attribute but is outside of a function, or has both a reference and a value.",
+    why=(
+        "In a function, an attribute may refer to an attribute of the call. onnx.proto forbids such a reference "
+        "elsewhere, and forbids a reference together with a value. In the main graph, ONNX Runtime ignores the "
+        "reference, so an attribute without a value is 0 or empty. In a body, it refuses a reference together with a "
+        "value."
+    ),
+    fix="Replace the reference by a value, or move the node into the function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) { y = Elu <alpha: float = @slope> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -42,9 +47,11 @@ ATTRIBUTE_WITHOUT_NAME = Rule(
     "attribute-without-name",
     Severity.ERROR,
     "An attribute has no name.",
-    why="The attribute cannot be identified. The ONNX checker and ONNX Runtime refuse the model; of a Constant, ONNX "
-    "Runtime reads the value all the same.",
-    fix="Write the attribute's name, or remove it.",
+    why=(
+        "An attribute without a name cannot be identified. The ONNX checker and ONNX Runtime refuse the model; in a "
+        "Constant, ONNX Runtime reads the value anyway."
+    ),
+    fix="Add the attribute's name, or remove the attribute.",
 )
 
 #: The fields of AttributeProto that hold a value, by their numbers.
@@ -98,9 +105,9 @@ def _nameless(stated: StatedKind, *, passed_over: bool) -> Fault:
 
 def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
     if has_value:
-        text = f"attribute `{name}` has a value, and refers to an attribute of a function beside it"
+        text = f"attribute `{name}` has both a value and a reference to an attribute of a function"
     else:
-        text = f"attribute `{name}` refers to an attribute of a function, and stands in none"
+        text = f"attribute `{name}` refers to an attribute of a function, but is outside of a function"
     return ATTRIBUTE_REFERENCE.fault(
         text,
         help="remove the reference" if has_value else f"write the value of `{name}`",
@@ -110,11 +117,11 @@ def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
 
 
 def _undefined(name: str, number: int, filled: Sequence[str], *, passed_over: bool) -> Fault:
-    stated = f"states the type {number}, which is none" if number else "states no type"
+    stated = f"has the type {number}, which does not exist" if number else "has no type"
     owner = _owner(filled[0]) if filled else ""
     return ATTRIBUTE_TYPE.fault(
-        f"attribute `{name}` {stated}" + (f"; its value stands in `{filled[0]}`" if filled else ""),
-        help=f"state the type {owner}" if owner else "state its type",
+        f"attribute `{name}` {stated}" + (f"; its value is in `{filled[0]}`" if filled else ""),
+        help=f"set the type to {owner}" if owner else "set its type",
         attribute=name,
         severity=Severity.WARNING if passed_over else None,
     )
@@ -124,11 +131,11 @@ def _mismatch(name: str, kind: str, filled: Sequence[str], *, passed_over: bool)
     others = [f"`{field}`" for field in filled if _owner(field) != kind]
     also = " as well" if len(others) < len(filled) else ""
     if also:
-        help = f"leave {' and '.join(others)} empty"
+        help = f"clear {' and '.join(others)}"
     else:
-        help = f"state the type {_owner(filled[0])}, or write the value as {kind}"
+        help = f"set the type to {_owner(filled[0])}, or write the value as {kind}"
     return ATTRIBUTE_TYPE.fault(
-        f"attribute `{name}` is of type {kind}, and {' and '.join(others)} {'hold' if len(others) > 1 else 'holds'} a "
+        f"attribute `{name}` is of type {kind}, and {' and '.join(others)} {'have' if len(others) > 1 else 'has'} a "
         f"value{also}",
         help=help,
         attribute=name,

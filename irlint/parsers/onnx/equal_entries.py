@@ -39,5 +39,5 @@ def fault(passed_over: Mapping[str, int]) -> Fault:
     return EQUAL_ENTRIES.fault(
         f"{entries} {MOST_EQUAL:,} others of the same list and {are(total)} not read: {lists}; findings and counts are "
         "those of the others",
-        help="remove the equal entries, and check where the file is from",
+        help="remove the equal entries, and find out where the file comes from",
     )

@@ -18,8 +18,10 @@ NAMELESS_GRAPH = Rule(
     "graph-without-name",
     Severity.ERROR,
     "A graph or a body has no name.",
-    why="Every graph must have a name. ONNX Runtime checks bodies with the ONNX checker, which refuses a body "
-    "without one. It loads a main graph without a name, and irlint warns.",
+    why=(
+        "Every graph needs a name. ONNX Runtime checks bodies with the ONNX checker, which refuses a body without "
+        "one. ONNX Runtime loads a main graph without a name, and irlint warns."
+    ),
     fix="Give the graph a name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 "" (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
@@ -34,10 +36,13 @@ NAMELESS_VALUE = Rule(
     "value-without-name",
     Severity.ERROR,
     "An input or an output of a graph has no name.",
-    why='The empty name means "no value": an output with that name returns nothing. ONNX Runtime refuses the '
-    "model, and a body that has an input without a name. It ignores an input of the main graph whose name is "
-    "empty (a warning) and refuses one that lacks the field.",
-    fix="Name it, or remove it.",
+    why=(
+        'An empty name means "no value", so an output with an empty name returns nothing. ONNX Runtime refuses the '
+        "model in three cases: an output without a name, an input of a body without a name, and an input of the main "
+        "graph that lacks the name field. It ignores an input of the main graph whose name is an empty string; in "
+        "that case, irlint warns."
+    ),
+    fix="Add a name, or remove the input or output.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y, float[2,3] "") { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -50,9 +55,11 @@ NEGATIVE_SIZE = Rule(
     "negative-size-declared",
     Severity.WARNING,
     "A declared type has a size below 0.",
-    why="A size is an integer of at least 0, or a name. Runtimes treat a negative size as dynamic; strict shape "
-    "inference refuses it.",
-    fix="Leave the size empty to make it dynamic, or name it by `dim_param`.",
+    why=(
+        "A size is an integer of at least 0, or a name. Runtimes treat a negative size as dynamic, but strict shape "
+        "inference refuses it."
+    ),
+    fix="To make the size dynamic, leave it empty or set `dim_param` to a name.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[-1,3] x) => (float[N,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -64,9 +71,9 @@ DUPLICATE_METADATA = Rule(
     "IRL120",
     "duplicate-metadata-key",
     Severity.WARNING,
-    "A key stands more than once in the metadata of the model.",
+    "The metadata of the model contains a key more than once.",
     why="The ONNX checker refuses such a model. ONNX Runtime keeps one of the entries.",
-    fix="Keep one entry of the key.",
+    fix="Keep one entry for the key.",
     bad="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a", "author" : "b"]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17], metadata_props: ["author" : "a"]>
@@ -107,7 +114,7 @@ def duplicate_keys(keys: Sequence[str]) -> Problem:
 
 def _nameless_graph(path: str) -> Fault:
     if path:
-        text = "the body has no name; ONNX Runtime asks the ONNX checker about bodies, which refuses it"
+        text = "the body has no name; ONNX Runtime checks bodies with the ONNX checker, which refuses it"
         return NAMELESS_GRAPH.fault(text, help="give the body a name")
     text = "the graph has no name; the ONNX checker refuses it"
     return NAMELESS_GRAPH.fault(text, help="give the graph a name", severity=Severity.WARNING)
@@ -117,7 +124,7 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
     numbers = first_few(places, 8)
     text = f"{what} {numbers} has no name" if len(places) == 1 else f"{what}s {numbers} have no name"
     return NAMELESS_VALUE.fault(
-        f"{text}; the empty name stands for a value that is left out",
+        f"{text}; the empty name means that a value is absent",
         help="name it, or remove it" if len(places) == 1 else "name them, or remove them",
         severity=None if refused else Severity.WARNING,
     )
@@ -125,6 +132,6 @@ def _nameless(what: str, places: list[int], *, refused: bool) -> Fault:
 
 def _negative(parts: list[str]) -> Fault:
     return NEGATIVE_SIZE.fault(
-        f"{first_few(parts, 3)}: a size is a whole number of at least 0, or a name; runtimes treat it as dynamic",
-        help="leave the size open, or name it by dim_param",
+        f"{first_few(parts, 3)}: a size is an integer of at least 0, or a name; runtimes treat it as dynamic",
+        help="leave the size empty, or set dim_param to a name",
     )

@@ -259,17 +259,16 @@ def _unnamed(graph: GraphRecord) -> str:
 def _lacking(flaw: str) -> Fault:
     """The fault of an attribute whose type lacks something: ONNX Runtime loads most of them."""
     return TYPE_MISSING.fault(
-        f"the type that an attribute states is declared {flaw}", help="state the type", severity=Severity.WARNING
+        f"the type that an attribute states is declared {flaw}", help="set the type", severity=Severity.WARNING
     )
 
 
 def _spelled_out(nodes: list[Node], path: str) -> Problem:
     """The problem of nodes that give the domain ai.onnx by that name: ONNX Runtime takes it in the main graph."""
-    more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'has' if len(nodes) == 2 else 'have'} it"
+    more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'does' if len(nodes) == 2 else 'do'}"
     fault = DOMAIN_SPELLED_OUT.fault(
-        f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; a node of ONNX\'s own operators has the domain '
-        '""',
-        help="leave the domain empty",
+        f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; for ONNX\'s own operators, the domain is ""',
+        help="set the domain to the empty string",
         severity=None if path else Severity.WARNING,
     )
     return Problem(fault, path, nodes[0])

@@ -34,5 +34,5 @@ def long_names(found: LongTexts) -> Fault:
     what = "a name has" if len(sizes) == 1 else f"{len(sizes)} names have more than {LONGEST_TEXT:,} bytes, the longest"
     return LONG_NAME.fault(
         f"{what} {max(sizes):,} bytes",
-        help="export the model again with shorter names, and check where the file is from",
+        help="export the model again with shorter names, and find out where the file comes from",
     )

@@ -281,7 +281,7 @@ class Reader:
             return name, Attribute(stated.kind, None, reference)
         value = self._value(stated.kind, found, depth + 1)
         if value is None and stated.kind in MESSAGES:
-            raise Damage(f"its type is {stated.kind}, and it holds none", 20, start)
+            raise Damage(f"its type is {stated.kind}, but it has no such value", 20, start)
         attribute = Attribute(stated.kind, value, cut=_cut_text(found) if stated.kind == "STRING" else None)
         if raw and stated.kind in PLAIN and not is_doubtful:
             self._plain.attributes[raw] = name, attribute
@@ -343,8 +343,8 @@ def repeated(name: str, tolerated: bool) -> Fault:
     """The fault of an attribute that a node has more than once; ONNX Runtime reads the first one of a Constant,
     and the last one of another node of a function."""
     return DUPLICATE_ATTRIBUTE.fault(
-        f"attribute `{name}` is given more than once",
-        help=f"keep one `{name}`",
+        f"attribute `{name}` appears more than once",
+        help=f"keep only one `{name}`",
         attribute=name,
         severity=Severity.WARNING if tolerated else None,
     )

@@ -221,9 +221,7 @@ def length(data: Buffer, at: int) -> tuple[int, int]:
     """The size of a field at ``at``, and the position after it; raises Damage, and IndexError past the end."""
     size, behind = varint(data, at)
     if behind - at > _KEY_BYTES or size > _MOST_SIZE:
-        raise Damage(
-            f"the size at byte {at} takes {behind - at} bytes and is {size}; it is at most {_MOST_SIZE}", 0, at
-        )
+        raise Damage(f"the size at byte {at} has {behind - at} bytes and is {size}; the maximum is {_MOST_SIZE}", 0, at)
     return size, behind
 
 
@@ -358,13 +356,13 @@ def _unpacked(packed: bytes, origin: int) -> list[int]:
                 value, at = varint(packed, at - 1)
             values.append(value)
     except IndexError:
-        raise Damage(f"the packed varints at byte {origin} end within a varint", 0, origin) from None
+        raise Damage(f"the packed varints at byte {origin} end in the middle of a varint", 0, origin) from None
     return values
 
 
 def _impossible(key: int, first: int) -> Damage:
     wire = key & 7
-    what = "the end of a group that has not begun" if wire == 4 else f"a field of wire type {wire}"
+    what = "the end of a group that was not started" if wire == 4 else f"a field of wire type {wire}"
     return Damage(f"byte {first} begins {what}", key >> 3, first)
 
 

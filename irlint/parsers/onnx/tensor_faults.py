@@ -24,8 +24,10 @@ TENSOR_TYPE = Rule(
     "constant-type-undefined",
     Severity.ERROR,
     "A tensor has no valid element type.",
-    why="TensorProto.data_type must be one of the numbers of onnx.proto. ONNX Runtime refuses a model with a tensor "
-    "that states none, 0 or another number, even if nothing uses the tensor.",
+    why=(
+        "TensorProto.data_type must be a type number of onnx.proto. If it is missing, 0 or another number, ONNX "
+        "Runtime refuses the model, even if the tensor is unused."
+    ),
     fix="Set data_type to the type of the elements, as onnx.numpy_helper.from_array does.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
@@ -35,42 +37,50 @@ STORED_TWICE = Rule(
     "constant-stored-twice",
     Severity.WARNING,
     "The elements of a tensor are stored in more than one place.",
-    why="onnx.proto requires exactly one of raw_data, the typed fields and external data. The ONNX checker refuses "
-    "the model. ONNX Runtime uses one of them without a message; it refuses the model if the tensor is in a "
-    "body, or in an attribute of an operator other than Constant.",
-    fix="Keep the place that holds the elements, and clear the others.",
+    why=(
+        "By onnx.proto, the elements must be in exactly one of raw_data, the typed fields and external data. The "
+        "ONNX checker refuses the model. ONNX Runtime silently uses one of them, but refuses the model if the tensor "
+        "is in a body or in an attribute of an operator other than Constant."
+    ),
+    fix="Keep the field with the right elements, and clear the others.",
 )
 
 MISPLACED_STRINGS = Rule(
     "IRL710",
     "strings-misplaced",
     Severity.ERROR,
-    "The strings of a tensor do not stand in string_data, one for each element.",
-    why="""Strings have no fixed size: onnx.proto keeps them in string_data alone, never in raw_data, in another field
-        or in external data. ONNX Runtime refuses the model where something uses the tensor.""",
-    fix="Write the strings as string_data, as many as the shape has elements.",
+    "The strings of a tensor are not stored in string_data, or their number differs from the shape.",
+    why=(
+        "By onnx.proto, strings must be in string_data, because they have no fixed size; raw_data, other fields and "
+        "external data are not allowed. ONNX Runtime refuses the model if the tensor is used."
+    ),
+    fix="Store the strings in string_data, one for each element of the shape.",
 )
 
 EXTERNAL_ENTRIES = Rule(
     "IRL711",
     "external-data-malformed",
     Severity.ERROR,
-    "The entries that say where a tensor's external data lies are not those of onnx.proto.",
-    why="""The keys are location, offset, length and checksum; ONNX Runtime knows those that begin with prepacked
-        besides. It refuses the model for any other key, and for a second location.""",
-    fix="Write location, offset and length, each once.",
+    "The external data entries of a tensor have an unknown or repeated key.",
+    why=(
+        "onnx.proto defines the keys location, offset, length and checksum, and ONNX Runtime also knows keys that "
+        "begin with prepacked. ONNX Runtime refuses the model for any other key, and for a second location."
+    ),
+    fix="Write each of location, offset and length once.",
 )
 
 SPARSE_TENSOR = Rule(
     "IRL713",
     "sparse-tensor-malformed",
     Severity.ERROR,
-    "The values, the indices and the dims of a sparse tensor do not fit together.",
-    why="""SparseTensorProto has one index of type int64 for each value (one number, or one for each axis), all within
-        dims, each once and in ascending order. ONNX Runtime refuses the model where one is missing or out of range. It
-        does not care for
-their order, and takes smaller integers; the ONNX checker refuses these.""",
-    fix="Write the sparse tensor with onnx.helper.make_sparse_tensor, its indices sorted.",
+    "The values, indices and dims of a sparse tensor do not fit together.",
+    why=(
+        "A SparseTensorProto needs one int64 index for each value: a single number, or one number per axis. The "
+        "indices must be within dims, unique and in ascending order. ONNX Runtime refuses the model if an index is "
+        "missing or out of range. It accepts unsorted indices and smaller integer types, but the ONNX checker "
+        "refuses these."
+    ),
+    fix="Write the sparse tensor with onnx.helper.make_sparse_tensor and with sorted indices.",
     refused=(refused("onnxruntime", "unused constant"),),
 )
 
@@ -79,10 +89,15 @@ CODE_OUT_OF_RANGE = Rule(
     "constant-code-out-of-range",
     Severity.ERROR,
     "A number in int32_data does not fit the bits of its element type.",
-    why="int32_data holds elements of 8 and 16 bits as integers; float16, bfloat16 and the 8-bit floating-point "
-    "types are stored as their bit patterns. If something uses the tensor, ONNX Runtime refuses a number that is "
-    'negative or has more bits ("data overflow").',
-    fix="Write the bits of each element, or the elements as raw_data: onnx.numpy_helper.from_array does.",
+    why=(
+        "int32_data stores elements of 8 and 16 bits as integers. For float16, bfloat16 and the 8-bit floating-point "
+        "types, these integers are bit patterns. If the tensor is used, ONNX Runtime refuses a number that is "
+        'negative or has more bits ("data overflow").'
+    ),
+    fix=(
+        "Store the bit pattern of each element, or store the elements in raw_data, as onnx.numpy_helper.from_array "
+        "does."
+    ),
 )
 
 #: The fields of TensorProto that hold elements, by their numbers.
@@ -125,8 +140,8 @@ def tensor_faults(
     """The faults of a TensorProto with the given fields; ``keys`` are those of the entries of external data."""
     number = protobuf.last_int32(found, 2 << 3)
     if dtype is None:
-        stated = f"states the type {number}, which is none" if number else "states no type"
-        return (TENSOR_TYPE.fault(f"the tensor {stated}", help="state the type of its elements in data_type"),)
+        stated = f"has the type {number}, which does not exist" if number else "has no type"
+        return (TENSOR_TYPE.fault(f"the tensor {stated}", help="set data_type to the type of its elements"),)
     filled = [
         name for field, name in VALUE_FIELDS.items() if any(_filled(found, field, wire) for wire in VALUE_WIRES[field])
     ]
@@ -134,11 +149,11 @@ def tensor_faults(
     if dtype in CODED and not external and "raw_data" not in filled:
         faults += _code_faults(data, found, dtype)
     if dtype == "string" and (text := _strings_text(found, dims, filled, external)):
-        faults.append(MISPLACED_STRINGS.fault(text, help="write one string for each element as string_data"))
+        faults.append(MISPLACED_STRINGS.fault(text, help="write one string for each element into string_data"))
     elif len(filled) + external > 1:
         places = [*(["a file"] if external else []), *filled]
-        text = f"the elements of the tensor are given {len(places)} times: in {' and in '.join(places)}"
-        faults.append(STORED_TWICE.fault(text, help="keep the one that holds the elements, and clear the others"))
+        text = f"the elements of the tensor are stored {len(places)} times: in {' and in '.join(places)}"
+        faults.append(STORED_TWICE.fault(text, help="keep the right one, and clear the others"))
     return tuple(faults)
 
 
@@ -151,7 +166,7 @@ def _code_faults(data: Buffer, found: Fields, dtype: str) -> Iterable[Fault]:
     codes = map(protobuf.int32, protobuf.integers(data, found, _CODES))
     wrong = next(((at, code) for at, code in enumerate(codes) if not 0 <= code < 1 << bits), None)
     if wrong is not None:
-        text = f"element {wrong[0]} of the tensor stands in int32_data as {wrong[1]}; {dtype} has {bits} bits"
+        text = f"element {wrong[0]} of the tensor is {wrong[1]} in int32_data; {dtype} has {bits} bits"
         yield CODE_OUT_OF_RANGE.fault(text, help=CODE_OUT_OF_RANGE.advice)
 
 
@@ -167,11 +182,11 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
     others = [name for name in filled if name != "string_data"]
     strings = len(found.get(_STRINGS, ()))
     if external:
-        return "the tensor holds strings, and its data is external"
+        return "the tensor contains strings, but its data is external"
     if "raw_data" in others:
-        return "the tensor holds strings, and its data stands in raw_data"
+        return "the tensor contains strings, but its data is in raw_data"
     if others and not strings:
-        return f"the tensor holds strings, and its data stands in {' and '.join(others)}"
+        return f"the tensor contains strings, but its data is in {' and '.join(others)}"
     count = elements(dims)
     if strings == count or any(dim < 0 for dim in dims):
         return ""
@@ -206,7 +221,7 @@ def sparse_faults(
     assert index is not None and index.tensor.shape is not None
     count = elements(index.tensor.shape)  # type: ignore[arg-type]
     if index.stored is not None and index.stored.file is not None:
-        text = "the indices of the sparse tensor lie in a file, where the ONNX checker does not read them"
+        text = "the indices of the sparse tensor are in an external file, which the ONNX checker does not read"
         return (*faults, _sparse_fault(text, Severity.WARNING))
     if index.tensor.dtype != "int64":
         text = f"the indices of the sparse tensor are {index.tensor.dtype}; the format requires int64"
@@ -233,16 +248,16 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
     """What keeps ONNX Runtime from making a dense tensor of a sparse one, whatever its indices are."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
-        return f"the dims of the sparse tensor are {list(dims)}: a size is a whole number of at least 0"
+        return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
     if (size := byte_size(values.tensor.dtype, elements(dims)) or 0) > _MOST_BYTES:
         return (
-            f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, and ONNX Runtime takes "
-            f"{_MOST_BYTES}"
+            f"the dims of the sparse tensor are {list(dims)}: a dense one has {size} bytes, but ONNX Runtime "
+            f"supports {_MOST_BYTES}"
         )
     if len(shape) != 1:
         return f"the values of the sparse tensor have the shape {list(shape)}; the format requires one axis"
     if values.tensor.dtype == "string":
-        return "the values of the sparse tensor are strings, of which ONNX Runtime makes no dense tensor"
+        return "the values of the sparse tensor are strings, which ONNX Runtime cannot convert to a dense tensor"
     return "the sparse tensor has no indices" if index is None else _indices_text(values, index, len(dims))
 
 
@@ -298,8 +313,8 @@ def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Faul
     for position, (row, after) in enumerate(pairwise(rows), 1):
         if after <= row:
             text = (
-                f"index {position} of the sparse tensor is {_index_text(after)} behind {_index_text(row)}; the "
-                "format wants them in ascending order"
+                f"index {position} of the sparse tensor is {_index_text(after)} after {_index_text(row)}; the format "
+                "requires ascending order"
             )
             return _sparse_fault(text, Severity.WARNING)
     return None

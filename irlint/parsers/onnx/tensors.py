@@ -84,7 +84,7 @@ class Files:
 
     def _examined(self, location: str) -> tuple[int | None, str | None, str | None]:
         if not location:
-            return None, "no location is given", None
+            return None, "it has no location", None
         if is_url(self.model):
             from irlint.parsers.remote.session import examined
 
@@ -95,7 +95,7 @@ class Files:
         if not opening.within(
             os.path.abspath(path.replace("\\", "/")), [os.path.abspath(self.folder.replace("\\", "/"))]
         ):
-            return None, f"{location} lies outside of the model's folder", None
+            return None, f"{location} is outside of the model's folder", None
         try:
             status = os.stat(path)
             if not os.path.isfile(path):
@@ -279,9 +279,9 @@ def _external(
     file_size, reason, linked = files.size(location)
     offset, length = _whole(entries.get("offset", "0")), _whole(entries.get("length", "0"))
     if offset is None:
-        reason = reason or f"its offset is {entries['offset']!r}, not a whole number of at least 0"
+        reason = reason or f"its offset is {entries['offset']!r}, not an integer of at least 0"
     if length is None:
-        reason = reason or f"its length is {entries['length']!r}, not a whole number of at least 0"
+        reason = reason or f"its length is {entries['length']!r}, not an integer of at least 0"
     length = length or None
     count = _small_count(dims)
     available = None if file_size is None else file_size - (offset or 0)
@@ -339,7 +339,7 @@ def _is_absolute(location: str) -> bool:
 def _linked(path: str, location: str, names: int) -> str | None:
     """How a file that is there is reached where the ONNX checker refuses that."""
     if ".." in location.replace("\\", "/").split("/") and posixpath.normpath(location).split("/")[0] == "..":
-        return "is reached by a path out of the model's folder and back"
+        return "has a path that leaves the model's folder and returns to it"
     if os.path.islink(path):
         return "is a symbolic link"
     return f"has {names} hard links" if names > 1 else None

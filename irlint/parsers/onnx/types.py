@@ -98,13 +98,13 @@ def flaw(raw: bytes, known: Type | None) -> str:
         case Tensor(dtype) | SparseTensor(dtype):
             return "" if dtype is not None else _number_flaw("element type", _numbers(raw))
         case Sequence(None) | Optional(None):
-            return f"as {'a sequence' if isinstance(known, Sequence) else 'an optional'} of no type"
+            return f"as {'a sequence' if isinstance(known, Sequence) else 'an optional'} without an element type"
         case Sequence(element) | Optional(element):
             return flaw(raw, element)
         case Map(None):
             return _number_flaw("key type", _numbers(raw))
         case Map(_, None):
-            return "as a map to values of no type"
+            return "as a map without a value type"
         case Map(_, value):
             return flaw(raw, value)
         case _:
@@ -113,7 +113,7 @@ def flaw(raw: bytes, known: Type | None) -> str:
 
 def _number_flaw(what: str, numbers: tuple[int, ...]) -> str:
     unknown = [number for number in numbers if number and number not in DTYPES]
-    return f"with the {what} {unknown[0]}, which ONNX does not define" if unknown else f"with no {what}"
+    return f"with the {what} {unknown[0]}, which ONNX does not define" if unknown else f"without {what}"
 
 
 def _numbers(raw: bytes) -> tuple[int, ...]:

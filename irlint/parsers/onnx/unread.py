@@ -103,5 +103,7 @@ def _packed(data: Buffer, span: Span, width: int, number: int) -> None:
     pieces = (data[at : min(end, at + _PIECE + 9)].translate(_CONTINUED) for at in range(start, end, _PIECE))
     if data[end - 1] > 127 or any(_TOO_LONG in piece for piece in pieces):
         raise Damage(
-            f"the packed varints at byte {start} end within a varint, or one has more than 10 bytes", number, start
+            f"the packed varints at byte {start} end in the middle of a varint, or one has more than 10 bytes",
+            number,
+            start,
         )

@@ -1,4 +1,4 @@
-"""How an OpenVINO IR document becomes a model."""
+"""Reads an OpenVINO IR document into a Model."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
-    """The model in an IR document; ``graph`` is None where that cannot be read, and ``problems`` say why.
+    """The model in an IR document; ``graph`` is None if it cannot be read, and ``problems`` then state why.
 
-    ``data`` is the document if it has been read already; the ``.bin`` file is looked for beside ``path``.
-    Raises OSError where the document cannot be opened.
+    ``data`` is the document if it was read already; the ``.bin`` file is searched beside ``path``. Raises OSError if
+    the document cannot be opened.
     """
     name = os.fspath(path)
     if data is None:
@@ -93,14 +93,14 @@ def _facts(weights: Weights) -> tuple[int | None, str | None, bool]:
 
 
 def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]:
-    """Where the start tags of these ordinals stand in a document."""
+    """The positions of the start tags with these ordinals in a document."""
     from irlint.parsers.openvino.positions import positions
 
     return positions(data, elements)
 
 
 def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
-    """The defects of form that are no errors of the same element already."""
+    """The XML defects that are not already errors of the same element."""
     errors = {each.place.element for each in problems if each.place and each.fault.severity is Severity.ERROR}
     return [each for each in leniencies if each.place is None or each.place.element not in errors]
 
@@ -118,7 +118,7 @@ def _metadata(info: Element | None) -> dict[str, str]:
 
 
 def _producer(info: Element | None) -> str:
-    """What wrote a model, by the ``rt_info`` of its root: ``openvino 2024.1.0``."""
+    """The tool that wrote a model, from the ``rt_info`` of its root: ``openvino 2024.1.0``."""
     for entry in info.iterchildren("Runtime_version", "MO_version") if info is not None else ():
         if version := entry.get("value", "").partition("-")[0]:
             return f"openvino {version}"
@@ -126,15 +126,15 @@ def _producer(info: Element | None) -> str:
 
 
 def _version(root: Element) -> tuple[str | None, Fault | None]:
-    """The version of the format, and the fault if it is one that OpenVINO does not read."""
+    """The version of the format, and a fault if OpenVINO does not read that version."""
     if str(root.tag).lower() != "net":
         return None, NOT_A_MODEL.fault(
-            f"the root element is <{root.tag}>, where an IR has <net>", help="give the .xml file of an IR"
+            f"the root element is <{root.tag}>; that of an IR is <net>", help="name the .xml file of an IR"
         )
     text = root.get("version")
     if text is None:
         return None, UNSUPPORTED_IR_VERSION.fault(
-            "<net> has no version, where 10 or 11 is expected",
+            "<net> has no version; expected 10 or 11",
             help='write version="11" if the IR is of that version',
         )
     try:
@@ -144,7 +144,7 @@ def _version(root: Element) -> tuple[str | None, Fault | None]:
     if version in (10, 11):
         return str(version), None
     return text, UNSUPPORTED_IR_VERSION.fault(
-        f'the IR is of version "{text}", where 10 or 11 is expected',
+        f'the IR is of version "{text}"; expected 10 or 11',
         help="convert the original model again with openvino.convert_model"
         if version < 10
         else "use a release of OpenVINO that writes version 11",
@@ -213,22 +213,22 @@ class _GraphReader:
         refused = {each.layer for each in self.layers.complaints if each.fault.severity is Severity.ERROR}
         for layer in layers:
             if layer.type == "Parameter" and layer.data is None and layer not in refused:
-                message = f"{layer.text} has no <data>, which states its shape and its element type"
+                message = f"{layer.text} has no <data> with its shape and its element type"
                 fault = MISSING_ATTRIBUTE.fault(message, help="add <data> with shape and element_type")
                 self.layers.complain(fault, layer.place, layer)
             if layer.type or not layer.live or layer in refused:
                 continue
-            message = f'{layer.text} has type="", where the name of an operation is expected'
+            message = f'{layer.text} has type=""; expected the name of an operation'
             place = Place(layer.place.element, "type")
             self.layers.complain(MISSING_ATTRIBUTE.fault(message, help="write the name of the operation"), place, layer)
 
     def _results(self, root: Element, children: dict[str, Element], layers: list[Layer]) -> None:
-        """Complains of a model that gives nothing, and of layers that are meant to be its outputs and are not."""
+        """Reports a model without outputs, and layers that look like outputs but are not."""
         meant = [layer for layer in layers if layer.type.lower() == "result" and layer.type != "Result"]
         for layer in meant:
             fault = RESULT_MISSING.fault(
-                f'{layer.text} is of type "{layer.type}": OpenVINO makes outputs only of layers of type "Result", '
-                "and drops this one without a word",
+                f'{layer.text} is of type "{layer.type}": only layers of type "Result" are outputs, '
+                "and OpenVINO silently drops this one",
                 help='write type="Result"',
             )
             self.layers.complain(fault, Place(layer.place.element, "type"), layer)
@@ -239,7 +239,7 @@ class _GraphReader:
         fault = RESULT_MISSING.fault(
             f"{text if found is not None else '<net> has no <layers>'}: OpenVINO loads a model without outputs, "
             "which computes nothing",
-            help="write the IR again, with a Result behind each value that the model is to give",
+            help="write the IR again, with a Result for each output of the model",
         )
         self.layers.complain(fault, self._place(root if found is None else found))
 

@@ -35,10 +35,12 @@ INVALID_CONST = Rule(
     "IRL705",
     "invalid-const",
     Severity.ERROR,
-    "A Const layer does not say what it holds or where its bytes lie.",
-    why="element_type, shape, offset and size place a constant in the .bin file. "
-    "OpenVINO refuses a Const that lacks one of them, or that has something other than numbers there.",
-    fix="Write the attribute, or write the IR again with openvino.save_model.",
+    "A Const layer does not define its type, its shape or the position of its bytes.",
+    why=(
+        "The attributes element_type, shape, offset and size define a constant in the .bin file. OpenVINO refuses a "
+        "Const if one of them is missing or is not valid."
+    ),
+    fix="Correct the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' offset="0"', ""),
     good=_GOOD,
 )
@@ -79,7 +81,7 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
         return Weights(name, size, reason, None if reason else opened(location))
     try:
         if not stat.S_ISREG(os.stat(location).st_mode):
-            return Weights(name, reason=f"{name} is no regular file")
+            return Weights(name, reason=f"{name} is not a regular file")
         file = opened(location)
     except FileNotFoundError:
         return Weights(name, reason=f"{name} does not exist")
@@ -195,7 +197,7 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
         read = [(-1, "")]
     shape = tuple(size for size, _ in read)
     if len(shape) < len(fields) or any(size < 0 for size in shape):
-        _complain(layer, reader, f'has shape="{text}", where whole numbers are expected', attribute.place)
+        _complain(layer, reader, f'has shape="{text}"; expected integers', attribute.place)
         return None
     if any(rest for _, rest in read):
         message = f'has shape="{text}", which OpenVINO reads as {",".join(map(str, shape))}'
@@ -227,7 +229,7 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
     try:
         return natural(attribute.value)
     except ValueError:
-        message = f'has {name}="{attribute.value}", where a whole number of at least 0 is expected'
+        message = f'has {name}="{attribute.value}"; expected an integer of at least 0'
         _complain(layer, reader, message, attribute.place)
         return None
 
@@ -235,9 +237,8 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
 def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
     """Complains of a Const that OpenVINO creates without its contents: it looks for them at that type alone."""
     fault: Fault = INVALID_CONST.fault(
-        f'{layer.text} is of type "{layer.type}": OpenVINO reads contents for type "Const" alone, and whatever takes '
-        "the value "
-        "of this one reads memory that is not there",
+        f'{layer.text} is of type "{layer.type}": OpenVINO reads data only for the type "Const", and any layer that '
+        "uses this value reads invalid memory",
         help='write type="Const"',
         severity=Severity.ERROR if layer.live else Severity.WARNING,
     )
@@ -266,7 +267,7 @@ def _check_strings(layer: Layer, shape: Shape | None, stored: Stored, weights: W
         elements(shape),  # type: ignore[arg-type]
     )
     if found:
-        _complain(layer, reader, f"holds strings, {found}", layer.data)
+        _complain(layer, reader, f"contains strings, {found}", layer.data)
 
 
 def _complain(
@@ -281,7 +282,7 @@ def _complain(
         severity = Severity.WARNING
     fault: Fault = INVALID_CONST.fault(
         f"{layer.text} {what}",
-        help=help or "give the Const element_type, shape, offset and size",
+        help=help or "add element_type, shape, offset and size to the Const",
         attribute=place.attribute if place else None,
         severity=severity,
     )

@@ -59,7 +59,7 @@ def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[El
     if not problems:
         message, place = _refused(refusal, source.text)
         fault = NOT_WELL_FORMED.fault(
-            f"{message}; OpenVINO reads it, other XML tools do not", help=NOT_WELL_FORMED.advice
+            f"{message}; OpenVINO reads it, but other XML tools do not", help=NOT_WELL_FORMED.advice
         )
         problems = [Problem(fault, place=place)]
     return root, problems
@@ -130,7 +130,7 @@ def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
         line, column = line_and_column(lines, places[0].at)
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
         fault = NOT_WELL_FORMED.fault(
-            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it, other XML tools do not",
+            f"line {line}, column {column}: {kind}{more}; OpenVINO reads it, but other XML tools do not",
             help=NOT_WELL_FORMED.advice,
         )
         problems.append(Problem(fault, place=Place(places[0].ordinal, places[0].attribute)))

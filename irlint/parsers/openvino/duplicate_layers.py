@@ -21,7 +21,7 @@ def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]
             kept.append(layer)
             continue
         fault = DUPLICATE_LAYER_ID.fault(
-            f'{layer.type} "{layer.name}" with the id {layer.key} stands in the graph twice',
+            f'{layer.type} "{layer.name}" with the id {layer.key} appears twice in the graph',
             help="remove one of the two",
             severity=Severity.WARNING,
         )
@@ -51,7 +51,7 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
         wiring.nameless += (len(layers) - 1) * (key in used)
         for again in layers[1:]:
             fault = DUPLICATE_LAYER_ID.fault(
-                f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" has already',
+                f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" already has',
                 help=_other_id(missing, layers, wiring),
                 severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
                 loses=1,
@@ -62,20 +62,20 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
 def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -> str:
     """What to do about ``layers`` of one id; ``missing`` are the ids that edges name and no layer has."""
     if len(missing) != 1:
-        return "give one of the two another id, and change the edges that refer to it"
+        return "change the id of one of the two, and the edges that refer to it"
     fitting = (
         [one for one, other in (layers, layers[::-1]) if _fit(one, other, missing[0], wiring)]
         if len(layers) == 2
         else []
     )
     if len(fitting) != 1:
-        return f"give one of the two the id {missing[0]}, which edges mean and no layer has"
+        return f"give one of the two the id {missing[0]}, to which edges refer but which no layer has"
     traces = (("input", "into"), ("output", "from"))
     named = [(kind, way, sorted(wiring.edges_at(kind, missing[0]))) for kind, way in traces]
     leads = [f"{way} {kind} port{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}" for kind, way, ids in named if ids]
     return (
-        f'give {fitting[0].type} "{fitting[0].name}" the id {missing[0]}, which edges mean and no layer has: '
-        f"they lead {' and '.join(leads)}, which fits its ports and not those of the other"
+        f'give {fitting[0].type} "{fitting[0].name}" the id {missing[0]}, to which edges refer but which no layer has: '
+        f"they lead {' and '.join(leads)}, which fits its ports but not those of the other layer"
     )
 
 

@@ -17,8 +17,8 @@ def complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -
     """Complains of an edge that would fit the other way round."""
     source, target = wiring.by_key[edge.from_layer][-1], wiring.by_key[edge.to_layer][-1]
     fault = DANGLING_EDGE.fault(
-        f"edge from input port {edge.from_port} of {source.text} to output port {edge.to_port} of {target.text}: "
-        "it is the wrong way round",
+        f"edge from input port {edge.from_port} of {source.text} to output port {edge.to_port} of {target.text}: its "
+        "direction is reversed",
         help="swap from-layer and from-port of the edge with to-layer and to-port",
         severity=Severity.ERROR if source.live or target.live else Severity.WARNING,
     )
@@ -85,8 +85,8 @@ def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader:
     first = wiring.first_into(end)
     fault = DUPLICATE_EDGE.fault(
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
-        f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} leads "
-        "already",
+        f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} "
+        "already leads",
         help=edge_meant(edge, first, wiring),
         severity=severity,
     )
@@ -109,7 +109,7 @@ def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, read
             is_error = layer.live and (misnamed or (edges > 0 and refused))
             fault = INVALID_PORT.fault(
                 f"two {kind} ports of {layer.text} have the id {port.id}",
-                help="give each port of a layer an id of its own",
+                help="give each port of a layer its own id",
                 attribute="id",
                 severity=Severity.ERROR if is_error else Severity.WARNING,
             )

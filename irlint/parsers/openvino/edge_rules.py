@@ -35,9 +35,11 @@ DANGLING_EDGE = Rule(
     "dangling-edge",
     Severity.ERROR,
     "An edge leads from or to a layer or a port that does not exist.",
-    why="OpenVINO refuses such a model with a text that names neither the edge nor the port. Only an edge to a layer "
-    "that does not exist is ignored without a message.",
-    fix="Give the edge the ids of the layers and of the ports that it is to join.",
+    why=(
+        "OpenVINO refuses such a model with a message that names neither the edge nor the port. Only an edge to a "
+        "layer that does not exist is silently ignored."
+    ),
+    fix="Correct the ids of the layers and ports in the edge.",
     bad=_GOOD.replace('to-layer="1" to-port="1"', 'to-layer="1" to-port="4"'),
     good=_GOOD,
     role="edge",
@@ -48,9 +50,11 @@ DUPLICATE_LAYER_ID = Rule(
     "duplicate-layer-id",
     Severity.ERROR,
     "Two layers of a graph have the same id.",
-    why="Edges refer to layers by their id, so two layers with the same id make them ambiguous. OpenVINO uses the "
-    "last one and drops the others without a message.",
-    fix="Give each layer its own id, and correct the edges that refer to it.",
+    why=(
+        "Edges refer to layers by id, so equal ids make the edges ambiguous. OpenVINO silently uses the last layer "
+        "and drops the others."
+    ),
+    fix="Give each layer its own id, and correct the edges.",
     bad=_GOOD.replace(
         '    <layer id="2"',
         """    <layer id="1" name="product" type="Multiply" version="opset1">
@@ -82,8 +86,8 @@ UNCONNECTED_PORT = Rule(
     "IRL108",
     "unconnected-port",
     Severity.ERROR,
-    "No edge leads into an input port.",
-    why="The layer lacks a value. OpenVINO refuses the model.",
+    "An input port has no edge.",
+    why="The layer has no value for this input. OpenVINO refuses the model.",
     fix="Add the edge, or remove the port if the input is optional.",
     bad=_GOOD.replace(_SECOND_EDGE, ""),
     good=_GOOD,

@@ -22,7 +22,7 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
     """What to write for the end of an edge (``from`` or ``to``) that names no port of its layer: the port that fits the
     other end, or the layer that leads nowhere and fits it."""
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
-    several = f"; of several <{kind}> elements in a layer only the first counts"
+    several = f"; if a layer has several <{kind}> elements, only the first counts"
     general = f'correct "{side}-port" of the edge, or give the layer the port{several * layer.repeats}'
     if not _is_searched(wiring):
         return general
@@ -41,7 +41,7 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
         return general
     other, port = idle[0]
     return (
-        f'write from-layer="{other.key}" from-port="{port.id}": {other.type} "{other.name}" leads nowhere and gives '
+        f'write from-layer="{other.key}" from-port="{port.id}": {other.type} "{other.name}" is unused and has '
         "the "
         f"{shape_text(wanted.shape)} that input port {edge.to_port} of layer {edge.to_layer} declares"
     )
@@ -49,7 +49,7 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
 
 def edge_meant(edge: Edge, other: Edge, wiring: Wiring) -> str:
     """Which of two edges into one port to remove: the one whose source does not give what the port declares."""
-    general = "remove one of the two edges, or lead it to another port"
+    general = "remove one of the two edges, or connect it to another port"
     if edge.from_layer == other.from_layer or not _is_searched(wiring):
         return general
     wanted = _declared(edge, wiring)
@@ -59,8 +59,8 @@ def edge_meant(edge: Edge, other: Edge, wiring: Wiring) -> str:
         return general
     wrong = other if fitting[0] is edge else edge
     return (
-        f"remove the edge from layer {wrong.from_layer}, or lead it to another port: port {edge.to_port} declares the "
-        f"{shape_text(wanted.shape)} that layer {fitting[0].from_layer} gives"
+        f"remove the edge from layer {wrong.from_layer}, or connect it to another port: port {edge.to_port} declares "
+        f"{shape_text(wanted.shape)}, the shape of layer {fitting[0].from_layer}"
     )
 
 

@@ -47,10 +47,12 @@ MISSING_ATTRIBUTE = Rule(
     "IRL110",
     "missing-layer-attribute",
     Severity.ERROR,
-    "A layer, a port or an edge lacks an attribute that it must have, or has no number where one must stand.",
-    why="Without id, name, type and version a layer cannot be created or connected. "
-    "OpenVINO refuses the file, even where the layer is not used.",
-    fix="Write the attribute, or write the IR again with openvino.save_model.",
+    "A layer, a port or an edge lacks a required attribute, or the attribute is not a number as required.",
+    why=(
+        "Without an id, name, type and version, OpenVINO cannot create or connect a layer. It refuses the file even "
+        "if the layer is unused."
+    ),
+    fix="Correct the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' name="y"', ""),
     good=_GOOD,
     role="wiring",
@@ -60,10 +62,12 @@ INVALID_PORT = Rule(
     "IRL111",
     "invalid-port",
     Severity.ERROR,
-    "A port has a dim, a precision or an id that cannot be read.",
-    why="A dim is an integer, or -1 for a size that is not known; only the shape of a Parameter has intervals. "
-    "OpenVINO refuses other texts and unknown precisions, and reads 2.5 as 2.",
-    fix="Write -1 for a size that is not known, and a precision such as FP32, FP16 or I64.",
+    "A port has an invalid dim, precision or id.",
+    why=(
+        "A dim is an integer, or -1 for a dynamic size; only the shape of a Parameter can have intervals. OpenVINO "
+        "refuses other texts and unknown precisions, and reads 2.5 as 2."
+    ),
+    fix="Use -1 for a dynamic size, and a precision such as FP32, FP16 or I64.",
     bad=_GOOD.replace('<port id="0"><dim>-1</dim>', '<port id="0"><dim>?</dim>', 1),
     good=_GOOD,
     role="wiring",
@@ -201,7 +205,7 @@ class LayerReader:
             self.has_long_name = True
             fault = LONG_NAME.fault(
                 f"a name has {len(text):,} characters or more",
-                help="convert the model again with shorter names, and check where the file is from",
+                help="convert the model again with shorter names, and find out where the file comes from",
             )
             self.complain(fault, Place(self.ordinals[element], "name" if element.tag == "layer" else "names"))
         from hashlib import sha256
@@ -223,8 +227,8 @@ class LayerReader:
                 return whole(text)
             return self.numbers.setdefault(text, natural(text))
         except ValueError:
-            expected = "a whole number" if signed else "a whole number of at least 0"
-            message = f'{_described(element, layer)} has {name}="{text}", where {expected} is expected'
+            expected = "an integer" if signed else "an integer of at least 0"
+            message = f'{_described(element, layer)} has {name}="{text}"; expected {expected}'
             fault = MISSING_ATTRIBUTE.fault(message, help=f'write the number into "{name}"', attribute=name)
             self.complain(fault, Place(self.ordinals[element], name), layer)
             return None
@@ -306,7 +310,7 @@ class LayerReader:
             severity = Severity.ERROR if side == "output" else Severity.WARNING
             name = renamed_type(text, port=True)
             fault = INVALID_PORT.fault(
-                f'{shown} has precision "{text}", which is no element type that a port can have',
+                f'{shown} has precision "{text}", which is not an element type that a port can have',
                 help=f'write "{name}"' if name else "write one of FP32, FP16, BF16, I64, I32, U8, BOOL …",
                 attribute="precision",
                 severity=severity,
@@ -324,14 +328,13 @@ class LayerReader:
             number, rest = -2, ""
         if number >= -1 and not rest:
             return None if number == -1 else number
-        outcome = "where a whole number or -1 is expected"
+        outcome = "but must be an integer or -1"
         severity = Severity.ERROR
         if number >= -1:
             outcome, severity = f"which OpenVINO reads as {number}", Severity.WARNING
         fault = INVALID_PORT.fault(
             f'dim {axis} of {shown} is "{text.strip()}", {outcome}',
-            help="write a whole number, or -1 for a size that is not known; only the shape of a Parameter "
-            "has intervals",
+            help="write an integer, or -1 for a dynamic size; only the shape of a Parameter can have intervals",
             severity=severity,
         )
         self.complain(fault, Place(self.ordinals[element]), layer)

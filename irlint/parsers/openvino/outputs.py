@@ -24,9 +24,11 @@ RESULT_MISSING = Rule(
     "IRL121",
     "result-missing",
     Severity.WARNING,
-    "The model has no Result, or a layer's type is only similar to Result, so OpenVINO drops its output.",
-    why="OpenVINO creates the layers that a Result or an Assign needs, and compares the type exactly. Without a "
-    "Result the model loads, has no outputs and computes nothing.",
+    "The model has no Result, or OpenVINO drops an output because the layer's type is not exactly Result.",
+    why=(
+        "OpenVINO creates only the layers that a Result or an Assign needs, and compares the type exactly. A model "
+        "without a Result loads, but has no outputs and computes nothing."
+    ),
     fix="Write the type as `Result`, or write the IR again with openvino.save_model.",
     bad=GOOD.replace('type="Result"', 'type="result"'),
     good=GOOD,
@@ -37,10 +39,12 @@ PRE_PROCESS_INVALID = Rule(
     "IRL124",
     "pre-process-input-missing",
     Severity.ERROR,
-    "The pre-process section is for an input that the model does not have.",
-    why="OpenVINO subtracts the mean values of <pre-process> from the input that it names, and refuses a model without "
-    "it.",
-    fix="Write the name of an input of the model, or remove the section.",
+    "The pre-process section refers to an input that the model does not have.",
+    why=(
+        "OpenVINO subtracts the mean values of <pre-process> from the input with that name. If there is no such "
+        "input, it refuses the model."
+    ),
+    fix="Use the name of an input of the model, or remove the section.",
     bad=GOOD.replace("  <layers>", '  <pre-process reference-layer-name="data"/>\n  <layers>'),
     good=GOOD,
 )

@@ -20,10 +20,11 @@ MEAN_VALUES_REFUSED = Rule(
     "IRL152",
     "pre-process-mean-refused",
     Severity.ERROR,
-    "The mean values of the pre-process section do not fit the input that they are for.",
-    why="OpenVINO subtracts one mean value, or one mean image, from each channel of an input whose shape is known, and "
-    "refuses a "
-    "model that has another number of them.",
+    "The mean values of the pre-process section do not fit their input.",
+    why=(
+        "OpenVINO subtracts one mean value, or one mean image, from each channel of the input. The shape of the "
+        "input must be known, and the number of channels must match. Otherwise, OpenVINO refuses the model."
+    ),
     fix="Write one <channel> with one <mean> for each channel of the input, or remove the section.",
     bad=GOOD.replace(
         "  <layers>",
@@ -80,7 +81,7 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
     The channels are on axis 1, and on axis 0 of an input of 3 axes.
     """
     if shape is None or not all(isinstance(size, int) for size in shape):
-        return "the sizes of the input are open, and OpenVINO subtracts nothing from such an input", element
+        return "the sizes of the input are dynamic, and OpenVINO subtracts nothing from such an input", element
     sizes = [size for size in shape if isinstance(size, int)]
     if len(sizes) < 2:
         return f"an input of {counted(len(sizes), 'axis', 'axes')} has no channels", element
@@ -91,7 +92,7 @@ def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[st
         try:
             last = whole(channel.get("id", str(last + 1)))
         except ValueError:
-            return f'channel id="{channel.get("id")}" is no whole number', channel
+            return f'channel id="{channel.get("id")}" is not an integer', channel
         mean = next(channel.iterchildren("mean"), None)
         if mean is None:
             continue
@@ -125,7 +126,7 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: Weights) -> st
     if "value" not in mean.attrib and "size" not in mean.attrib:
         return "a <mean> has neither a value nor a size"
     if not _is_number(mean.get("value", "0")):
-        return f'mean value="{mean.get("value")}" is no number'
+        return f'mean value="{mean.get("value")}" is not a number'
     if "size" not in mean.attrib or "offset" not in mean.attrib:
         return ""
     try:

@@ -16,11 +16,12 @@ RT_INFO_REPEATED = Rule(
     "IRL122",
     "rt-info-repeated",
     Severity.ERROR,
-    "The rt_info of a layer or a port states one attribute twice.",
-    why="OpenVINO reads some attributes of rt_info by name and version, and refuses a model of version 11 that has one "
-    "of them "
-    'twice in one place: "multiple rt_info attributes are detected".',
-    fix="Keep one of the two.",
+    "The rt_info of a layer or a port contains an attribute twice.",
+    why=(
+        "OpenVINO identifies some attributes of rt_info by name and version. It refuses a model of version 11 if one "
+        'rt_info contains the same attribute twice: "multiple rt_info attributes are detected".'
+    ),
+    fix="Remove one of the two.",
     bad=GOOD.replace("</rt_info>", '<attribute name="fused_names" version="0" value="y"/></rt_info>'),
     good=GOOD,
 )
@@ -29,11 +30,12 @@ RT_INFO_VALUE = Rule(
     "IRL150",
     "rt-info-value-refused",
     Severity.ERROR,
-    "An attribute in the rt_info of a layer or a port has a value that OpenVINO does not understand.",
-    why="OpenVINO reads layouts, and what a model's inputs were before it was converted, from rt_info, and refuses a "
-    "model of "
-    "version 11 in which one of them cannot be read, or in which a layout has not as many axes as the input.",
-    fix="Correct the value, or remove the attribute: the model computes the same without it.",
+    "An attribute in the rt_info of a layer or a port has a value that OpenVINO cannot read.",
+    why=(
+        "From rt_info, OpenVINO reads layouts, and the inputs of a model before its conversion. It refuses a model "
+        "of version 11 if such a value is invalid, or if a layout has another number of axes than the input."
+    ),
+    fix="Correct the value, or remove the attribute. The model computes the same without it.",
     bad=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="x,0"/></rt_info>'),
     good=GOOD.replace("</rt_info>", '<attribute name="old_api_map_order" version="0" value="1,0"/></rt_info>'),
 )
@@ -43,8 +45,8 @@ META_DATA_VALUE = Rule(
     "meta-data-without-value",
     Severity.ERROR,
     "An entry of the meta_data section has no value.",
-    why='OpenVINO reads each entry of <meta_data>, and refuses one without a value: "Unsupported legacy argument".',
-    fix="Write the value, or remove the entry or the whole section: the model computes the same without it.",
+    why='OpenVINO refuses an entry of <meta_data> without a value: "Unsupported legacy argument".',
+    fix="Add the value, or remove the entry or the section. The model computes the same without it.",
     bad=GOOD.replace("</net>", "  <meta_data><MO_version/></meta_data>\n</net>"),
     good=GOOD.replace("</net>", '  <meta_data><MO_version value="2021.4"/></meta_data>\n</net>'),
 )
@@ -85,8 +87,8 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
-            f'<meta_data> holds the text "{loose.strip(BLANKS)[:40]}", which is no entry with a value',
-            help="remove the text, or the whole section",
+            f'<meta_data> contains the text "{loose.strip(BLANKS)[:40]}", which is not an entry with a value',
+            help="remove the text, or the section",
         )
         reader.complain(fault, Place(reader.ordinals[element]))
         return
@@ -111,7 +113,7 @@ def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -
         place = Place(reader.ordinals[each])
         if name in seen:
             fault = RT_INFO_REPEATED.fault(
-                f"an <rt_info> of {layer.text} states {name} twice", help=f"keep one of the two {name}"
+                f"an <rt_info> of {layer.text} contains {name} twice", help=f"keep one of the two {name}"
             )
             reader.complain(fault, place, layer)
             continue
@@ -140,7 +142,7 @@ def _order(text: str, rank: int | None) -> str:
         except ValueError:
             axis = -1
         if axis < 0 or "+" in field:
-            return f'"{field}" is no axis'
+            return f'"{field}" is not an axis'
     return ""
 
 
@@ -148,7 +150,7 @@ def _type(text: str, rank: int | None) -> str:
     try:
         element_type(text)
     except ValueError:
-        return "this is no element type"
+        return "this is not an element type"
     return ""
 
 
@@ -177,9 +179,9 @@ def _axes(text: str) -> list[str] | str:
     names = [_AXES.get(name.upper(), name.upper()) for name in found]
     odd = next((name for name in names if name not in ("?", "...") and not _is_name(name)), None)
     if odd is not None:
-        return f'"{odd}" is no name of an axis' if odd else "an axis has no name"
+        return f'"{odd}" is not the name of an axis' if odd else "an axis has no name"
     twice = next((name for at, name in enumerate(names) if name != "?" and name in names[:at]), None)
-    return names if twice is None else f'the axis "{twice}" is there twice'
+    return names if twice is None else f'the axis "{twice}" appears twice'
 
 
 def _listed_axes(text: str) -> list[str]:

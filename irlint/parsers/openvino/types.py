@@ -107,7 +107,7 @@ def whole(text: str) -> int:
     digits = text.lstrip(BLANKS)
     digits = digits[1:] if digits[:1] in ("+", "-") else digits
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f'"{text}" is not a whole number')
+        raise ValueError(f'"{text}" is not an integer')
     digits = digits.lstrip("0") or "0"
     number = 0 if len(digits) > _DIGITS else -int(digits) if "-" in text else int(digits)
     if len(digits) > _DIGITS or abs(number) > _LONGEST:
@@ -182,7 +182,7 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
         lower = max(0, _bound(low))
         upper = _bound(high) if high else None
     except ValueError:
-        raise ValueError(f'entry {axis} of the shape "{text}" is "{field}", which is no size') from None
+        raise ValueError(f'entry {axis} of the shape "{text}" is "{field}", which is not a size') from None
     if not interval:
         return lower if lower <= _LONGEST else 0
     if upper is not None and upper > _LONGEST:

@@ -254,7 +254,7 @@ class _Fixer:
         """Takes what is neither a tag nor text."""
         start, end = token.span()
         if self.text.startswith(_DOCTYPE, start) and self.open:
-            raise Broken("a DOCTYPE stands inside an element", start, self.open[-1][2])
+            raise Broken("a DOCTYPE is inside an element", start, self.open[-1][2])
         declared = start == 0 and self.text[start:end] in DECLARATIONS
         self.plain = self.plain and (declared or (not self.open and _is_plain_comment(self.text[start:end])))
         if not self.open or self.done:
@@ -319,7 +319,7 @@ class _Fixer:
         opened, start, ordinal = self.open[-1]
         if opened != name:
             at = line_and_column(self.text, start)
-            message = f"</{name}> stands where </{opened}> was expected, which was opened in line {at[0]}"
+            message = f"</{name}> appears instead of </{opened}>, which was opened in line {at[0]}"
             raise Broken(message, token.start(), ordinal)
         self.open.pop()
         if self.done:
@@ -352,7 +352,7 @@ class _Fixer:
         if rest.startswith(("<!--", "<![CDATA[", "<?xml", "<!DOCTYPE")) or ">" not in rest:
             raise Broken(f"the file ends inside a tag{self._within()}", at, ordinal, truncated=True)
         shown = rest[:40].split("\n", 1)[0]
-        raise Broken(f'"{shown}" is no tag: a "<" or a quotation mark is out of place', at, ordinal)
+        raise Broken(f'"{shown}" is not a tag: a "<" or a quotation mark is misplaced', at, ordinal)
 
     def _within(self) -> str:
         return f" of {self._inside()}" if self.open else ""

@@ -120,7 +120,7 @@ class Ranges:
         stop = max(end, start + self.step)
         data = self._fetch(start, stop if self.known is None else min(self.size, stop))
         if len(data) < end - start:
-            raise OSError(errno.EIO, "it became shorter while it was read", self.name)
+            raise OSError(errno.EIO, "it was truncated while irlint read it", self.name)
         return data[: end - start]
 
     def _fetch(self, start: int, end: int) -> bytes:
@@ -135,7 +135,7 @@ class Ranges:
             self.ignores_ranges = True
             return self._from_stream(start, end)
         if status is not None and self.known is not None and self.known.size != status.size:
-            raise OSError(errno.EIO, "it was written anew while it was read", self.name)
+            raise OSError(errno.EIO, "it was replaced while irlint read it", self.name)
         self.known = status or self.known
         return data
 
@@ -161,7 +161,7 @@ class Ranges:
 
     def _piece(self, size: int) -> bytes:
         if self.streamed > LIMIT:
-            message = f"the server knows no ranges, and reading stopped after {LIMIT:,} bytes"
+            message = f"the server ignores ranges, and irlint stopped after {LIMIT:,} bytes"
             raise denied(errno.EFBIG, message, self.url)
         try:
             piece: bytes = self.stream.read(size)

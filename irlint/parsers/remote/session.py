@@ -68,7 +68,7 @@ def opened(url: str) -> Any:
             file.seek(0)
             assert file.size >= 0
             return file
-    raise OSError(errno.EACCES, "a URL is opened only where it was named for a check", shown(url))
+    raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
 
 
 def beside(model: str, name: str) -> str:
@@ -79,10 +79,10 @@ def beside(model: str, name: str) -> str:
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
     """The size of a file that a model names, None for a missing one, and why its bytes cannot be had."""
     if "://" in name or name.startswith(("//", "/", "\\")):
-        return None, f"{name} is a place of its own, which is not followed from within a model", None
+        return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
     if inside.split("/")[0] == "..":
-        return None, f"{name} lies outside of the model's folder", None
+        return None, f"{name} is outside of the model's folder", None
     session = next((each for each in reversed(_sessions) if str(each.model) == model), None)
     if session is None:
         return None, f"{name} is remote", None

@@ -141,7 +141,7 @@ def judged(error: Exception, url: str) -> Passing | OSError:
     if isinstance(error, Refused):
         return denied(errno.EACCES, f"the server is not trusted: {error}", url)
     if name == "InvalidURL":
-        return denied(errno.EINVAL, "this is no URL", url)
+        return denied(errno.EINVAL, "this is not a URL", url)
     if isinstance(error, FileNotFoundError):
         return denied(errno.ENOENT, "the store has no such file", url)
     if isinstance(error, PermissionError):
@@ -176,11 +176,11 @@ def store(url: str) -> Store:
         import fsspec
     except ImportError:
         raise NotInstalled(
-            f"{shown(url)} is read with fsspec, which is missing: pip install 'irlint[remote]'"
+            f"{shown(url)} is read with fsspec, which is not installed: pip install 'irlint[remote]'"
         ) from None
     scheme = url.partition("://")[0].lower()
     if "::" in url and not is_web(url):
-        raise NotInstalled(f"{shown(url)} is a chain of filesystems, which is not read")
+        raise NotInstalled(f"{shown(url)} is a chain of filesystems, which irlint does not read")
     try:
         if is_web(url):
             from irlint.parsers.remote.web import Web

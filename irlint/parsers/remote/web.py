@@ -70,7 +70,7 @@ class Web(Store):
             raise Refused(f"it redirects from {scheme} to {target.scheme or 'nowhere'}")
         place = (target.hostname or "").lower(), target.port or _PORTS[scheme]
         if place != self.named and _is_private(place[0]):
-            raise Refused(f"it redirects to {place[0]}, which is no public address")
+            raise Refused(f"it redirects to {place[0]}, which is not a public address")
 
     def status(self, url: str) -> Status:
         """The status that the headers of a file state."""
@@ -161,10 +161,10 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
         total = _total(response)
         first = response.headers.get("Content-Range", "").removeprefix(_SIZES).partition("-")[0]
         if total is None or first != str(start):
-            raise denied(errno.EIO, "the server sends another range than was asked for", url)
+            raise denied(errno.EIO, "the server sends another range than requested", url)
         data = await _all_of(response, end - start)
         if len(data) < min(end, total) - start:
-            raise Passing(f"the connection was cut after {len(data)} of {min(end, total) - start} bytes")
+            raise Passing(f"the connection was closed after {len(data)} of {min(end, total) - start} bytes")
         return data[: end - start], Status(total, _stamp(response))
 
 
@@ -177,7 +177,7 @@ async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Statu
         raise IgnoresRanges
     data = await _all_of(response, length)
     if len(data) < length:
-        raise Passing(f"the connection was cut after {len(data)} of {length} bytes")
+        raise Passing(f"the connection was closed after {len(data)} of {length} bytes")
     return data, Status(length, _stamp(response))
 
 
@@ -237,7 +237,7 @@ class _Resolver(AbstractResolver):  # type: ignore[misc]
         if (host.lower(), port) == self.named:
             return found
         if any(_is_private(each["host"]) for each in found):
-            raise Refused(f"it redirects to {host}, which has an address that is no public one")
+            raise Refused(f"it redirects to {host}, which has an address that is not public")
         return found
 
     async def close(self) -> None:

@@ -156,7 +156,7 @@ def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
     """What the page leaves out, in words."""
     notes = []
     if len(cards) > FINDINGS:
-        notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the forms for programs have all.")
+        notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the other output formats have all.")
     if len(cards) > len(pictured) > 0:
         most = f"{PICTURES} at most, the worst first" if len(pictured) >= PICTURES else "with -v more of them"
         text = f"{len(pictured):,} of {len(cards):,} findings are drawn"

@@ -55,7 +55,7 @@ def drawn(picture: Neighbourhood, number: int) -> str:
     back = any(rows[wire.end] <= rows[wire.start] for wire in picture.wires)
     width, height = layout.width + 2 * MARGIN + ROUND * back, y - BETWEEN + MARGIN
     fault = picture.boxes[0]
-    title = f"What lies around {fault.op} {fault.name}".strip()
+    title = f"The nodes around {fault.op} {fault.name}".strip()
     return (
         f'<svg class="graph" role="img" aria-labelledby="g{number}t g{number}d" width="{width:.0f}" '
         f'height="{height:.0f}" '

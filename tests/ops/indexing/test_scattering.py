@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from irlint.dims import symbol
 from irlint.findings.statements import stated
 from irlint.model.tensor import Tensor
+from irlint.ops.indexing.caches import tensor_scatter
 from irlint.ops.indexing.scattering import (
     scatter_elements_18,
     scatter_nd_18,
     scatter_nd_update_15,
     scatter_update,
-    tensor_scatter,
 )
 
 H = symbol("H")

@@ -156,7 +156,8 @@ def test_both_readings_are_quoted() -> None:
         assert pdpd(A, (4, 5), library_axis=None, specified_axis=None) == A
     (fault,) = statements.faults
     assert (
-        "OpenVINO reads no `auto_broadcast.auto_broadcast_axis`, hence axis 0: axis 0 is 2 against 4" in fault.message
+        "OpenVINO reads no `auto_broadcast.auto_broadcast_axis`, so it uses axis 0: axis 0 is 2 against 4"
+        in fault.message
     )
     assert "the specification reads axis -1 (the default): [2, 3, 4, 5]" in fault.message
     assert 'auto_broadcast.auto_broadcast_axis="2"' in fault.help

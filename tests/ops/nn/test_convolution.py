@@ -160,7 +160,7 @@ REQUIRED = [
         "Conv",
         (x(1, "C", 99, 99), w(8, 3, 7, 7)),
         {"group": 2},
-        {("C == 6", "axis 1 of input 0 are the channels that input 1 takes")},
+        {("C == 6", "axis 1 of input 0 are the channels of input 1")},
     ),
     (
         "ConvTranspose",

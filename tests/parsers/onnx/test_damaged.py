@@ -40,7 +40,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         pytest.skip("no named pipes")
     path = tmp_path / "pipe"
     os.mkfifo(path)
-    with pytest.raises(OSError, match="no regular file"):
+    with pytest.raises(OSError, match="not a regular file"):
         reader.read(path)
 
 
@@ -76,7 +76,7 @@ def test_a_file_that_shrinks_while_it_is_read(rich, tmp_path):
     path = tmp_path / "m.onnx"
     for read in (reader.bytes_of, skeleton.copied):
         path.write_bytes(rich)
-        with path.open("r+b", buffering=0) as file, pytest.raises(OSError, match="became shorter"):
+        with path.open("r+b", buffering=0) as file, pytest.raises(OSError, match="was truncated"):
             read(Shrinking(file, len(rich) - 20))
 
 

@@ -28,6 +28,6 @@ def test_the_edge_that_gives_what_the_port_declares_stays(edges: str, tmp_path: 
     path.write_text(NET.format(edges=edges))
     (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL107"]
     assert found.help == (
-        "remove the edge from layer 1, or lead it to another port: port 0 declares the [2, 3] that layer 0 gives"
+        "remove the edge from layer 1, or connect it to another port: port 0 declares [2, 3], the shape of layer 0"
     )
     assert "into which the edge from layer" in found.message

@@ -1,0 +1,94 @@
+"""TensorScatter, which writes an update into a cache."""
+
+from __future__ import annotations
+
+from irlint.dims import MaybeDim, Shape
+from irlint.findings.statements import agree, reaches
+from irlint.findings.wording import counted
+from irlint.lazy_typing import Literal
+from irlint.model.tensor import Tensor
+from irlint.ops import onnx
+from irlint.ops.indexing.scattering import mismatch
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE, axis_of
+from irlint.ops.shared.expectations import expect_rank
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
+CacheMode = Literal["linear", "circular"]
+
+
+@onnx("TensorScatter", since=24)
+def tensor_scatter(
+    past_cache: Tensor,
+    update: Tensor,
+    write_indices: Tensor | None = None,
+    *,
+    axis: int = -2,
+    mode: CacheMode = "linear",
+) -> Tensor:
+    """ONNX TensorScatter-24: a cache with ``update`` written into it along ``axis``."""
+    known = past_cache.shape if past_cache.shape is not None else update.shape
+    if known is None:
+        return Tensor(past_cache.dtype)
+    place = axis_of(axis, len(known))
+    if place == 0:
+        raise AXIS_OUT_OF_RANGE.fault(
+            f"axis is {axis}, the batch axis of input 0 with {counted(len(known), 'axis', 'axes')}; allowed: 1 to "
+            f"{len(known) - 1}",
+            help="use the axis of the sequence",
+            input=0,
+        )
+    cache, part = past_cache.shape, update.shape
+    if cache is not None and part is not None:
+        _expect_part(cache, part, place)
+    if write_indices is not None and write_indices.shape is not None:
+        _judge_write_indices(write_indices, known[0], cache, part=part, axis=place, mode=mode)
+    return Tensor(past_cache.dtype, cache)
+
+
+def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
+    if len(cache) != len(part):
+        raise mismatch(
+            f"input 0 has {counted(len(cache), 'axis', 'axes')} and input 1 has {len(part)}: both need the same number",
+            f"give the update {counted(len(cache), 'axis', 'axes')}",
+            1,
+        )
+    for other, (whole, dim) in enumerate(zip(cache, part)):
+        why = f"axis {other} of the update fits the cache"
+        if reaches(whole, dim, why) if other == axis else agree(whole, dim, why):
+            continue
+        wanted = f"at most {whole}" if other == axis else str(whole)
+        raise mismatch(
+            f"axis {other} is {whole} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
+            f"make axis {other} of the update {wanted}",
+            1,
+            (0, other),
+            (1, other),
+        )
+
+
+def _judge_write_indices(
+    indices: Tensor, batch: MaybeDim, cache: Shape | None, *, part: Shape | None, axis: int, mode: str
+) -> None:
+    expect_rank(indices, 2, 1)
+    assert indices.shape is not None
+    if not agree(batch, indices.shape[0], "each batch has a write index"):
+        raise mismatch(
+            f"input 2 has {counted(indices.shape[0], 'entry', 'entries')} for {batch} batches",
+            "give each batch one write index",
+            2,
+            (0, 0),
+            (2, 0),
+        )
+    if mode == "circular" or cache is None or part is None:
+        return
+    room, length = cache[axis], part[axis]
+    for index in indices.ints or ():
+        if index is None or length is None or reaches(room, index + length, "the update ends within the cache"):
+            continue
+        raise INDEX_OUT_OF_RANGE.fault(
+            f"input 2 holds the index {index}, and an update of {length} does not fit after it on axis {axis} of "
+            f"{room}",
+            help='write earlier, or use mode="circular"',
+            input=2,
+            marks=((0, axis), (1, axis)),
+        )
