@@ -42,16 +42,37 @@ EXCEPTIONS = (
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
     (
-        "Abs Add BatchNormInference BatchNormalization Broadcast Concat Conv ConvTranspose Convolution "
-        "ConvolutionBackpropData Cos DeformConv DepthToSpace Dropout Erf Exp Expand Flatten GRU Gather Gemm "
-        "GlobalAveragePool GlobalMaxPool GroupConvolution GroupConvolutionBackpropData GroupNormalization HSigmoid "
-        "HardSigmoid Identity InstanceNormalization LSTM LayerNormalization Log MatMul Max MaxPool Maximum Min "
-        "Minimum Mul Multiply Neg Negative OneHot RMSNormalization RNN ReduceL1 ReduceL2 ReduceMax ReduceMean "
-        "ReduceMin ReduceSumSquare Relu Reshape Shape ShapeOf Sigmoid SimplifiedLayerNormalization Sin Size "
-        "SkipLayerNormalization Slice SoftPlus Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze StridedSlice "
-        "Sub Subtract Sum Tanh Tile Transpose Unsqueeze VariadicSplit",
-        "checks/values.py",
+        "Abs Acos Acosh Add Asin Atanh Broadcast Cast CastLike Clamp Clip Concat Convert ConvertLike Cos "
+        "DepthToSpace DequantizeLinear Div Divide Erf Exp Expand FakeQuantize Flatten Floor Gather GatherElements "
+        "GatherND GlobalAveragePool GlobalMaxPool HSigmoid HardSigmoid Hardmax Identity LeakyRelu Log LogSoftmax "
+        "Max MaxPool Maximum Min Minimum Mul Multiply Neg Negative Pow Power Reciprocal ReduceL1 ReduceL2 "
+        "ReduceMax ReduceMean ReduceMin ReduceSum ReduceSumSquare Relu Reshape Select Shape ShapeOf Sigmoid Sign "
+        "Sin Size Slice SoftPlus SoftSign Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze StridedSlice "
+        "Sub Subtract Sum Tanh ThresholdedRelu Tile Transpose Unsqueeze VariadicSplit Where",
+        "checks/transfers.py",
         "intervals cross operators: what one gives, another one asks for",
+    ),
+    (
+        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clip Conv ConvTranspose "
+        "Convert ConvertLike Convolution ConvolutionBackpropData DeformConv DequantizeLinear Div Divide Dropout "
+        "Exp FakeQuantize GRU GRUCell GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData "
+        "GroupNormalization Identity InstanceNormalization LSTM LSTMCell LSTMSequence LayerNormalization Log "
+        "LogSoftmax MVN MatMul Mul Multiply NormalizeL2 OneHot PRelu Pow Power QuantizeLinear RMSNormalization "
+        "RNN RNNCell RNNSequence Reciprocal Reshape SimplifiedLayerNormalization SkipLayerNormalization Softmax "
+        "Sqrt Squeeze Sub Subtract Transpose Unsqueeze",
+        "checks/values.py",
+        "it looks at constants and attributes of many operators",
+    ),
+    (
+        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Exp LogSoftmax Mul Multiply Pow "
+        "Power Reciprocal Softmax Sub Subtract",
+        "checks/ranges.py",
+        "it asks which numbers operators get",
+    ),
+    (
+        "Add Concat Conv DequantizeLinear MatMul QuantizeLinear",
+        "checks/quantized.py",
+        "it is about what runtimes make of these nodes together",
     ),
     ("ReadValue", "folders/openvino_genai.py", "it reads the state that the pipeline needs"),
     ("RotaryEmbedding GroupQueryAttention", "folders/genai.py", "they have the rotary tables"),

@@ -1,23 +1,28 @@
 """What the values of constants and attributes lead to: infinite operands, roots that do not exist, nodes that fail when
 they run.
 
-Only what is certain for every input is reported: an interval is known of what constants, activations and the
-operators between them give.
+Only what is certain for every input is reported. ``ranges`` asks what constants and activations lead to, and
+``quantized`` what is left of quantized values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from math import inf, isfinite
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from math import inf, isfinite, prod
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
-from irlint.model import Graph, Node, Problem, Value
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, producers
-from irlint.model.tensor import Tensor
-from irlint.ops.shared.contents import extent
-from irlint.records import record
+from irlint.model.tensor import FLOATS, Extent, Tensor, Type
+from irlint.ops.shared.contents import extent, rounded
+from irlint.parsers.weights import Weights
+
+if TYPE_CHECKING:
+    from irlint.checks.intervals import Intervals
 
 OPERAND_INFINITE = Rule(
     "IRL740",
@@ -26,7 +31,8 @@ OPERAND_INFINITE = Rule(
     "A weight or bias contains infinity.",
     why="A conversion to float16 that overflowed ends here, or a training that diverged. Every result that it takes "
     "part in is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, and feed no product, "
-    "convolution or normalization. Large weights are looked through only with `--weights`.",
+    "convolution or normalization. A weight that a Cast, Transpose or Gather of a constant gives counts as well. Large "
+    "weights are read only with `--weights`.",
     fix="Export the weights again, with a type that is wide enough.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
@@ -38,10 +44,11 @@ EPSILON_UNUSABLE = Rule(
     "epsilon-unusable",
     Severity.WARNING,
     "A normalization divides by 0, or by the root of a negative number.",
-    why="A normalization divides by the square root of variance plus epsilon. Epsilon is there to keep that sum above "
+    why="A normalization divides by the square root of variance plus epsilon. Epsilon keeps that sum above 0: a "
+    "channel may have a variance of 0, and the variance of a single element is 0. In float16, numbers below 3e-8 are "
     "0. ONNX Runtime computes NaN or infinity without a message; OpenVINO refuses a negative epsilon in a "
     "BatchNormalization.",
-    fix="Write an epsilon above 0, such as 1e-5.",
+    fix="Set epsilon to 1e-5, or to at least 6e-8 in float16.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
 { y = InstanceNormalization <epsilon = -1.0> (x, s, b) }""",
@@ -61,19 +68,6 @@ g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w)
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
 )
-ALWAYS_NAN = Rule(
-    "IRL743",
-    "result-never-finite",
-    Severity.WARNING,
-    "A node gives NaN or infinity for every input.",
-    why="The root and the logarithm of a negative number do not exist, and a row of a mask that is infinite everywhere "
-    "leaves no element for a Softmax. Runtimes compute NaN without a message.",
-    fix="Correct the sign or the mask.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = Log (m) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (float[2] y) { s = Sigmoid (x) y = Log (s) }""",
-)
 FAILS_WHEN_RUN = Rule(
     "IRL744",
     "fails-when-run",
@@ -88,62 +82,59 @@ g (float[2] x) => (float[2] y) <float r = {1.5}> { y = Dropout (x, r) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float r = {0.5}> { y = Dropout (x, r) }""",
 )
+BOUNDS_CROSSED = Rule(
+    "IRL746",
+    "clip-bounds-crossed",
+    Severity.WARNING,
+    "The least number of a Clip is above the largest.",
+    why="The result is the same for every input: ONNX Runtime and OpenVINO give the largest number.",
+    fix="Exchange the two.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Clip (x, low, high) }""",
+)
 
-#: The inputs that are weights or biases, by operator of either format.
+#: The inputs that are weights, biases or scales, by operator of either format.
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
     **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
-    **dict.fromkeys(("GroupConvolutionBackpropData", "DeformConv"), (1,)),
+    **dict.fromkeys(("GroupConvolutionBackpropData", "DeformConv", "PRelu"), (1,)),
     "MatMul": (0, 1),
     "Gemm": (0, 1, 2),
     "BatchNormalization": (1, 2, 3, 4),
     "BatchNormInference": (1, 2, 3, 4),
     **dict.fromkeys(("LayerNormalization", "InstanceNormalization", "GroupNormalization"), (1, 2)),
+    **dict.fromkeys(("RMSNormalization", "SimplifiedLayerNormalization"), (1,)),
     **dict.fromkeys(("LSTM", "GRU", "RNN"), (1, 2, 3)),
+    "LSTMSequence": (4, 5, 6),
+    **dict.fromkeys(("GRUSequence", "RNNSequence", "LSTMCell"), (3, 4, 5)),
+    **dict.fromkeys(("GRUCell", "RNNCell"), (2, 3, 4)),
+    "FakeQuantize": (1, 2, 3, 4),
 }
 
-#: Normalizations with an epsilon.
-NORMALIZATIONS = (
-    *("BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization"),
-    *("SimplifiedLayerNormalization", "SkipLayerNormalization", "RMSNormalization"),
-)
+#: Operators behind which biases are added.
+PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
+
+#: Operators between a constant and the node whose weight it is.
+PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
+
+#: How many of them are followed.
+STEPS = 4
+
+#: Normalizations with an epsilon, and the attribute.
+NORMALIZATIONS: Mapping[str, str] = {
+    **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),
+    **dict.fromkeys(("GroupNormalization", "RMSNormalization", "BatchNormInference"), "epsilon"),
+    **dict.fromkeys(("SimplifiedLayerNormalization", "SkipLayerNormalization"), "epsilon"),
+    **dict.fromkeys(("MVN", "NormalizeL2"), "eps"),
+}
 
 #: Attributes that are factors or terms of every result.
-FACTORS = ("alpha", "beta", "gamma", "epsilon", "lambd", "bias", "scale", "cubic_coeff_a", "momentum")
+FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "lambd", "bias", "scale", "cubic_coeff_a", "momentum"))
 
-#: The opset from which on a Softmax works on the last axis by default.
-LAST_AXIS_SINCE = 13
-
-#: How far back an interval is looked for.
-DEPTH = 24
-
-
-@record
-class Interval:
-    """What the elements of a value lie between, both ends included."""
-
-    low: float
-    high: float
-
-
-EVERYTHING = Interval(-inf, inf)
-
-#: What operators give, whatever comes in.
-RANGES: Mapping[str, Interval] = {
-    **dict.fromkeys(("Sigmoid", "HardSigmoid", "Softmax", "SoftMax", "HSigmoid"), Interval(0, 1)),
-    **dict.fromkeys(("Tanh", "Erf", "Sin", "Cos", "Softsign"), Interval(-1, 1)),
-    **dict.fromkeys(("Exp", "Abs", "Sqrt", "Softplus", "SoftPlus", "ReduceL1", "ReduceL2"), Interval(0, inf)),
-    **dict.fromkeys(("ReduceSumSquare", "Shape", "ShapeOf", "Size"), Interval(0, inf)),
-}
-
-#: Operators that give elements of their first input.
-KEEPING = frozenset(
-    (
-        *("Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Broadcast", "Tile"),
-        *("Slice", "StridedSlice", "Gather", "Split", "VariadicSplit", "DepthToSpace", "SpaceToDepth"),
-        *("ReduceMax", "ReduceMin", "ReduceMean", "MaxPool", "GlobalMaxPool", "GlobalAveragePool"),
-    )
-)
+#: Operators that give infinity or NaN where one of their inputs does, of which only those are examined.
+SPREADING = frozenset(("Add", "Sub", "Subtract", "Mul", "Multiply"))
 
 
 def problems(known: Known) -> list[Problem]:
@@ -152,29 +143,50 @@ def problems(known: Known) -> list[Problem]:
 
 
 class Values:
-    """The intervals of one graph, looked for where a node asks."""
+    """The nodes of one graph, whose intervals are computed where a node asks."""
 
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known
         self.graph = graph
-        self._makers: dict[Value, Node] | None = None
-        self._found: dict[Value, Interval] = {}
+        self.dequantizes = False
+        self._plain: set[int] = set()
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        """The intervals of the graph."""
+        from irlint.checks.intervals import Intervals
+
+        return Intervals(self.known, self.makers)
+
+    @cached_property
+    def makers(self) -> Mapping[Value, Node]:
+        """The node that makes each value of the graph."""
+        return producers(self.graph)
 
     def problems(self) -> Iterator[Problem]:
+        finite: set[int] = set()
         for node in self.graph.nodes:
-            for fault in () if node in self.known.faulted else self._faults(node):
-                yield Problem(fault, self.graph.path, node, place=node.place)
+            # Nodes with the same attributes share them.
+            if node.attributes and id(node.attributes) not in finite:
+                faults: Iterable[Fault] = list(_not_finite(node))
+                if faults:
+                    yield from self._problems(node, faults)
+                else:
+                    finite.add(id(node.attributes))
+            for check in CHECKS.get(node.op, ()):
+                faults = check(self, node)
+                if faults:
+                    yield from self._problems(node, faults)
+        if self.dequantizes:
+            from irlint.checks import quantized
 
-    def _faults(self, node: Node) -> Iterator[Fault]:
-        if node.op in WEIGHTS:
-            yield from self._infinite(node)
-        if node.op in NORMALIZATIONS:
-            yield from self._epsilon(node)
-        if node.attributes and node.domain != "ai.onnx.ml":
-            yield from _not_finite(node)
-        check = CHECKS.get(node.op)
-        if check is not None:
-            yield from check(self, node)
+            for node, fault in quantized.of_graph(self):
+                yield from self._problems(node, (fault,))
+
+    def _problems(self, node: Node, faults: Iterable[Fault]) -> Iterator[Problem]:
+        for fault in faults:
+            if node not in self.known.faulted:
+                yield Problem(fault, self.graph.path, node, place=node.place)
 
     def tensor(self, node: Node, index: int) -> Tensor | None:
         """What is known of an input."""
@@ -182,117 +194,148 @@ class Values:
         found = self.known.types.get(value) if value is not None else None
         return found if isinstance(found, Tensor) else None
 
-    def _infinite(self, node: Node) -> Iterator[Fault]:
+    def number(self, node: Node, index: int) -> float | None:
+        """The only number of an input."""
+        tensor = self.tensor(node, index)
+        found = tensor.scalar if tensor is not None else None
+        return found if isinstance(found, (int, float)) else None
+
+    @cached_property
+    def ranged(self) -> Callable[[Values, Node], Iterable[Fault]]:
+        """What asks for the ranges of values."""
+        from irlint.checks import ranges
+
+        return ranges.faults
+
+    def name(self, value: Value) -> str:
+        """What a message calls a value: its name in an ONNX model, that of its layer in an IR."""
+        maker = self.makers.get(value)
+        return maker.label if maker is not None and maker.id is not None else value.name
+
+    # --- constants ----------------------------------------------------------------------------------------------------
+
+    def _spread(self, node: Node) -> Iterable[Fault]:
+        types, plain = self.known.types, self._plain
+        for value in node.inputs:
+            tensor = types.get(value) if value is not None else None
+            if id(tensor) in plain:
+                continue
+            if _is_strange(tensor):
+                return [*self._ranged(node), *self._infinite_bias(node)]
+            plain.add(id(tensor))
+        return ()
+
+    def _infinite_bias(self, node: Node) -> Iterable[Fault]:
+        """An infinite constant that is added to the product of a weight; minus infinity alone may mask results."""
+        makers = [self.makers.get(value) if value is not None else None for value in node.inputs]
+        if node.op != "Add" or not any(maker is not None and self._has_weight(maker) for maker in makers):
+            return []
+        terms = [self.tensor(node, index) for index in range(len(node.inputs))]
+        masks = [tensor is None or inf not in (tensor.value or ()) for tensor in terms]
+        found = [self._infinite_input(node, index) for index, is_mask in enumerate(masks) if not is_mask]
+        return [fault for fault in found if fault is not None]
+
+    def _has_weight(self, node: Node) -> bool:
+        """Whether a node is a product or a convolution with a constant."""
+        value = node.inputs[1] if node.op in PRODUCTS and len(node.inputs) > 1 else None
+        for _ in range(STEPS):
+            maker = self.makers.get(value) if value is not None else None
+            if value is None or value in self.graph.constants or maker is None:
+                break
+            value = maker.inputs[0] if maker.op in PASSING and maker.inputs else None
+        return value is not None and value in self.graph.constants
+
+    def _infinite(self, node: Node) -> Iterable[Fault]:
+        inputs, types = node.inputs, self.known.types
+        found: list[Fault] = []
         for index in WEIGHTS[node.op]:
-            tensor = self.tensor(node, index)
-            span = extent(tensor) if tensor is not None and (tensor.value or tensor.extent) else None
-            if span is not None and span.infinities:
-                value = node.inputs[index]
-                name = value.name if value is not None else ""
-                number = counted(span.infinities, "element")
-                yield OPERAND_INFINITE.fault(
-                    f"{number} of input {index} (`{name}`) {_are(span.infinities)} infinite",
-                    help="export the weights again, with a type that is wide enough",
-                    input=index,
-                )
-
-    def _epsilon(self, node: Node) -> Iterator[Fault]:
-        attribute = node.attributes.get("epsilon")
-        if attribute is None or not isinstance(attribute.value, float):
-            return
-        epsilon = attribute.value
-        if epsilon < 0:
-            yield EPSILON_UNUSABLE.fault(
-                f"epsilon is {epsilon:g}: the root of a variance below {-epsilon:g} plus epsilon does not exist",
-                help="write an epsilon above 0, such as 1e-5",
-                attribute="epsilon",
-            )
-        span = extent(self.tensor(node, 4)) if node.op == "BatchNormalization" and epsilon == 0 else None
-        if span is not None and span.has_zero:
-            yield EPSILON_UNUSABLE.fault(
-                "epsilon is 0, and input 4 (var) holds 0: the channel is divided by 0",
-                help="write an epsilon above 0, such as 1e-5",
-                attribute="epsilon",
-                input=4,
-            )
-
-    # --- intervals ----------------------------------------------------------------------------------------------------
-
-    def interval(self, value: Value | None, depth: int = DEPTH) -> Interval:
-        """What the elements of a value lie between."""
-        if value is None or depth == 0:
-            return EVERYTHING
-        found = self._found.get(value)
-        if found is None:
-            self._found[value] = EVERYTHING
-            self._found[value] = found = self._computed(value, depth - 1)
+            value = inputs[index] if index < len(inputs) else None
+            tensor = types.get(value) if value is not None else None
+            if value is not None and not (type(tensor) is Weights and tensor.is_finite):
+                fault = self._infinite_input(node, index)
+                found += [fault] if fault is not None else []
         return found
 
-    def _computed(self, value: Value, depth: int) -> Interval:
-        known = self.known.types.get(value)
-        span = extent(known) if isinstance(known, Tensor) and known.value is not None else None
-        if span is not None:
-            whole = isinstance(known, Tensor) and all(isinstance(each, (int, float)) for each in known.value or ())
-            if not whole or span.nans or span.infinities or span.least is None or span.most is None:
-                return EVERYTHING
-            return Interval(span.least, span.most)
-        if self._makers is None:
-            self._makers = producers(self.graph)
-        node = self._makers.get(value)
-        if node is None or self.known.format.operator_name(node.domain, node.op) != node.op:
-            return EVERYTHING
-        if node.op in RANGES:
-            return RANGES[node.op]
-        if node.op in KEEPING:
-            return self.interval(node.inputs[0] if node.inputs else None, depth)
-        rule = ARITHMETIC.get(node.op)
-        if rule is None:
-            return EVERYTHING
-        return rule([self.interval(each, depth) for each in node.inputs])
+    def _infinite_input(self, node: Node, index: int) -> Fault | None:
+        value = node.inputs[index]
+        span = self._source(value) if value is not None else None
+        if value is None or span is None or not span.infinities:
+            return None
+        number = counted(span.infinities, "element")
+        return OPERAND_INFINITE.fault(
+            f"{number} of input {index} (`{self.name(value)}`) {_are(span.infinities)} infinite",
+            help="export the weights again, with a type that is wide enough",
+            input=index,
+        )
 
-    def _root(self, node: Node) -> Iterator[Fault]:
-        given = self.interval(node.inputs[0] if node.inputs else None)
-        if given.high < 0:
-            yield ALWAYS_NAN.fault(
-                f"input 0 is at most {given.high:g}: its root does not exist", help="correct the sign", input=0
-            )
+    def _source(self, value: Value, steps: int = STEPS) -> Extent | None:
+        """What the numbers span of the constant that a weight comes from, None where it comes from none."""
+        tensor = self.known.types.get(value)
+        if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
+            return extent(tensor)
+        node = self.makers.get(value) if steps else None
+        if node is None or node.op not in PASSING or not node.inputs or node.inputs[0] is None:
+            return None
+        return self._source(node.inputs[0], steps - 1)
 
-    def _logarithm(self, node: Node) -> Iterator[Fault]:
-        given = self.interval(node.inputs[0] if node.inputs else None)
-        if given.high <= 0:
-            yield ALWAYS_NAN.fault(
-                f"input 0 is at most {given.high:g}: its logarithm is NaN, or minus infinity for 0",
-                help="correct the sign",
-                input=0,
-            )
+    # --- normalizations -----------------------------------------------------------------------------------------------
 
-    def _softmax(self, node: Node) -> Iterator[Fault]:
-        if self._makers is None:
-            self._makers = producers(self.graph)
-        maker = self._makers.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
-        axis = node.attributes.get("axis")
-        tensor = self.tensor(node, 0)
-        rank = len(tensor.shape) if tensor is not None and tensor.shape is not None else None
-        by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
-        stated = str(axis.value if axis is not None else by_default)
-        if maker is None or maker.op != "Add" or rank is None or stated not in ("-1", str(rank - 1)):
+    def _epsilon(self, node: Node) -> Iterator[Fault]:
+        name = NORMALIZATIONS[node.op]
+        attribute = node.attributes.get(name)
+        epsilon = _real(attribute)
+        if epsilon is None or epsilon != epsilon:
             return
-        for index in range(len(maker.inputs)):
-            mask = self.tensor(maker, index)
-            row = _infinite_row(mask)
-            if mask is not None and row is not None:
-                value = maker.inputs[index]
-                name = value.name if value is not None else ""
-                yield ALWAYS_NAN.fault(
-                    f"row {row} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
-                    help="leave at least one element of each row finite",
-                    input=0,
-                )
+        found = ""
+        if epsilon < 0:
+            found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
+        elif node.op.startswith("BatchNorm"):
+            found = self._zero_variance(node, epsilon)
+        elif epsilon == 0 and self._normalizes_one(node):
+            found = f"{name} is 0, and each mean is taken of 1 element: the variance is 0, and the result is NaN"
+        if found:
+            yield EPSILON_UNUSABLE.fault(
+                found,
+                help=f"set `{name}` to 1e-5, in float16 to at least 6e-8",
+                attribute=name,
+                input=4 if "(var)" in found else None,
+            )
+
+    def _zero_variance(self, node: Node, epsilon: float) -> str:
+        """What is wrong with the epsilon of a BatchNormalization whose variance is 0 for a channel."""
+        tensor, training = self.tensor(node, 4), node.attributes.get("training_mode")
+        dtype = tensor.dtype if tensor is not None else None
+        kept = rounded(epsilon, "float16") if dtype == "float16" else epsilon
+        span = extent(tensor) if kept == 0 else None
+        if span is None or not span.has_zero or (training is not None and training.value):
+            return ""
+        which = "0" if epsilon == 0 else f"{epsilon:g}, which is 0 in float16"
+        return f"epsilon is {which}, and input 4 (var) holds 0: the channel is divided by 0"
+
+    def _normalizes_one(self, node: Node) -> bool:
+        """Whether a normalization takes each mean of a single element."""
+        tensor = self.tensor(node, 0)
+        if tensor is None or tensor.shape is None:
+            return False
+        if node.op == "InstanceNormalization":
+            sizes = tensor.shape[2:]
+        elif node.op == "LayerNormalization":
+            axis = node.attributes.get("axis")
+            sizes = tensor.shape[axis.value if axis is not None else -1 :]
+        elif node.op == "MVN":
+            axes = self.tensor(node, 1)
+            chosen = axes.ints if axes is not None else None
+            rank = len(tensor.shape)
+            sizes = tuple(tensor.shape[at] for at in chosen or () if isinstance(at, int) and -rank <= at < rank)
+        else:
+            return False
+        return bool(sizes) and all(isinstance(size, int) for size in sizes) and prod(sizes) == 1  # type: ignore[arg-type]
+
+    # --- what fails when it runs --------------------------------------------------------------------------------------
 
     def _dropout(self, node: Node) -> Iterator[Fault]:
-        tensor = self.tensor(node, 1)
-        ratio = tensor.value[0] if tensor is not None and tensor.value and len(tensor.value) == 1 else None
-        if isinstance(ratio, (int, float)) and not 0 <= ratio < 1:
+        ratio = self.number(node, 1)
+        if ratio is not None and not 0 <= ratio < 1:
             yield FAILS_WHEN_RUN.fault(
                 f"input 1 (ratio) is {ratio:g}: ONNX Runtime takes 0 to less than 1, and fails when the node runs",
                 help="write a ratio from 0 to less than 1",
@@ -300,35 +343,70 @@ class Values:
             )
 
     def _one_hot(self, node: Node) -> Iterator[Fault]:
-        tensor = self.tensor(node, 1)
-        depth = tensor.value[0] if tensor is not None and tensor.value and len(tensor.value) == 1 else None
-        if isinstance(depth, int) and depth == 0:
+        if self.number(node, 1) == 0 and node.domain == "":
             yield FAILS_WHEN_RUN.fault(
                 "input 1 (depth) is 0: ONNX Runtime fails when the node runs",
                 help="write the number of classes",
                 input=1,
             )
 
+    def _clip(self, node: Node) -> Iterator[Fault]:
+        least, most = self.number(node, 1), self.number(node, 2)
+        if least is not None and most is not None and least > most:
+            yield BOUNDS_CROSSED.fault(
+                f"input 1 (min) is {least:g} and input 2 (max) is {most:g}: every result is {most:g}",
+                help="exchange inputs 1 and 2",
+                input=1,
+            )
+
+    def _ranged(self, node: Node) -> Iterable[Fault]:
+        return self.ranged(self, node)
+
+    def _dequantizer(self, node: Node) -> Iterable[Fault]:
+        self.dequantizes = True
+        return ()
+
+    def _quantizer(self, node: Node) -> Iterator[Fault]:
+        from irlint.checks import quantized
+
+        return quantized.faults(self, node)
+
+
+def _is_strange(tensor: Type | None) -> bool:
+    """Whether a small constant may hold what is not finite."""
+    if type(tensor) is Weights:
+        return not tensor.is_finite
+    if not isinstance(tensor, Tensor) or tensor.contents is None or tensor.dtype not in FLOATS:
+        return False
+    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.contents)
+
 
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _infinite_row(mask: Tensor | None) -> int | None:
-    """The first row of a small constant that is minus infinity everywhere."""
-    if mask is None or not mask.value or not mask.shape or not isinstance(mask.shape[-1], int) or mask.shape[-1] < 1:
+def _real(attribute: Attribute | None) -> float | None:
+    """The number of an attribute of either format."""
+    if attribute is None or attribute.reference is not None:
         return None
-    width = mask.shape[-1]
-    entries = tuple(mask.value)
-    rows = (entries[at : at + width] for at in range(0, len(entries), width))
-    return next((number for number, row in enumerate(rows) if all(each == -inf for each in row)), None)
+    try:
+        return float(attribute.value)
+    except (TypeError, ValueError):
+        return None
 
 
 def _not_finite(node: Node) -> Iterator[Fault]:
+    if node.domain == "ai.onnx.ml":
+        return
     for name, attribute in node.attributes.items():
-        if attribute.kind != "FLOAT" or not isinstance(attribute.value, float) or isfinite(attribute.value):
+        if attribute.kind not in ("FLOAT", "TEXT") or attribute.reference is not None:
             continue
-        is_nan = attribute.value != attribute.value
+        if attribute.kind == "TEXT" and name not in FACTORS:
+            continue
+        number = _real(attribute)
+        if number is None or isfinite(number):
+            continue
+        is_nan = number != number
         if name in FACTORS or (is_nan and name.startswith("value_float")):
             text = "NaN" if is_nan else "infinite"
             yield ATTRIBUTE_NOT_FINITE.fault(
@@ -336,70 +414,23 @@ def _not_finite(node: Node) -> Iterator[Fault]:
             )
 
 
-def _sum(given: list[Interval]) -> Interval:
-    return Interval(_added(given, "low", -inf), _added(given, "high", inf))
-
-
-def _added(given: list[Interval], end: str, unknown: float) -> float:
-    ends = [getattr(each, end) for each in given]
-    return sum(ends) if all(map(isfinite, ends)) else unknown
-
-
-def _difference(given: list[Interval]) -> Interval:
-    if len(given) != 2:
-        return EVERYTHING
-    return _sum([given[0], Interval(-given[1].high, -given[1].low)])
-
-
-def _product(given: list[Interval]) -> Interval:
-    if len(given) != 2:
-        return EVERYTHING
-    corners = [_times(a, b) for a in (given[0].low, given[0].high) for b in (given[1].low, given[1].high)]
-    return Interval(min(corners), max(corners))
-
-
-def _times(a: float, b: float) -> float:
-    return 0.0 if 0 in (a, b) else a * b
-
-
-def _negated(given: list[Interval]) -> Interval:
-    return Interval(-given[0].high, -given[0].low) if given else EVERYTHING
-
-
-def _rectified(given: list[Interval]) -> Interval:
-    return Interval(max(given[0].low, 0), max(given[0].high, 0)) if given else EVERYTHING
-
-
-def _joined(given: list[Interval]) -> Interval:
-    return Interval(min(each.low for each in given), max(each.high for each in given)) if given else EVERYTHING
-
-
-def _least(given: list[Interval]) -> Interval:
-    return Interval(min(each.low for each in given), min(each.high for each in given)) if given else EVERYTHING
-
-
-def _most(given: list[Interval]) -> Interval:
-    return Interval(max(each.low for each in given), max(each.high for each in given)) if given else EVERYTHING
-
-
-#: What operators make of the intervals of their inputs.
-ARITHMETIC: Mapping[str, Callable[[list[Interval]], Interval]] = {
-    **dict.fromkeys(("Add", "Sum"), _sum),
-    **dict.fromkeys(("Sub", "Subtract"), _difference),
-    **dict.fromkeys(("Mul", "Multiply"), _product),
-    **dict.fromkeys(("Neg", "Negative"), _negated),
-    **dict.fromkeys(("Relu", "ReLU"), _rectified),
-    "Concat": _joined,
-    **dict.fromkeys(("Min", "Minimum"), _least),
-    **dict.fromkeys(("Max", "Maximum"), _most),
-}
+#: Operators whose results and conversions depend on the ranges of their inputs.
+RANGED = (
+    *("Sqrt", "Log", "Exp", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh", "Div", "Divide", "Pow", "Power"),
+    *("Softmax", "SoftMax", "LogSoftmax", "Cast", "CastLike", "Convert", "ConvertLike"),
+)
 
 #: What is asked of a node, by its operator.
-CHECKS: Mapping[str, Callable[[Values, Node], Iterator[Fault]]] = {
-    "Sqrt": Values._root,
-    "Log": Values._logarithm,
-    "Softmax": Values._softmax,
-    "SoftMax": Values._softmax,
-    "Dropout": Values._dropout,
-    "OneHot": Values._one_hot,
+CHECKS: dict[str, tuple[Callable[[Values, Node], Iterable[Fault]], ...]] = {
+    **dict.fromkeys(SPREADING, (Values._spread,)),
+    **dict.fromkeys(WEIGHTS, (Values._infinite,)),
+    **dict.fromkeys(RANGED, (Values._ranged,)),
+    **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
+    **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
+    "Dropout": (Values._dropout,),
+    "OneHot": (Values._one_hot,),
+    "Clip": (Values._clip,),
+    "QuantizeLinear": (Values._quantizer,),
+    "DequantizeLinear": (Values._dequantizer,),
+    "FakeQuantize": (Values._infinite, Values._quantizer),
 }

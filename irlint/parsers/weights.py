@@ -84,9 +84,10 @@ class Weights(Tensor):
     ``form`` stands for its element type and its shape: the same object for every constant that was read with these.
     """
 
-    __slots__ = ("form", "raw")
+    __slots__ = ("_finite", "form", "raw")
 
     def __init__(self, tensor: Tensor, form: object, raw: bytes) -> None:
+        self._finite: bool | None = None
         self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, None, None
         self.form, self.raw = form, raw
 
@@ -99,6 +100,11 @@ class Weights(Tensor):
     @property
     def is_finite(self) -> bool:
         """Whether the topmost bits of all numbers show that each is finite."""
+        if self._finite is None:
+            self._finite = self._shows_finite()
+        return self._finite
+
+    def _shows_finite(self) -> bool:
         width, most = _EXPONENTS[self.dtype or ""]
         tops = self.raw[width - 1 :: width]
         if most == 0x7F:

@@ -72,7 +72,11 @@ CASES: Mapping[str, tuple[str, str, str]] = {
         "nan",
     ),
     "slope": ("(float[1,3] x) => (float[1,3] y) { y = LeakyRelu <alpha = inf> (x) }", "IRL742", "nan"),
-    "root": ("(float[1,3] x) => (float[1,3] y) { s = Exp (x) t = Add (s, s) n = Neg (t) y = Sqrt (n) }", "", "nan"),
+    "root": (
+        "(float[1,3] x) => (float[1,3] y) { s = Exp (x) t = Add (s, s) n = Neg (t) y = Sqrt (n) }",
+        "IRL743",
+        "nan",
+    ),
     "root of a sum": (
         "(float[1,3] x) => (float[1,3] y) <float c = {-2.0}> { s = Sigmoid (x) n = Add (s, c) y = Sqrt (n) }",
         "IRL743",

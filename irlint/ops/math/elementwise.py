@@ -38,6 +38,76 @@ def _squared_difference(a: Scalar, b: Scalar) -> Scalar:
     return contents.times(contents.minus(a, b), contents.minus(a, b))
 
 
+DIVISION_BY_ZERO = Rule(
+    "IRL706",
+    "integer-division-by-zero",
+    Severity.ERROR,
+    "Integers are divided by a constant that contains 0.",
+    why=(
+        "Integers have no infinity, so the quotient and the remainder are undefined. ONNX Runtime refuses a Div or "
+        "Mod with such a constant when it loads the model. If the divisor is computed, ONNX Runtime fails when the "
+        "node runs."
+    ),
+    fix="Correct the divisor, or divide floating-point numbers.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 1}> { y = Div (x, b) }""",
+    uncalled=False,
+)
+
+
+FLOAT_DIVISION_BY_ZERO = Rule(
+    "IRL732",
+    "division-by-zero",
+    Severity.WARNING,
+    "Floating-point numbers are divided by a constant that contains 0.",
+    why="The quotient is infinite, or NaN for 0 / 0, and so are the results computed from it.",
+    fix="Correct the divisor.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
+    uncalled=False,
+)
+
+
+def _warn_of_zero(a: Tensor, b: Tensor) -> None:
+    """Warns of floating-point numbers that are divided by a constant with a 0."""
+    dtype = b.dtype or a.dtype
+    if dtype in FLOATS and (span := extent(b)) is not None and span.has_zero:
+        single = b.value is not None and len(b.value) == 1
+        warn(
+            FLOAT_DIVISION_BY_ZERO.fault(
+                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'contains a'} 0: the quotient is "
+                "infinite or NaN",
+                help="correct the divisor",
+                input=1,
+            )
+        )
+
+
+def _expect_no_zero(a: Tensor, b: Tensor) -> None:
+    """Makes sure that whole numbers ``a`` can be divided by ``b``, and warns of other numbers that are divided by 0.
+
+    Raises a ``DIVISION_BY_ZERO`` fault.
+    """
+    _warn_of_zero(a, b)
+    dtype = b.dtype or a.dtype
+    if dtype not in INTEGERS or b.value is None:
+        return
+    zeros = [index for index, entry in enumerate(b.value) if isinstance(entry, int) and entry == 0]
+    if not zeros:
+        return
+    raise DIVISION_BY_ZERO.fault(
+        f"input 1 is {b.dtype or a.dtype}{shape_text(b.shape)} and "
+        + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
+        + ": integers cannot be divided by it",
+        help="correct the divisor, or cast both inputs to a floating-point type",
+        input=1,
+    )
+
+
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
@@ -95,6 +165,7 @@ def ov_divide(
     """OpenVINO Divide-1; whole numbers are rounded down with ``m_pythondiv``, towards zero without."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
+    _warn_of_zero(a, b)
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
     whole = contents.floored_quotient if m_pythondiv else contents.truncated_quotient
@@ -202,70 +273,6 @@ def _selected(cond: Tensor, then: Tensor, otherwise: Tensor, *, shape: Shape | N
 
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
-
-
-DIVISION_BY_ZERO = Rule(
-    "IRL706",
-    "integer-division-by-zero",
-    Severity.ERROR,
-    "Integers are divided by a constant that contains 0.",
-    why=(
-        "Integers have no infinity, so the quotient and the remainder are undefined. ONNX Runtime refuses a Div or "
-        "Mod with such a constant when it loads the model. If the divisor is computed, ONNX Runtime fails when the "
-        "node runs."
-    ),
-    fix="Correct the divisor, or divide floating-point numbers.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 0}> { y = Div (x, b) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (int64[2] x) => (int64[2] y) <int64[2] b = {2, 1}> { y = Div (x, b) }""",
-    uncalled=False,
-)
-
-
-FLOAT_DIVISION_BY_ZERO = Rule(
-    "IRL732",
-    "division-by-zero",
-    Severity.WARNING,
-    "Floating-point numbers are divided by a constant that contains 0.",
-    why="The quotient is infinite, or NaN for 0 / 0, and so are the results computed from it.",
-    fix="Correct the divisor.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
-    uncalled=False,
-)
-
-
-def _expect_no_zero(a: Tensor, b: Tensor) -> None:
-    """Makes sure that whole numbers ``a`` can be divided by ``b``, and warns of other numbers that are divided by 0.
-
-    Raises a ``DIVISION_BY_ZERO`` fault.
-    """
-    dtype = b.dtype or a.dtype
-    if dtype in FLOATS and (span := extent(b)) is not None and span.has_zero:
-        single = b.value is not None and len(b.value) == 1
-        warn(
-            FLOAT_DIVISION_BY_ZERO.fault(
-                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'contains a'} 0: the quotient is "
-                "infinite or NaN",
-                help="correct the divisor",
-                input=1,
-            )
-        )
-    if dtype not in INTEGERS or b.value is None:
-        return
-    zeros = [index for index, entry in enumerate(b.value) if isinstance(entry, int) and entry == 0]
-    if not zeros:
-        return
-    raise DIVISION_BY_ZERO.fault(
-        f"input 1 is {b.dtype or a.dtype}{shape_text(b.shape)} and "
-        + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
-        + ": integers cannot be divided by it",
-        help="correct the divisor, or cast both inputs to a floating-point type",
-        input=1,
-    )
 
 
 @onnx("Add", since=7, fold=contents.plus)

@@ -208,6 +208,7 @@ def _ov_batch_normalized(
     )
     dtype = common_type([tensor for _, tensor in by_position])
     expect_epsilon(epsilon)
+    _judge_variance(parameters[-1][2], epsilon)
     expect_rank(data, index, least=2, what="data, behind gamma and beta" if index else "data")
     shapes = [(position, name, tensor.shape) for position, name, tensor in parameters]
     channels = channelled(data.shape, shapes, None if data.shape is None else data.shape[1], index=index)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.dims import MaybeDim, Shape, same
 from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import agree, warn
-from irlint.model.tensor import Tensor, shape_text
+from irlint.model.tensor import Extent, Tensor, shape_text
 from irlint.ops import Context
 from irlint.ops.math.linear import OPERAND_SHAPE
 from irlint.ops.shared.broadcast import stretches
@@ -20,8 +20,11 @@ SCALE_UNUSABLE = Rule(
     "IRL730",
     "quantization-scale-unusable",
     Severity.WARNING,
-    "A quantization scale is 0, negative, infinite or NaN.",
-    why="Quantization divides values by the scale, and dequantization multiplies by it. A scale of 0 erases the values, a negative one flips their signs, and infinity or NaN spreads to every result. Runtimes compute this silently.",
+    "A quantization scale is 0, negative, infinite or NaN, or too small or large for float32.",
+    why="Quantization divides values by the scale, and dequantization multiplies by it. A scale of 0 erases the values, "
+    "a negative one flips their signs, and infinity or NaN spreads to every result. Values divided by a scale below the "
+    "normal numbers of float32 are infinite, and so are products with a scale above 2.67e36. Runtimes compute this "
+    "silently.",
     fix="Export the model again with representative calibration data. A scale is above 0.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2,3] x) => (float[2,3] y) <float s = {0.0}> { y = DequantizeLinear (x, s) }""",
@@ -182,8 +185,21 @@ def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
     return len(shape) == len(wanted) and all(agree(a, b, why) for a, b in zip(shape, wanted))
 
 
-def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
-    """Warns of a scale that is not above 0."""
+#: The least normal number of float32, and its largest divided by the largest of int8.
+_LEAST, _MOST = 2.0**-126, 2.67e36
+
+
+def _out_of_range(span: Extent, *, divides: bool) -> str:
+    """What is wrong with scales of float32 that leave nothing of a number, "" for nothing."""
+    if divides and span.least is not None and span.least < _LEAST:
+        return f"is {span.least:g}, and numbers divided by it are infinite"
+    if span.most is not None and span.most > _MOST:
+        return f"is {span.most:g}, and {'numbers divided by it are 0' if divides else 'products with it are infinite'}"
+    return ""
+
+
+def judge_scale_values(tensor: Tensor | None, index: int, name: str, *, divides: bool = False) -> None:
+    """Warns of a scale that is not above 0, or leaves nothing of the numbers that it multiplies or ``divides``."""
     span = extent(tensor)
     if span is None:
         return
@@ -194,6 +210,8 @@ def judge_scale_values(tensor: Tensor | None, index: int, name: str) -> None:
         wrong = "is infinite"
     elif span.least is not None and span.least <= 0:
         wrong = "is 0" if span.least == 0 else f"is {span.least:g}"
+    elif tensor is not None and tensor.dtype == "float32":
+        wrong = _out_of_range(span, divides=divides)
     if wrong:
         single = tensor is not None and tensor.value is not None and len(tensor.value) == 1
         warn(

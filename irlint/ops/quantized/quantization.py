@@ -198,7 +198,7 @@ def _quantized(
     x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, block_size: int = 0, dtype: str | None = None
 ) -> Tensor:
     _expect_block_size(block_size)
-    judge_scale_values(scale, 1, "scale")
+    judge_scale_values(scale, 1, "scale", divides=True)
     judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
     if zero is None:
         return Tensor(dtype or "uint8", x.shape)

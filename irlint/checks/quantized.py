@@ -1,0 +1,252 @@
+"""What quantization loses: numbers that all become one, scales of another axis, scales of biases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from math import inf
+
+from irlint.checks.transfers import Interval, of_type
+from irlint.checks.values import Values
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.model import Node, Value
+from irlint.model.tensor import INTEGERS, Tensor
+from irlint.ops.shared.contents import extent
+
+ONE_VALUE = Rule(
+    "IRL747",
+    "quantization-one-value",
+    Severity.WARNING,
+    "A quantization gives the same number for every input.",
+    why="All numbers lie below half a step of the scale, or beyond the largest that it can express, so nothing is left "
+    "of them. The scale belongs to another tensor, or the limits of a FakeQuantize are exchanged.",
+    fix="Measure the scale again on data of this tensor.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (uint8[2] y) <float s = {4.0}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (uint8[2] y) <float s = {0.00392}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
+)
+AXIS_IGNORED = Rule(
+    "IRL748",
+    "quantization-axis-ignored",
+    Severity.WARNING,
+    "The scales of a weight lie on an axis that ONNX Runtime ignores.",
+    why="ONNX Runtime replaces a quantized Conv by QLinearConv, and a quantized MatMul by MatMulIntegerToFloat. Both "
+    "use the scales for the output channels, whatever `axis` states: axis 0 of the weight of a Conv, the last axis of "
+    "that of a MatMul. The results are wrong, or the node fails when it runs if the number of scales differs.",
+    fix="Quantize the weight along its output channels.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[1,2] q) => (float[1,2] y) <float s = {0.1}, uint8 z = {0}, int8[2,2] w = {1, 2, 3, 4}, float[2] t = {0.1, 0.5}>
+{ x = DequantizeLinear (q, s, z) v = DequantizeLinear <axis = 0> (w, t) y = MatMul (x, v) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[1,2] q) => (float[1,2] y) <float s = {0.1}, uint8 z = {0}, int8[2,2] w = {1, 2, 3, 4}, float[2] t = {0.1, 0.5}>
+{ x = DequantizeLinear (q, s, z) v = DequantizeLinear <axis = 1> (w, t) y = MatMul (x, v) }""",
+)
+BIAS_SCALE = Rule(
+    "IRL749",
+    "quantization-bias-scale",
+    Severity.WARNING,
+    "The scale of an int32 bias is not the product of the scales of data and weight.",
+    why="Integer kernels add the bias to the sums of products, whose scale is that product. ONNX Runtime before 1.27 "
+    "ignores the scale of the bias where it replaces the node by QLinearConv, and gives other results than the model "
+    "states; later releases compute the node in float32.",
+    fix="Quantize the bias again with the product as its scale.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[1,1,4] q) => (uint8[1,1,4] y) <float s = {0.1}, uint8 z = {0}, int8[1,1,1] w = {9}, float t = {0.2},
+int32[1] b = {50}, float u = {0.1}> { x = DequantizeLinear (q, s, z) v = DequantizeLinear (w, t)
+c = DequantizeLinear (b, u) r = Conv (x, v, c) y = QuantizeLinear (r, s, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[1,1,4] q) => (uint8[1,1,4] y) <float s = {0.1}, uint8 z = {0}, int8[1,1,1] w = {9}, float t = {0.2},
+int32[1] b = {50}, float u = {0.02}> { x = DequantizeLinear (q, s, z) v = DequantizeLinear (w, t)
+c = DequantizeLinear (b, u) r = Conv (x, v, c) y = QuantizeLinear (r, s, z) }""",
+)
+
+IN_PART = Rule(
+    "IRL750",
+    "quantized-in-part",
+    Severity.NOTE,
+    "One input of a node is dequantized and the other is not, though the result is quantized.",
+    why="Integer kernels need both inputs in integers. ONNX Runtime computes such an Add or Concat in float32, and "
+    "OpenVINO such a Conv in floating point. ONNX Runtime 1.20 does so too; 1.24 and later quantize the weight "
+    "themselves. The numbers are right, and the speed of integers is lost.",
+    fix="Quantize the other input, too, or neither.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[2] q, float[2] x) => (uint8[2] y) <float s = {0.1}, uint8 z = {0}>
+{ a = DequantizeLinear (q, s, z) r = Add (a, x) y = QuantizeLinear (r, s, z) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[2] q, uint8[2] p) => (uint8[2] y) <float s = {0.1}, uint8 z = {0}>
+{ a = DequantizeLinear (q, s, z) x = DequantizeLinear (p, s, z) r = Add (a, x) y = QuantizeLinear (r, s, z) }""",
+)
+
+#: Element types of which ONNX Runtime has integer kernels.
+EIGHT_BITS = ("int8", "uint8")
+
+#: How far the scale of a bias may be from the product, as a part of it: both are rounded to float32.
+TOLERANCE = 1e-3
+
+#: The output channels of a weight, by the operator that ONNX Runtime replaces.
+CHANNELS: Mapping[str, int] = {"Conv": 0, "MatMul": 1}
+
+#: Operators whose inputs are quantized together.
+JOINING = ("Add", "Concat")
+
+
+def faults(values: Values, node: Node) -> Iterator[Fault]:
+    """What is wrong with a node that quantizes."""
+    found = _quantized(values, node) if node.op == "QuantizeLinear" else _limited(values, node)
+    if found:
+        yield ONE_VALUE.fault(found, help="measure the scale again on data of input 0", input=0)
+
+
+def _quantized(values: Values, node: Node) -> str:
+    """What QuantizeLinear makes of all numbers, "" where it makes several of them."""
+    scale, zero = values.number(node, 1), values.number(node, 2) if len(node.inputs) > 2 else 0.0
+    made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+    if scale is None or zero is None or not 0 < scale < inf or not isinstance(made, Tensor):
+        return ""
+    span = values.intervals.whole(node.inputs[0])
+    if made.dtype not in INTEGERS or span.low == span.high:
+        return ""
+    held = of_type(made.dtype)
+    ends = [_step(end / scale + zero, held) for end in (span.low, span.high)]
+    return (
+        f"input 0 is {span.text} and the scale is {scale:g}: every number becomes {ends[0]:g}"
+        if (ends[0] == ends[1])
+        else ""
+    )
+
+
+def _step(number: float, held: Interval) -> float:
+    return min(max(number if abs(number) == inf else round(number), held.low), held.high)
+
+
+def _limited(values: Values, node: Node) -> str:
+    """What FakeQuantize makes of all numbers, "" where it makes several of them."""
+    if len(node.inputs) < 5:
+        return ""
+    low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))
+    if len(low) == len(high) and all(_is_known(a) and _is_known(b) and a.low >= b.low for a, b in zip(low, high)):
+        return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
+    data, least, most = (values.intervals.whole(node.inputs[index]) for index in range(3))
+    if data.low < data.high and (data.high <= least.low < inf or data.low > most.high > -inf):
+        return f"input 0 is {data.text}, beyond the limits {least.low:g} to {most.high:g}: every number becomes one"
+    return ""
+
+
+def _is_known(given: Interval) -> bool:
+    return given.low == given.high
+
+
+class Dequantized:
+    """The nodes of a graph that read dequantized values."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.makers = values.makers
+
+    @cached_property
+    def requantized(self) -> frozenset[Value | None]:
+        """The values that are quantized."""
+        nodes = self.values.graph.nodes
+        return frozenset(node.inputs[0] for node in nodes if node.op == "QuantizeLinear" and node.inputs)
+
+    def source(self, node: Node, index: int) -> Node | None:
+        """The DequantizeLinear that makes an input from numbers of 8 bits, or from a bias of 32."""
+        value = node.inputs[index] if index < len(node.inputs) else None
+        maker = self.makers.get(value) if value is not None else None
+        if maker is None or maker.op != "DequantizeLinear" or len(maker.inputs) < 2:
+            return None
+        stored = self.values.tensor(maker, 0)
+        wanted = EIGHT_BITS if index < 2 else ("int32",)
+        return maker if stored is not None and stored.dtype in wanted else None
+
+    def faults(self, node: Node) -> Iterator[Fault]:
+        """What is wrong with the scales of a node."""
+        if node.op in JOINING:
+            yield from self._in_part(node)
+            return
+        if node.op == "Conv":
+            yield from self._float_weight(node)
+        data, weight = self.source(node, 0), self.source(node, 1)
+        if data is None or weight is None:
+            return
+        if (node.outputs[0] in self.requantized) == (node.op == "Conv"):
+            yield from self._axis(node, weight)
+        if node.op == "Conv":
+            bias = self.source(node, 2)
+            if bias is not None:
+                yield from self._bias(data, weight, bias)
+
+    def _in_part(self, node: Node) -> Iterator[Fault]:
+        if node.outputs[0] not in self.requantized:
+            return
+        varying = {index: value for index, value in enumerate(node.inputs) if not self._is_set(value)}
+        makers = {index: self.makers.get(value) for index, value in varying.items() if value is not None}
+        done = [maker for maker in makers.values() if maker is not None and maker.op == "DequantizeLinear"]
+        left = [index for index, maker in makers.items() if maker not in done]
+        if done and left:
+            yield IN_PART.fault(
+                f"`{done[0].label}` dequantizes another input, and input {left[0]} is not quantized",
+                help=f"quantize input {left[0]}, too, or neither",
+                input=left[0],
+            )
+
+    def _float_weight(self, node: Node) -> Iterator[Fault]:
+        data, weight = self.source(node, 0), node.inputs[1] if len(node.inputs) > 1 else None
+        if data is not None and weight in self.values.graph.constants and node.outputs[0] in self.requantized:
+            yield IN_PART.fault(
+                f"`{data.label}` dequantizes input 0, and input 1, the weight, is not quantized",
+                help="quantize the weight, too, or neither",
+                input=1,
+            )
+
+    def _is_set(self, value: Value | None) -> bool:
+        """Whether a value is a constant, or is dequantized from one."""
+        if value is None or value in self.values.graph.constants:
+            return True
+        maker, known = self.makers.get(value), self.values.known.types.get(value)
+        if isinstance(known, Tensor) and known.value is not None:
+            return True
+        passes = maker is not None and maker.op in ("DequantizeLinear", "QuantizeLinear") and maker.inputs
+        return maker is not None and (not maker.inputs or bool(passes and self._is_set(maker.inputs[0])))
+
+    def _axis(self, node: Node, weight: Node) -> Iterator[Fault]:
+        stored, scales = self.values.tensor(weight, 0), self.values.tensor(weight, 1)
+        if stored is None or stored.rank is None or scales is None or scales.shape is None or len(scales.shape) != 1:
+            return
+        if scales.shape[0] == 1 or (node.op == "MatMul" and stored.rank != 2) or "block_size" in weight.attributes:
+            return
+        attribute = weight.attributes.get("axis")
+        stated = attribute.value if attribute is not None else 1
+        channels = CHANNELS[node.op]
+        if isinstance(stated, int) and stated % stored.rank != channels:
+            yield AXIS_IGNORED.fault(
+                f"the scales of input 1 lie on axis {stated % stored.rank}; ONNX Runtime takes them for those of axis "
+                f"{channels}, the output channels",
+                help=f"quantize the weight along axis {channels}",
+                input=1,
+            )
+
+    def _bias(self, data: Node, weight: Node, bias: Node) -> Iterator[Fault]:
+        spans = [extent(self.values.tensor(node, 1)) for node in (data, weight, bias)]
+        ends = [(span.least, span.most) for span in spans if span is not None]
+        if len(ends) < 3 or any(end is None or end <= 0 for pair in ends for end in pair):
+            return
+        for at in (0, 1):
+            x, w, b = (pair[at] or 0.0 for pair in ends)
+            if abs(x * w - b) > TOLERANCE * x * w:
+                yield BIAS_SCALE.fault(
+                    f"the scale of input 2 (bias) is {b:g}, and that of input 0 times that of input 1 is {x * w:g}",
+                    help=f"quantize the bias again with the scale {x * w:g}",
+                    input=2,
+                )
+                return
+
+
+def of_graph(values: Values) -> Iterator[tuple[Node, Fault]]:
+    """What is wrong with the nodes that read dequantized values."""
+    read = Dequantized(values)
+    for node in values.graph.nodes:
+        if (node.op in CHANNELS or node.op in JOINING) and node not in values.known.faulted:
+            for fault in read.faults(node):
+                yield node, fault

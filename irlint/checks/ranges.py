@@ -1,0 +1,191 @@
+"""What the ranges of values lead to: roots that do not exist, rows of masks that leave nothing, casts that lose
+everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import inf
+
+from irlint.checks.transfers import CONVERTING, FOLLOWED, LARGEST, Interval, of_type
+from irlint.checks.values import SPREADING, Values
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.model import Node, Value
+from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
+from irlint.parsers.weights import Weights
+
+ALWAYS_NAN = Rule(
+    "IRL743",
+    "result-never-finite",
+    Severity.WARNING,
+    "A node gives NaN or infinity for every input.",
+    why="Constants and activations bound the numbers that a node gets: a Sigmoid gives 0 to 1, an Exp nothing below 0. "
+    "The root and the logarithm of a negative number do not exist, a divisor of 0 gives infinity, a product with "
+    "infinity is infinite or NaN, and a row of a mask that is minus infinity everywhere leaves no element for a "
+    "Softmax. Runtimes compute that without a message.",
+    fix="Correct the sign, the divisor or the mask.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { s = Sigmoid (x) n = Neg (s) m = Sub (n, s) y = Log (m) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { s = Sigmoid (x) y = Log (s) }""",
+)
+CAST_LOSES = Rule(
+    "IRL745",
+    "cast-loses-every-number",
+    Severity.WARNING,
+    "A Cast loses every number that it is given.",
+    why="The range of the numbers is known, from a Clip or an activation, and the type holds none of them: each "
+    "becomes another number, infinity or 0. Runtimes do that without a message, and differ in the number.",
+    fix="Convert to a type that holds the numbers, or scale them before.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (int32[2] y) <float h = {255.0}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
+)
+
+#: The opset from which on a Softmax works on the last axis by default.
+LAST_AXIS_SINCE = 13
+
+#: Numbers below half of the least one become 0 in float16.
+VANISHING = 2.0**-25
+
+#: What to write, by operator.
+HELPS: Mapping[str, str] = {
+    "Exp": "subtract the largest number before, or compute in a wider type",
+    **dict.fromkeys(("Add", "Sub", "Subtract", "Mul", "Multiply"), "write a finite number, such as -65504 in a mask"),
+    **dict.fromkeys(("Div", "Divide", "Reciprocal"), "add a small number such as 1e-6 to the divisor"),
+    **dict.fromkeys(
+        ("Cast", "CastLike", "Convert", "ConvertLike"), "convert to a wider type, or scale the numbers before"
+    ),
+    **dict.fromkeys(("Asin", "Acos", "Acosh", "Atanh"), "clip input 0 to the numbers that the function is defined for"),
+}
+
+#: The input that makes a result infinite, of operators where it is not the first.
+FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
+
+#: How many terms of terms of a mask are followed.
+STEPS = 4
+
+
+def faults(values: Values, node: Node) -> Iterable[Fault]:
+    """What is wrong with a node, whatever the inputs of the model are."""
+    return CHECKS.get(node.op, _never_finite)(values, node)
+
+
+def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
+    """A node of which an element is never finite, whatever the inputs of the model are."""
+    parts, where, index = values.intervals.results(node), "the result", FAULTY_INPUT.get(node.op, 0)
+    if len(parts) == 1 and not parts[0].why:
+        index, parts = values.intervals.by_constant(node)
+        where = f"input {index}"
+    at = next((at for at, part in enumerate(parts) if part.why), None)
+    if at is not None:
+        place = "" if len(parts) == 1 else f"element {at} of {where}: "
+        yield ALWAYS_NAN.fault(
+            f"{place}{parts[at].why}",
+            help=HELPS.get(node.op, "correct the sign of input 0"),
+            input=None if where == "the result" and node.op in SPREADING else index,
+        )
+
+
+def _quotient(values: Values, node: Node) -> Iterable[Fault]:
+    # A constant divisor that holds 0 is a finding of the operator.
+    divisor = values.tensor(node, 1)
+    if divisor is not None and divisor.dtype in FLOATS and divisor.contents is None and type(divisor) is not Weights:
+        yield from _never_finite(values, node)
+
+
+def _power(values: Values, node: Node) -> Iterable[Fault]:
+    exponent = values.number(node, 1)
+    if exponent is not None and (exponent < 0 or exponent != int(exponent)):
+        yield from _never_finite(values, node)
+
+
+def _softmax(values: Values, node: Node) -> Iterable[Fault]:
+    axis = node.attributes.get("axis")
+    tensor = values.tensor(node, 0)
+    rank = len(tensor.shape) if tensor is not None and tensor.shape is not None else None
+    by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
+    stated = str(axis.value if axis is not None else by_default)
+    value = node.inputs[0] if node.inputs else None
+    if value is None or rank is None or stated not in ("-1", str(rank - 1)):
+        return
+    found = _infinite_row(values, value)
+    if found is not None:
+        row, name = found
+        yield ALWAYS_NAN.fault(
+            f"row {row} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
+            help="leave at least one element of each row finite, or write -65504 instead of minus infinity",
+            input=0,
+        )
+
+
+def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int, str] | None:
+    """The first row of a value, or of a term of it, that is minus infinity everywhere, and its name."""
+    tensor = values.known.types.get(value)
+    node = values.makers.get(value)
+    if not isinstance(tensor, Tensor) or not steps:
+        return None
+    if node is not None and node.op not in FOLLOWED and tensor.value is None and tensor.extent is None:
+        return None
+    row = _row_of(values.intervals.parts(value), tensor)
+    if row is not None:
+        return row, values.name(value)
+    if node is None or node.op not in ("Add", "Cast", "Convert"):
+        return None
+    terms = [_infinite_row(values, each, steps - 1) for each in node.inputs if each is not None]
+    return next((term for term in terms if term is not None), None)
+
+
+def _cast(values: Values, node: Node) -> Iterable[Fault]:
+    given, made = values.tensor(node, 0), values.known.types.get(node.outputs[0]) if node.outputs[0] else None
+    if given is None or not isinstance(made, Tensor) or made.dtype is None or made.dtype == given.dtype:
+        return
+    if made.dtype not in INTEGERS and made.dtype not in ("float16", "bfloat16"):
+        return
+    if given.value is not None or given.extent is not None or (given.dtype in INTEGERS and BITS[given.dtype] < 16):
+        return
+    span = values.intervals.whole(node.inputs[0])
+    becomes = _lost(span, made.dtype)
+    if becomes:
+        yield CAST_LOSES.fault(
+            f"input 0 is {span.text}: every number becomes {becomes} in {made.dtype}",
+            help=HELPS["Cast"],
+            input=0,
+        )
+
+
+def _row_of(parts: tuple[Interval, ...], tensor: Tensor) -> int | None:
+    """The first row that is minus infinity everywhere."""
+    if len(parts) == 1:
+        span = tensor.extent
+        infinite = isinstance(span, Extent) and span.infinities and span.least is None and not span.nans
+        return 0 if (parts[0].is_infinite and parts[0].low < 0) or infinite else None
+    width = tensor.shape[-1] if tensor.shape else 1
+    if not isinstance(width, int) or width < 1:
+        return None
+    rows = (parts[at : at + width] for at in range(0, len(parts), width))
+    return next((number for number, row in enumerate(rows) if all(each.high == -inf for each in row)), None)
+
+
+def _lost(span: Interval, dtype: str) -> str:
+    """What each number of a span becomes in a type that holds none of them, "" where it may hold one."""
+    if span.is_zero or span.why:
+        return ""
+    if dtype not in INTEGERS:
+        if max(abs(span.low), abs(span.high)) < VANISHING and dtype == "float16":
+            return "0"
+        largest = LARGEST[dtype]
+        return "infinite" if span.low > largest or span.high < -largest else ""
+    held = of_type(dtype)
+    if span.high < held.low or span.low > held.high or (held.low == 0 == span.high):
+        return "another number"
+    return "0" if span.low > -1 and span.high < 1 else ""
+
+
+#: What is asked of a node, by its operator; of others whether their result is ever finite.
+CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
+    **dict.fromkeys(("Div", "Divide"), _quotient),
+    **dict.fromkeys(("Pow", "Power"), _power),
+    **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),
+    **dict.fromkeys(CONVERTING, _cast),
+}
