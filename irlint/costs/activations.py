@@ -17,7 +17,7 @@ VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Re
 
 
 #: More expressions of which none is proven to be the largest have no maximum that is of use.
-MOST = 6
+MOST = 32
 
 
 def size_of(known: Type | None) -> MaybeDim:
