@@ -1,9 +1,9 @@
-"""Compares the MACs that irlint counts with those of other counters: ``python tests/make/measuring/counters.py FOLDER``.
+"""Compares the MACs that irlint counts with other counters: ``python tests/make/measuring/counters.py FOLDER``.
 
 FOLDER has ONNX models and IRs, each with the sizes of its inputs in a ``.json`` of its name, as
-``tests/make/exports.py`` writes them; a model without one has fixed sizes. The counters are those that are installed:
-onnxsim and onnx-tool count the file, fvcore and torch's ``FlopCounterMode`` the network that was exported. Prints a line
-for each model, ``equal`` behind each counter that agrees, and the operators whose counts differ.
+``tests/make/exports.py`` writes them; a model without one has fixed sizes. onnxsim and onnx-tool count the file, fvcore
+and torch's ``FlopCounterMode`` the network that was exported; ``--counters`` names those that are installed. Prints a
+line for each model, ``equal`` behind each counter that agrees, and the operators whose counts differ.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def ours(path: Path, shapes: Shapes) -> dict[str, int | str | None]:
 
 
 def fixed(path: Path, shapes: Shapes) -> onnx.ModelProto:
-    """The model with fixed sizes, without declarations of values in between."""
+    """The model with fixed sizes; values in between have the shapes that they have when ONNX Runtime runs it, where it
+    does."""
     model = onnx.load(path)
     del model.graph.value_info[:]
     for value in model.graph.input:
@@ -53,11 +54,51 @@ def fixed(path: Path, shapes: Shapes) -> onnx.ModelProto:
             dims.Clear()
             for size in shapes[value.name]:
                 dims.dim.add().dim_value = size
+    with contextlib.suppress(Exception):
+        _observe(model, shapes)
     return model
 
 
+def _observe(model: onnx.ModelProto, shapes: Shapes) -> None:
+    """Declares the values of a model as a run of zeros and ones gives them."""
+    import onnxruntime
+
+    wanted = {output.name for output in model.graph.output}
+    every = [name for node in model.graph.node for name in node.output if name and name not in wanted]
+    probe = onnx.ModelProto()
+    probe.CopyFrom(model)
+    probe.graph.output.extend(onnx.ValueInfoProto(name=name) for name in every)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(probe.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    found = zip(session.get_outputs(), session.run(None, zeros(session, shapes)))
+    values = {each.name: (each.type, value) for each, value in found if hasattr(value, "dtype")}
+    for output in model.graph.output:
+        if output.name in values:
+            output.type.tensor_type.ClearField("shape")
+            for size in values[output.name][1].shape:
+                output.type.tensor_type.shape.dim.add().dim_value = size
+    for name in every:
+        if name in values and values[name][1].dtype != object:
+            kind = onnx.helper.np_dtype_to_tensor_dtype(values[name][1].dtype)
+            model.graph.value_info.append(onnx.helper.make_tensor_value_info(name, kind, values[name][1].shape))
+
+
+def zeros(session: Any, shapes: Shapes) -> dict[str, Any]:
+    """Inputs of a session: zeros where they are integers, which are indices, and ones elsewhere."""
+    import numpy as np
+
+    kinds = {"float": "float32", "double": "float64"}
+    made = {}
+    for each in session.get_inputs():
+        name = each.type.removeprefix("tensor(").removesuffix(")")
+        filled = np.zeros if "int" in name else np.ones
+        made[each.name] = filled(shapes.get(each.name, each.shape), np.dtype(kinds.get(name, name)))
+    return made
+
+
 def onnxsim(path: Path, shapes: Shapes) -> dict[str, int]:
-    """The sum over all nodes; ``unknown`` are those without shapes, which have none."""
+    """The sum over all nodes; those without known shapes have none."""
     from onnxsim.model_info import ModelInfo
 
     return {"": int(ModelInfo(fixed(path, shapes)).macs)}
@@ -74,21 +115,21 @@ def onnx_tool(path: Path, shapes: Shapes) -> dict[str, int]:
     """The MACs of products by operator without the additions of biases."""
     import numpy as np
     import onnx_tool as tool
-    from onnx.helper import tensor_dtype_to_np_dtype
 
     model = fixed(path, shapes)
-    kinds = {each.name: tensor_dtype_to_np_dtype(each.type.tensor_type.elem_type) for each in model.graph.input}
     graph = tool.Model(model).graph
-    graph.graph_reorder_nodes()
-    graph.shape_infer({name: np.zeros(shape, kinds[name]) for name, shape in shapes.items() if name in kinds} or None)
-    graph.profile()
+    for value in (*model.graph.input, *model.graph.value_info, *model.graph.output):
+        if value.name in graph.tensormap:
+            graph.tensormap[value.name].update_shape([dim.dim_value for dim in value.type.tensor_type.shape.dim])
     found: Counter[str] = Counter()
     for node in graph.nodemap.values():
         if node.op_type not in PRODUCTS:
             continue
-        size = int(np.prod(graph.tensormap[node.output[0]].get_shape(), dtype=object))
+        tensors = [graph.tensormap[name] for name in (*node.input, *node.output) if name]
+        count = node.profile(tensors[: -len(node.output)], tensors[-len(node.output) :])[0]
+        size = int(np.prod(tensors[-len(node.output)].get_shape(), dtype=object))
         biased = len([name for name in node.input if name]) == BIASED.get(node.op_type)
-        found[node.op_type] += int(node.macs[0]) - biased * size
+        found[node.op_type] += int(count) - biased * size
     return {**found, "": sum(found.values())}
 
 
@@ -139,7 +180,12 @@ COUNTERS: Mapping[str, Callable[[Path, Shapes], dict[str, Any]]] = {
 
 
 #: What a counter imports, once for all models.
-PACKAGES = {"onnxsim": ("onnxsim",), "onnx-tool": ("onnx_tool",), "torch": ("torch",), "fvcore": ("torch", "fvcore.nn")}
+PACKAGES = {
+    "onnxsim": ("onnxsim",),
+    "onnx-tool": ("onnx_tool", "onnxruntime"),
+    "torch": ("torch",),
+    "fvcore": ("torch", "fvcore.nn"),
+}
 
 # --- many models ------------------------------------------------------------------------------------------------------
 
