@@ -18,6 +18,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,10 +142,10 @@ def network(path: Path) -> tuple[Any, dict[str, Any]]:
     from exporting import language, networks, pictures
 
     name = path.name.split(".")[0]
-    for family, module in (("net", networks), ("vision", pictures), ("timm", pictures), ("hf", language)):
-        for subject in getattr(module, "SUBJECTS", ()):
-            if f"{family}-{subject.name}" == name:
-                return subject.make()
+    for module in (networks, pictures, language):
+        for title, make in module.recipes():
+            if title.split(".")[0] == name and isinstance(make, partial):
+                return make.args[0].make()
     raise LookupError(f"no recipe makes {name}")
 
 
