@@ -107,7 +107,7 @@ EXCEPTIONS = (
     ),
     (
         "Reshape Flatten Squeeze Unsqueeze Identity Result ReadValue Assign Cast Celu Clip Elu HardSigmoid LeakyRelu "
-        "LogSoftmax Relu Selu Shrink Sigmoid Softmax Softplus Softsign Tanh ThresholdedRelu Clamp Convert ReLU SoftMax "
+        "LogSoftmax Relu Selu Shrink Sigmoid Softmax Softplus Softsign Tanh ThresholdedRelu Clamp Convert "
         "SoftPlus SoftSign",
         "costs/activations.py",
         "runtimes make views of them, or write them over their input",
