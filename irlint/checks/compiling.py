@@ -54,7 +54,7 @@ class _Kind:
 
 def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
     call = known.calls.get(node)
-    if call is None or call.broken or call.operator is None or node in known.faulted:
+    if call is None or call.broken or call.operator is None or node in known.faulted or node.op == "Const":
         return None
     kind = sources.kind(node, call)
     if not (kind.asked or kind.refused or kind.lacks_rank or (call.operator.compiles and sources.has_late)):
