@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 
@@ -20,7 +22,10 @@ SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 def magnitude(size: Dim) -> int:
     """The value where every symbol is of a typical size: by it expressions are sorted."""
-    return evaluated(size, dict.fromkeys(symbols(size), TYPICAL))
+    for typical in (TYPICAL, TYPICAL + 1, 1):
+        with suppress(ZeroDivisionError):
+            return evaluated(size, dict.fromkeys(symbols(size), typical))
+    return 0
 
 
 def figure(count: int) -> str:

@@ -6,6 +6,8 @@ import onnx.parser
 import pytest
 
 import irlint
+from irlint.dims import floordiv, symbol
+from irlint.dims.rounding import TYPICAL, magnitude
 
 #: Graphs of the float[2,8] x, and the most bytes that are in use while a node runs; a float[2,8] takes 64.
 GRAPHS = {
@@ -54,3 +56,8 @@ def test_a_body_takes_its_memory_while_the_node_runs() -> None:
           t = If (c) <then_branch = g () => (p) { d = Concat <axis = 0> (a, a, a, a) p = ReduceSum (d) },
                       else_branch = g () => (p) { p = ReduceSum (a) }> y = Add (b, t) }"""
     assert irlint.info(onnx.parser.parse_model(text))["peak_memory"] == 32 + 32 + 128 + 4
+
+
+def test_a_size_that_a_typical_one_divides_by_zero() -> None:
+    size = symbol("K")
+    assert magnitude(floordiv(size * size, size - TYPICAL)) == (TYPICAL + 1) ** 2
