@@ -33,7 +33,8 @@ def problems(known: Known) -> list[Problem]:
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
     sources = Sources(graph, known)
-    found = [(node, fault) for node in graph.nodes if (fault := _refused(known, node, sources)) is not None]
+    layers = [node for node in graph.nodes if node.op != known.format.constant_node]
+    found = [(node, fault) for node in layers if (fault := _refused(known, node, sources)) is not None]
     roots = {problem.node: problem for problem in reversed(known.problems)} if found else {}
     return [
         Problem(fault, graph.path, node, None, place_of_fault(node, fault), by_rule=True, because=roots.get(node))

@@ -16,8 +16,18 @@ from irlint.model.tensor import Sequence as SequenceType
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Result", "ReadValue", "Assign"})
 
 
+#: Operators that write over their first input where it has as many bytes and nothing else uses it: those that ONNX
+#: Runtime computes in place.
+IN_PLACE = frozenset(
+    {
+        *("Cast", "Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "LogSoftmax", "Relu", "Selu", "Shrink", "Sigmoid"),
+        *("Softmax", "Softplus", "Softsign", "Tanh", "ThresholdedRelu"),
+        *("Clamp", "Convert", "ReLU", "SoftMax", "SoftPlus", "SoftSign"),
+    }
+)
+
 #: More expressions of which none is proven to be the largest have no maximum that is of use.
-MOST = 6
+MOST = 32
 
 
 def size_of(known: Type | None) -> MaybeDim:
@@ -61,7 +71,7 @@ def peak(
     What constants alone decide (``fixed``) takes none, nor do the inputs of the graph, which belong to the caller.
     """
     listed = tuple(nodes)
-    created, ended = _lives(listed, fixed, frozenset(graph.outputs))
+    created, ended = _lives(listed, types, fixed, frozenset(graph.outputs))
     live: MaybeDim = 0
     peaks: list[MaybeDim] = []
     for index, node in enumerate(listed):
@@ -80,32 +90,54 @@ def _released(known: Type | None) -> MaybeDim:
 
 
 def _lives(
-    nodes: Sequence[Node], fixed: Set[Value], outputs: Set[Value]
+    nodes: Sequence[Node], types: Mapping[Value, Type | None], fixed: Set[Value], outputs: Set[Value]
 ) -> tuple[list[list[Value]], list[list[Value]]]:
-    """By the index of a node the values that it creates, and those that nothing uses after it."""
+    """By the index of a node the values that it takes memory for, and those whose memory nothing uses after it."""
+    last = _last_uses(nodes, outputs)
     created: list[list[Value]] = [[] for _ in nodes]
-    ended: list[list[Value]] = [[] for _ in nodes]
-    roots: dict[Value, Value] = {}
-    last: dict[Value, int] = {}
+    places: dict[Value, Value] = {}
+    ends: dict[Value, int] = {}
     for index, node in enumerate(nodes):
-        last.update((roots[value], index) for value in used(node) if value in roots)
         first = node.inputs[0] if node.inputs else None
-        view = node.op in VIEWS and not node.bodies
+        place = places.get(first) if first is not None else None
+        view = _is_view(node)
+        over = place is not None and ends[place] == index and _writes_over(node, types)
         for value in node.outputs:
-            if value is None or value in fixed:
+            if value is None or value in fixed or (view and place is None):
                 continue
-            if view and first is not None:
-                roots[value] = roots.get(first, first)
+            if place is None or not (view or over):
+                created[index].append(value)
+                places[value], ends[value] = value, last[value]
                 continue
-            roots[value] = value
-            last[value] = index
-            created[index].append(value)
-    kept = {roots.get(value, value) for value in outputs}
-    made = {value for each in created for value in each}
-    for value, index in last.items():
-        if value in made and value not in kept:
+            places[value], ends[place] = place, last[value] if over else ends[place]
+    ended: list[list[Value]] = [[] for _ in nodes]
+    for value, index in ends.items():
+        if index < len(nodes):
             ended[index].append(value)
     return created, ended
+
+
+def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
+    """The index of the last node that uses each value or a view of it, the number of nodes for an output."""
+    last: dict[Value, int] = {}
+    for index, node in enumerate(nodes):
+        last.update((value, index) for value in node.outputs if value is not None)
+        last.update((value, index) for value in used(node))
+    last.update((value, len(nodes)) for value in outputs)
+    for node in reversed(nodes):
+        if _is_view(node) and node.inputs[0] is not None:
+            last[node.inputs[0]] = max(last[value] for value in (node.inputs[0], *node.outputs) if value is not None)
+    return last
+
+
+def _is_view(node: Node) -> bool:
+    return node.op in VIEWS and not node.bodies and bool(node.inputs)
+
+
+def _writes_over(node: Node, types: Mapping[Value, Type | None]) -> bool:
+    """Whether a node writes its output over its first input."""
+    ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
+    return node.op in IN_PLACE and ends[0] is not None and ends[0] == ends[1]
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:

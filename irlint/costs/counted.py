@@ -98,29 +98,45 @@ class _Counter:
         call = scope.calls.get(node)
         if node.op in (self.format.constant_node, self.format.output_node):
             return Cost(0, 0)
-        if node.bodies and call is not None:
-            return self._bodies(node, call, scope, fixed)
-        if call is not None and call.function is not None:
-            return self._called(node, call, scope)
-        if call is None or call.operator is None or call.attributes is None:
+        if call is None:
             return Cost(0, 0, (), (node,))
+        if call.function is not None:
+            return self._called(node, call, scope)
+        inside = self._bodies(node, call, scope, fixed) if node.bodies else Cost(0, 0)
+        if call.operator is None or call.attributes is None:
+            return replaced(inside, uncounted=(node, *inside.uncounted))
         if not call.operator.macs:
-            return Cost(0, 0)
+            return inside
         types = [None if value is None else scope.types.get(value) for value in node.inputs]
         outputs = [None if value is None else scope.types.get(value) for value in node.outputs]
         names = signature(call.operator.function).inputs
         count = macs(call.operator.macs, operation(names, types, outputs, call.attributes))
-        return Cost(count, 0, (NodeCost(graph.path, node, self.format.operator_name(node.domain, call.op), count),))
+        own = NodeCost(graph.path, node, self.format.operator_name(node.domain, call.op), count)
+        return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The larger branch of an If, and as many runs of another body as are known, else one."""
-        costs = [self.graph(body, scope, fixed) for _, body in node.bodies]
-        if len(costs) > 1:
+        """The larger branch of an If, as many runs of the body of a loop as are known, and one of each other body."""
+        costs = [self._body(body, scope, fixed) for _, body in node.bodies]
+        if call.op == "If":
             return _either(costs)
+        if len(costs) > 1:
+            return _both(costs)
         trips = trip_count(node, call, scope.types)
         count = 1 if trips is None else trips
         nodes = tuple(replaced(each, macs=product((each.macs, count))) for each in costs[0].nodes)
         return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
+
+    def _body(self, body: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
+        """The costs of one run of a body, for the inputs that it declares where its node gives it none that are
+        known."""
+        if all(node in scope.calls for node in body.nodes if node.op != self.format.input_node):
+            return self.graph(body, scope, fixed)
+        if len(scope.path) >= DEEPEST:
+            return Cost(None, None)
+        walk = Walk(self.known.model, {}, self.known)
+        frame = Frame(scope.attributes, path=scope.path, depth=len(scope.path))
+        walk.graph(body, frame, Recorder(discards=True))
+        return self.graph(body, Scope(walk.types, walk.calls, scope.attributes, scope.path), fixed)
 
     def _called(self, node: Node, call: Call, scope: Scope) -> Cost:
         """The costs of a function for the inputs and attributes of a call."""
@@ -150,6 +166,16 @@ def _either(costs: Sequence[Cost]) -> Cost:
         macs=most(each.macs for each in costs),
         peak=most(each.peak for each in costs),
         uncounted=tuple(node for each in costs for node in each.uncounted),
+    )
+
+
+def _both(costs: Sequence[Cost]) -> Cost:
+    """The costs of a node that runs several bodies one after the other."""
+    return Cost(
+        total(each.macs for each in costs),
+        most(each.peak for each in costs),
+        tuple(node for each in costs for node in each.nodes),
+        tuple(node for each in costs for node in each.uncounted),
     )
 
 

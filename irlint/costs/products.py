@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irlint.dims import MaybeDim, Shape, TooComplex, broadcast_size, product, total
 from irlint.lazy_typing import Any
-from irlint.model.tensor import Type, tensor_shape
+from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.ops.shared.shape_inputs import number
 from irlint.records import record
 
 
 @record
 class Operation:
-    """A node as its formula sees it: the shapes of its inputs by parameter and in their order, those of its outputs,
-    and the arguments of its rule."""
+    """A node as its formula sees it: what is known of its inputs by parameter, their shapes by parameter and in their
+    order, the shapes of its outputs, and the arguments of its rule."""
 
+    types: Mapping[str, Type | None]
     named: Mapping[str, Shape | None]
     inputs: Sequence[Shape | None]
     outputs: Sequence[Shape | None]
@@ -39,7 +41,8 @@ def operation(
 ) -> Operation:
     """A node whose inputs have the names ``parameters``."""
     shapes = [tensor_shape(known) for known in inputs]
-    return Operation(dict(zip(parameters, shapes)), shapes, [tensor_shape(known) for known in outputs], attributes)
+    types, named = dict(zip(parameters, inputs)), dict(zip(parameters, shapes))
+    return Operation(types, named, shapes, [tensor_shape(known) for known in outputs], attributes)
 
 
 def _size(shape: Shape | None) -> MaybeDim:
@@ -81,6 +84,19 @@ def _batch_transposed(node: Operation) -> MaybeDim:
         axis = 0 if node.attribute("transA", 0) else -1
         return product((_size(node.output), shape[axis]))
     return _matrix(node, "a")
+
+
+def _attending_lstm(node: Operation) -> MaybeDim:
+    """com.microsoft AttnLSTM: the gates, of which W also takes the attention; the keys, once for each place of the
+    memory; at each step the query, a score and a share of the value for each place, and the attention layer."""
+    x, inputs = node.named.get("x"), [*node.inputs, *[None] * 14]
+    query, keys, scores, memory, layer = inputs[8], inputs[9], inputs[10], inputs[11], inputs[13]
+    if not x or not keys or not scores or memory is None or len(memory) != 3:
+        return None
+    places = product((memory[1], total((product(scores), product((keys[0], memory[2]))))))
+    weights = (node.named.get("w"), node.named.get("r"), query, layer)
+    used = (*map(_size, weights[:3]), 0 if layer is None else _size(layer), places)
+    return total((product((*x[:-1], total(used))), product((*memory[:2], _size(keys)))))
 
 
 def _recurrent(node: Operation) -> MaybeDim:
@@ -126,10 +142,10 @@ def _attention(node: Operation) -> MaybeDim:
     return _scores(_rows(node.output), keys, _axis(query, -1), _axis(node.output, -1))
 
 
-def _dot_product(node: Operation) -> MaybeDim:
-    """OpenVINO ScaledDotProductAttention: [..., length, size]."""
-    keys = _axis(node.named.get("key"), -2)
-    return _scores(_rows(node.output), keys, _axis(node.named.get("query"), -1), _axis(node.output, -1))
+def _dot_product(node: Operation, query: str, key: str) -> MaybeDim:
+    """An attention of [..., length, size]: OpenVINO ScaledDotProductAttention and ONNX FlexAttention."""
+    keys = _axis(node.named.get(key), -2)
+    return _scores(_rows(node.output), keys, _axis(node.named.get(query), -1), _axis(node.output, -1))
 
 
 def _multi_head(node: Operation) -> MaybeDim:
@@ -148,10 +164,12 @@ def _multi_head(node: Operation) -> MaybeDim:
 
 
 def _grouped(node: Operation) -> MaybeDim:
-    """com.microsoft GroupQueryAttention: as many keys as the cache that it returns has."""
-    keys = _axis(node.outputs[1], 2) if len(node.outputs) > 1 else None
-    if keys is None and node.named.get("past_key") is None:
-        keys = _axis(node.output, 1)
+    """com.microsoft GroupQueryAttention: as many keys as ``total_sequence_length`` says, or else as the cache that it
+    returns has."""
+    stated, cache = node.types.get("total_sequence_length"), node.outputs[1] if len(node.outputs) > 1 else None
+    keys = number(stated) if isinstance(stated, Tensor) else None
+    if keys is None:
+        keys = _axis(cache, 2) if cache is not None or node.named.get("past_key") else _axis(node.output, 1)
     return _scores(_rows(node.output), keys, _axis(node.output, -1), _axis(node.output, -1))
 
 
@@ -166,17 +184,78 @@ def _projected(node: Operation, weights: str) -> MaybeDim:
     return total((product((_size(x), columns)), _scores(_rows(x), keys, widths, values)))
 
 
-def _experts(node: Operation) -> MaybeDim:
-    """com.microsoft MoE: each row goes through the matrices of ``k`` experts."""
-    matrices = [shape for shape in node.inputs[2:7:2] if shape is not None]
-    return product(
-        (_rows(node.named.get("input")), node.attribute("k", 1), total(_behind(each, 1) for each in matrices))
-    )
+def _packed_projected(node: Operation) -> MaybeDim:
+    """com.microsoft PackedAttention: [tokens, hidden], each token with the keys of a sequence of full length, which
+    ``token_offset`` [batch, length] has."""
+    columns, values = _axis(node.named.get("weights"), 1), _axis(node.output, -1)
+    x, keys = node.named.get("input"), _axis(node.inputs[3] if len(node.inputs) > 3 else None, 1)
+    if columns is None or values is None:
+        return None
+    return total((product((_size(x), columns)), _scores(_rows(x), keys, (columns - values) // 2, values)))
+
+
+def _packed_heads(node: Operation) -> MaybeDim:
+    """com.microsoft PackedMultiHeadAttention: as PackedAttention, after the projection."""
+    keys = _axis(node.inputs[4] if len(node.inputs) > 4 else None, 1)
+    query, values = node.named.get("query"), _axis(node.output, -1)
+    width = values if query is not None and len(query) == 4 else _axis(query, -1)
+    return _scores(_rows(node.output), keys, width, values)
+
+
+def _projected_apart(node: Operation) -> MaybeDim:
+    """com.microsoft QOrderedAttention: the weights of query, key and value are three inputs."""
+    x, weights = node.named.get("input"), [node.named.get(f"{name}_weight") for name in "qkv"]
+    columns = [_axis(each, 1) for each in weights]
+    attended = _scores(_rows(x), _axis(x, 1), columns[0], columns[2])
+    return total((product((_size(x), total(columns))), attended))
+
+
+def _linear_attention(node: Operation) -> MaybeDim:
+    """LinearAttention as a recurrence: each row is added to the state of each head, and each head of the output reads
+    it; the rules with a delta read it once more to correct it."""
+    state = node.outputs[1] if len(node.outputs) > 1 else None
+    rows = _rows(node.named.get("query"))
+    query, value = _axis(node.named.get("query"), -1), _axis(node.named.get("value"), -1)
+    heads, shared = node.attribute("q_num_heads", 0), node.attribute("kv_num_heads", 0)
+    if query is None or value is None or heads < 1 or shared < 1:
+        return None
+    key_size, value_size = (state[-2], state[-1]) if state else (query // heads, value // shared)
+    updates = 2 if "delta" in node.attribute("update_rule", "gated_delta") else 1
+    return product((rows, max(heads, shared) + updates * shared, key_size, value_size))
+
+
+def _experts(node: Operation, step: int = 2) -> MaybeDim:
+    """com.microsoft MoE and QMoE: each row goes through the matrices of ``k`` experts, which are every ``step``th input
+    from the third one on."""
+    matrices = node.inputs[2 : 3 + 2 * step : step]
+    sizes = [
+        product((_behind(shape, 1), _per_byte(node, f"fc{index}_expert_weight_bits") if step > 2 else 1))
+        for index, shape in enumerate(matrices, 1)
+        if shape is not None
+    ]
+    return product((_rows(node.named.get("input")), node.attribute("k", 1), total(sizes)))
+
+
+def _per_byte(node: Operation, name: str) -> int:
+    """How many weights of a matrix a byte holds."""
+    bits = node.attribute(name, None) or node.attribute("expert_weight_bits", 4)
+    return 8 // bits if 0 < bits <= 8 else 1
+
+
+def _embedded_words(node: Operation) -> MaybeDim:
+    """com.microsoft WordConvEmbedding: a convolution over the characters of each word, whose filters are as high as
+    ``w`` states."""
+    words, w = node.named.get("sequence"), node.named.get("w")
+    window = _axis(w, 2)
+    places = None if window is None else total((_axis(words, 1), product((-1, window)), 1))
+    return product((_axis(words, 0), places, _size(w)))
 
 
 def _linear_model(node: Operation) -> MaybeDim:
-    """ai.onnx.ml LinearClassifier and LinearRegressor: each row with all coefficients."""
-    return product((_rows(node.named.get("x")), len(node.attribute("coefficients", ()))))
+    """ai.onnx.ml models of coefficients: each row with all of them, and with all support vectors where there are
+    some."""
+    numbers = sum(len(node.attribute(name, ())) for name in ("support_vectors", "coefficients"))
+    return product((_rows(node.named.get("x")), numbers))
 
 
 def _unknown(node: Operation) -> MaybeDim:
@@ -198,6 +277,12 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
     "grouped": _grouped,
     "projected": _projected,
     "experts": _experts,
+    "attending_lstm": _attending_lstm,
+    "packed_projected": _packed_projected,
+    "packed_heads": _packed_heads,
+    "projected_apart": _projected_apart,
+    "linear_attention": _linear_attention,
+    "embedded_words": _embedded_words,
     "linear_model": _linear_model,
     "unknown": _unknown,
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from irlint.binding.calls import Call
 from irlint.dims import elements
 from irlint.inference.known import Known
-from irlint.model import Constant, Graph, Node, Value
+from irlint.model import Constant, Graph, Node, Stored, Value
 from irlint.model.order import graphs, used_values
 from irlint.model.tensor import BITS, Tensor, tensor_shape
 from irlint.ops.signatures import signature
@@ -159,10 +159,18 @@ def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, En
             continue
         count = elements(sizes)
         stored = each.stored
-        size = (count * BITS[dtype] + 7) // 8 if dtype in BITS else stored.size or 0 if stored is not None else 0
+        size = (count * BITS[dtype] + 7) // 8 if dtype in BITS else _text_bytes(stored)
         place = stored is not None and stored.file is not None and size
         key = (stored.file, stored.offset, dtype, shape) if stored is not None and place else id(each)
         yield key, Entry(dtype, count, size, user)
+
+
+def _text_bytes(stored: Stored | None) -> int:
+    """The bytes from the first text of a constant to the end of its last one."""
+    if stored is None:
+        return 0
+    first, behind = stored.coded or (0, 0)
+    return stored.size or behind - first
 
 
 def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 
@@ -11,13 +13,19 @@ TYPICAL = 64
 #: So many terms of a sum are written.
 MOST_TERMS = 4
 
+#: So many sizes of a maximum are written.
+MOST_SIZES = 3
+
 #: What stands for a thousand, and for each thousand of these.
 SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim) -> int:
     """The value where every symbol is of a typical size: by it expressions are sorted."""
-    return evaluated(size, dict.fromkeys(symbols(size), TYPICAL))
+    for typical in (TYPICAL, TYPICAL + 1, 1):
+        with suppress(ZeroDivisionError):
+            return evaluated(size, dict.fromkeys(symbols(size), typical))
+    return 0
 
 
 def figure(count: int) -> str:
@@ -40,7 +48,11 @@ def rounded(size: Dim) -> str:
     terms = terms_of(size).items()
     alone = lone_atom(size, "max")
     if alone is not None and alone[1] == 0:
-        return f"max({', '.join(map(rounded, sorted(alone[0].parts, key=magnitude, reverse=True)))})"
+        sizes = sorted(alone[0].parts, key=magnitude, reverse=True)
+        others = (
+            [f"{len(sizes) - MOST_SIZES} others"] if len(sizes) > MOST_SIZES + 1 else map(rounded, sizes[MOST_SIZES:])
+        )
+        return f"max({', '.join([*map(rounded, sizes[:MOST_SIZES]), *others])})"
     parts = [(-magnitude(canonical({monomial: abs(factor)})), _term(monomial, factor)) for monomial, factor in terms]
     shown = [text for _, text in sorted(parts)[:MOST_TERMS]]
     text = " + ".join(shown).replace("+ -", "- ")

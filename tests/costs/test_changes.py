@@ -22,7 +22,7 @@ def dense(columns: int, size: str = "N") -> onnx.ModelProto:
     weights = ", ".join(["1.0"] * (4 * columns))
     return model(
         f"(float[{size},4] x) => (float[{size},{columns}] y) <float[4,{columns}] w = {{{weights}}}>"
-        " { a = MatMul (x, w) y = Relu (a) }"
+        " { a = MatMul (x, w) y = Neg (a) }"
     )
 
 

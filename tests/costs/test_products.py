@@ -58,6 +58,17 @@ GRAPHS = {
         " { k2 = Identity (k) s2 = MatMul (s, x) } > }",
         8,
     ),
+    "a branch with inputs, which no branch may have": (
+        "(float[2,3] x, bool c, float[3,5] w) => (y) { y = If (c) <then_branch = g (float[2,3] v) => (t)"
+        " { t = MatMul (v, w) }, else_branch = g () => (e) { e = MatMul (x, w) } > }",
+        30,
+    ),
+    "an attention whose bodies change scores": (
+        "(float[1,2,5,4] q, float[1,2,7,4] k, float[1,2,7,4] v) => (y) { y = ai.onnx.preview.FlexAttention"
+        " <score_mod = g (float[1,2,5,7] a) => (float[1,2,5,7] b) { t = Transpose <perm = [0,1,3,2]> (a)"
+        " p = MatMul (a, t) b = MatMul (p, a) }> (q, k, v) }",
+        2 * 5 * 7 * (4 + 4) + 2 * 2 * 5 * 5 * 7,
+    ),
     "a scan": (
         "(float[3,2] s, float[L,3,2] x, float[2,2] w) => (y, z) {"
         " y, z = Scan <num_scan_inputs = 1, body = g (float[3,2] a, float[3,2] b) => (p, q)"
@@ -70,10 +81,20 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_macs_of_graphs(name: str) -> None:
     text, expected = GRAPHS[name]
-    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17]> g {text}')
+    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 17, "ai.onnx.preview" : 1]> g {text}')
     found = irlint.info(model)
     assert found["macs"] == expected
     assert "uncounted" not in found
+
+
+def test_a_beam_search_runs_the_body_that_it_declares_once() -> None:
+    decoder = """g (int32[b, 1] ids) => (float[b, 1, 8] logits) <float[8, 4] t = {0}, float[4, 8] w = {0}>
+        { e = Gather (t, ids) logits = MatMul (e, w) }"""
+    text = f"""<ir_version: 9, opset_import: ["" : 17, "com.microsoft" : 1]>
+        g (int32[N, S] ids, int32[1] most) => (int32[N, 1, M] y) {{ y = com.microsoft.GreedySearch
+        <eos_token_id = 1, pad_token_id = 0, decoder = {decoder}> (ids, most) }}"""
+    found = irlint.info(onnx.parser.parse_model(text))
+    assert (found["macs"], found["dearest"][0]["graph"]) == ("32*b", "y/decoder")
 
 
 def test_a_function_counts_at_each_call_with_its_own_sizes() -> None:

@@ -95,6 +95,13 @@ def test_bytes(dtype: int, count: int, size: int) -> None:
     assert (found["parameters"], found["bytes"], sum(found["bytes_by_type"].values())) == (count, size, size)
 
 
+def test_texts_have_the_bytes_from_the_first_to_the_last_one() -> None:
+    texts = helper.make_tensor("t", TensorProto.STRING, [2], [b"cat", b"horse"])
+    node = helper.make_node("Identity", ["t"], ["y"])
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.STRING, [2])], [texts])
+    assert irlint.info(helper.make_model(graph))["bytes"] == len("cat") + 2 + len("horse")
+
+
 def test_tensors_of_one_place_in_a_weights_file_count_once(tmp_path: Path) -> None:
     weights = [numpy_helper.from_array(np.zeros((8, 8), np.float32), name) for name in ("v", "w")]
     nodes = [helper.make_node("MatMul", ["x", "v"], ["m"]), helper.make_node("MatMul", ["m", "w"], ["y"])]

@@ -204,7 +204,7 @@ def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: b
     return Tensor(common_type((a, b)), multiplied(a.shape, b.shape, transpose_a, transpose_b=transpose_b))
 
 
-@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never, macs=("unknown",))
+@openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never, macs=("matrix", "mat_a"))
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
     """OpenVINO GroupedMatMul-17: [M, K] cut into groups of rows, or [G, M, K], times the transposed [G, N, K]."""
     dtype = common_type((mat_a, mat_b))

@@ -97,7 +97,7 @@ def linear_regressor(
     return predicted(x, targets)
 
 
-@onnx("SVMClassifier", since=1, domain=ML)
+@onnx("SVMClassifier", since=1, domain=ML, macs=("linear_model",))
 def svm_classifier(
     x: Tensor,
     *,
@@ -190,7 +190,7 @@ def _expect_whole_vectors(support_vectors: Floats, vectors: int) -> None:
         )
 
 
-@onnx("SVMRegressor", since=1, domain=ML)
+@onnx("SVMRegressor", since=1, domain=ML, macs=("linear_model",))
 def svm_regressor(
     x: Tensor,
     *,

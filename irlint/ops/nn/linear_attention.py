@@ -21,7 +21,7 @@ _DECAYING = ("gated", "gated_delta")
 _CORRECTING = ("delta", "gated_delta")
 
 
-@onnx("LinearAttention", since=27, macs=("unknown",))
+@onnx("LinearAttention", since=27, macs=("linear_attention",))
 def linear_attention(
     query: Tensor,
     key: Tensor,
@@ -56,7 +56,7 @@ def linear_attention(
     return Tensor(query.dtype, (*sequence, product((q_num_heads, values)))), present
 
 
-@onnx("LinearAttention", domain=MICROSOFT, macs=("unknown",))
+@onnx("LinearAttention", domain=MICROSOFT, macs=("linear_attention",))
 def ms_linear_attention(
     query: Tensor,
     key: Tensor,

@@ -144,7 +144,7 @@ def dynamic_quantize_lstm(
     return outputs("float32", sizes, 3)
 
 
-@onnx("AttnLSTM", domain=MICROSOFT, macs=("unknown",))
+@onnx("AttnLSTM", domain=MICROSOFT, macs=("attending_lstm",))
 def attn_lstm(
     x: Tensor,
     w: Tensor,

@@ -14,7 +14,7 @@ from irlint.ops.shared.expectations import Expected, check
 from irlint.ops.shared.sizes import narrower
 
 
-@openvino("ScaledDotProductAttention", since=13, absent={"causal": False}, macs=("dot_product",))
+@openvino("ScaledDotProductAttention", since=13, absent={"causal": False}, macs=("dot_product", "query", "key"))
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

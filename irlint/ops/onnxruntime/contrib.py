@@ -171,7 +171,7 @@ def tokenizer(
 # --- ai.onnx.preview --------------------------------------------------------------------------------------------------
 
 
-@onnx("FlexAttention", since=1, domain="ai.onnx.preview", macs=("unknown",))
+@onnx("FlexAttention", since=1, domain="ai.onnx.preview", macs=("dot_product", "q", "k"))
 def flex_attention(
     q: Tensor,
     k: Tensor,
@@ -369,7 +369,7 @@ def bifurcation_detector(
     return Tensor("int64", (None,)), Tensor("int64", ())
 
 
-@onnx("WordConvEmbedding", domain=MICROSOFT, macs=("unknown",))
+@onnx("WordConvEmbedding", domain=MICROSOFT, macs=("embedded_words",))
 def word_conv_embedding(
     sequence: Tensor,
     w: Tensor,

@@ -206,7 +206,7 @@ def q_attention(
     return Tensor(bias.dtype, y), Tensor(bias.dtype, present)
 
 
-@onnx("PackedAttention", domain=MICROSOFT, macs=("unknown",))
+@onnx("PackedAttention", domain=MICROSOFT, macs=("packed_projected",))
 def packed_attention(
     input: Tensor,
     weights: Tensor,
@@ -221,7 +221,7 @@ def packed_attention(
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
 
-@onnx("QOrderedAttention", domain=MICROSOFT, macs=("unknown",))
+@onnx("QOrderedAttention", domain=MICROSOFT, macs=("projected_apart",))
 def q_ordered_attention(
     input: Tensor,
     scale_input: Tensor,

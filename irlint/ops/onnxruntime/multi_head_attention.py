@@ -179,7 +179,7 @@ def _value_hidden(value: Tensor | None, batch: MaybeDim, keys: MaybeDim, *, hidd
     return value.shape[2]
 
 
-@onnx("PackedMultiHeadAttention", domain=MICROSOFT, macs=("unknown",))
+@onnx("PackedMultiHeadAttention", domain=MICROSOFT, macs=("packed_heads",))
 def packed_multi_head_attention(
     query: Tensor,
     key: Tensor | None = None,

@@ -234,7 +234,7 @@ def mixture_of_experts(
     return Tensor(input.dtype, input.shape)
 
 
-@onnx("QMoE", domain=MICROSOFT, macs=("unknown",))
+@onnx("QMoE", domain=MICROSOFT, macs=("experts", 3))
 def quantized_mixture_of_experts(
     input: Tensor,
     router_probs: Tensor,

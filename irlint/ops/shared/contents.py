@@ -310,14 +310,14 @@ def extent(tensor: Tensor | None) -> Extent | None:
         return None
     if tensor.value is None:
         return tensor.extent if isinstance(tensor.extent, Extent) else None
-    numbers = [entry for entry in tensor.value if isinstance(entry, (int, float)) and not isinstance(entry, bool)]
+    numbers = [entry for entry in tensor.value if type(entry) is int or type(entry) is float]
     return spanned(numbers) if numbers else None
 
 
 def spanned(numbers: list[int | float]) -> Extent:
     """What numbers span."""
-    nans = sum(entry != entry for entry in numbers)
-    finite = [entry for entry in numbers if entry - entry == 0]
+    finite = numbers if math.isfinite(sum(numbers)) else [entry for entry in numbers if math.isfinite(entry)]
+    nans = sum(entry != entry for entry in numbers) if len(finite) < len(numbers) else 0
     return Extent(
         min(finite, default=None),
         max(finite, default=None),

@@ -104,15 +104,16 @@ def port_precision(text: str) -> str | None:
 
 def whole(text: str) -> int:
     """The number in a text as OpenVINO reads ids, offsets and sizes: decimal, 64 bits; raises ValueError."""
-    digits = text.lstrip(BLANKS)
-    digits = digits[1:] if digits[:1] in ("+", "-") else digits
+    signed = text.lstrip(BLANKS)
+    digits = signed[1:] if signed[:1] in ("+", "-") else signed
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f'"{text}" is not an integer')
-    digits = digits.lstrip("0") or "0"
-    number = 0 if len(digits) > _DIGITS else -int(digits) if "-" in text else int(digits)
-    if len(digits) > _DIGITS or abs(number) > _LONGEST:
+    if len(digits) > _DIGITS:
+        digits = digits.lstrip("0") or "0"
+    number = int(digits) if len(digits) <= _DIGITS else None
+    if number is None or number > _LONGEST:
         raise ValueError(f'"{text}" is not an integer of 64 bits')
-    return number
+    return -number if signed[:1] == "-" else number
 
 
 def natural(text: str) -> int:
