@@ -17,9 +17,10 @@ from irlint.targets.objections import (
     OPERATOR_NOT_IN_RELEASE,
     TARGET_NOT_KNOWN,
     Objection,
+    Reason,
 )
+from irlint.targets.tables import short, spans
 from irlint.targets.uses import LEFT_OUT, Use, uses
-from irlint.targets.verdicts import Reason, short, spans
 
 NAME = "onnxruntime"
 
@@ -84,7 +85,7 @@ def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reaso
     nodes."""
     found = [Reason(having, objection) for having, objection in onnxruntime_limits.objections(known, releases)]
     reading = {domain: releases & ~having for domain, having in onnxruntime_limits.too_new(known, releases).items()}
-    for use in uses(known, onnxruntime_forms.apart, opset):
+    for use in uses(known, lambda use: onnxruntime_forms.apart(use.node), opset):
         taking = reading.get(use.node.domain, releases)
         found += [Reason(having, objection, use) for having, objection in objections(use, taking)]
         absent = releases & ~taking & ~_having(use)

@@ -8,7 +8,7 @@ from irlint.model import Graph
 from irlint.records import record
 from irlint.schemas import MICROSOFT
 from irlint.targets import tables
-from irlint.targets.node_facts import attribute, has_output, is_computed, is_constant, is_true, length, rank, tensor
+from irlint.targets.facts import attribute, has_output, is_computed, is_constant, is_true, length, rank, tensor
 from irlint.targets.objections import RESTRICTED_IN_RELEASE, Objection
 from irlint.targets.openvino_readings import REDUCING
 from irlint.targets.uses import LEFT_OUT, Use

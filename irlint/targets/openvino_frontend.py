@@ -23,9 +23,10 @@ from irlint.targets.objections import (
     RESTRICTED_IN_RELEASE,
     TARGET_NOT_KNOWN,
     Objection,
+    Reason,
 )
+from irlint.targets.tables import spans
 from irlint.targets.uses import Use, element_type, uses
-from irlint.targets.verdicts import Reason, spans
 
 NAME = "openvino"
 
@@ -67,7 +68,7 @@ def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reaso
     asked = openvino_nodes.Questions(read)
     every = [
         _as_written(each, written)
-        for each in uses(read, lambda node: asked.apart(node, of_form=node.op in openvino_forms.FORMS), opset)
+        for each in uses(read, lambda use: asked.apart(use.node, of_form=use.node.op in openvino_forms.FORMS), opset)
     ]
     asked.wrong = {written.get(node, node): codes for node, codes in asked.wrong.items()}
     whole = (
@@ -97,7 +98,7 @@ def _of_other_branches(
 ) -> Iterator[Reason]:
     """What releases have against nodes of branches that never run."""
     reading, both = openvino_readings.both_branches(known, releases)
-    for use in uses(both, lambda node: id(node), opset) if both is not None else ():
+    for use in uses(both, lambda use: id(use.node), opset) if both is not None else ():
         if use.graph and not use.graph.startswith("function:") and _is_undecided(known, use.node):
             yield from _of_node(asked, use, openvino_nodes.refusing(use, reading))
 

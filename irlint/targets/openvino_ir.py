@@ -14,9 +14,10 @@ from irlint.targets.objections import (
     RESTRICTED_IN_RELEASE,
     TARGET_NOT_KNOWN,
     Objection,
+    Reason,
 )
+from irlint.targets.tables import spans
 from irlint.targets.uses import Use, uses
-from irlint.targets.verdicts import Reason, spans
 
 NAME = "openvino"
 

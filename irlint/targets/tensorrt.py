@@ -15,10 +15,11 @@ from irlint.targets.objections import (
     RESTRICTED_IN_RELEASE,
     TARGET_NOT_KNOWN,
     Objection,
+    Reason,
 )
+from irlint.targets.tables import spans
 from irlint.targets.tensorrt_conditions import CONDITIONS, apart
 from irlint.targets.uses import LEFT_OUT, Use, uses
-from irlint.targets.verdicts import Reason, spans
 
 NAME = "tensorrt"
 
@@ -46,7 +47,7 @@ def reasons(known: Known, releases: int, opset: int | None = None) -> list[Reaso
     """What releases of TensorRT, given as bits, have against an ONNX model by their vendor's list; ``opset`` stands for
     that of its nodes."""
     found = [Reason(having, objection) for having, objection in _opset(known, releases)]
-    for use in uses(known, apart, opset):
+    for use in uses(known, lambda use: apart(use.node), opset):
         if use.certain:
             found += [Reason(having, objection, use) for having, objection in objections(use, releases)]
     return found

@@ -13,7 +13,7 @@ from irlint.model import Node
 from irlint.model.tensor import Tensor
 from irlint.schemas import official
 from irlint.targets import tables
-from irlint.targets.node_facts import attribute, has_output, is_constant, rank, tensor
+from irlint.targets.facts import attribute, has_output, is_constant, rank, tensor
 from irlint.targets.uses import LEFT_OUT, Use
 
 Breaks = Callable[[Use], "bool | None"]

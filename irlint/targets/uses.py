@@ -46,7 +46,7 @@ class Use:
     spans: bool = False
 
 
-def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int | None = None) -> list[Use]:
+def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
     """The uses of a model, in the order in which their first nodes come; nodes that no runtime creates are left out.
 
     ``apart`` gives what else distinguishes nodes of one operator, ``opset`` stands for that of the nodes of ai.onnx.
@@ -55,7 +55,7 @@ def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int
     if known.model.graph is not None:
         for use in _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
             node = use.node
-            more = apart(node) if apart is not None else None
+            more = apart(use) if apart is not None else None
             key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, use.spans, more)
             found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]

@@ -21,7 +21,8 @@ from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
 from irlint.targets import tables
 from irlint.targets.restamping import lowest
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, message, passes, reasons, refuses, short, verdict
+from irlint.targets.tables import short
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, message, passes, reasons, refuses, verdict
 
 pytestmark = pytest.mark.oracle
 

@@ -9,7 +9,8 @@ from targets import matrices
 from targets.matrices import FLOATS, of
 
 from irlint.targets import tables
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, short, target
+from irlint.targets.tables import short
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, target
 
 RUNTIME = "onnxruntime"
 

@@ -9,7 +9,7 @@ from html import escape
 from irlint.schemas import official_versions
 from irlint.targets import onnxruntime, tables
 from irlint.targets.openvino_frontend import OTHER_DOMAINS
-from irlint.targets.verdicts import ranges, short
+from irlint.targets.tables import ranges, short
 
 from .layout import table
 
