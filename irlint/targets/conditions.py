@@ -103,6 +103,11 @@ def _is_zero_size(use: Use, index: str) -> bool:
     return known is not None and known.shape is not None and 0 in known.shape
 
 
+def _gives_zero_size(use: Use, index: str) -> bool:
+    known = facts.given(use, int(index))
+    return known is not None and known.shape is not None and 0 in known.shape
+
+
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
     """Whether an entry of an input is wrong; None where its contents are not known."""
     if not _is_given(use, index):
@@ -174,6 +179,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "not-static": Condition(_is_not_static, "an input {0} without a static shape", "declare the sizes of input {0}"),
     "dynamic-axis": Condition(_has_dynamic_axis, "a dynamic size at its axis", "declare that size"),
     "zero-size": Condition(_is_zero_size, "a size of 0 in input {0}", "use another size"),
+    "gives-zero-size": Condition(_gives_zero_size, "a size of 0 in output {0}", "declare another size"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(
         lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
@@ -196,6 +202,9 @@ CONDITIONS: Mapping[str, Condition] = {
     "branches-differ": Condition(
         _branches_differ, "branches that give outputs of one name or of other ranks",
         "give the outputs names of their own, and one rank"),
+    "locale": Condition(
+        lambda use: True, "a locale, by default en_US.UTF-8, that the machine may not have",
+        "install the locale there"),
     "ellipsis": Condition(_has_ellipsis_or_diagonal, "an ellipsis or a diagonal", "write the axes out"),
 }  # fmt: skip
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from irlint.records import record
+from irlint.records import record, replaced
 from irlint.schemas import OFFICIAL_DOMAINS, Formal, OfficialSchema, of_runtime, official, official_versions
 from irlint.targets import tables
 from irlint.targets.conditions import Stated, stated
 from irlint.targets.runtimes import Runtime
+from irlint.targets.tables import short
 from irlint.targets.uses import LEFT_OUT, Use
 
 
@@ -42,6 +43,41 @@ class Refusal:
 EVERY = (0, 1 << 31)
 
 
+def name(use: Use) -> str:
+    """The operator as tables name it: an operation of an IR by its opset."""
+    if isinstance(use.version, str):
+        return f"{use.version}:{use.node.op.lower()}"
+    return f"{use.node.domain}:{use.node.op}"
+
+
+def is_custom(runtime: Runtime, use: Use) -> bool:
+    """Whether an operator is one of a domain, or an operation of an opset, that no release was asked about."""
+    if isinstance(use.version, str):
+        from irlint.ops.index import OPENVINO
+
+        op = use.node.op.lower()
+        return not use.version.startswith("opset") or op not in {each.lower() for each in OPENVINO}
+    return use.node.domain not in runtime.domains and use.node.domain not in OFFICIAL_DOMAINS
+
+
+def earlier_opset(runtime: Runtime, use: Use, releases: int) -> str:
+    """The latest opset before that of an operation in which all of the releases have one of its name; "" for none."""
+    number = str(use.version).removeprefix("opset")
+    for each in range(int(number) - 1, 0, -1) if number.isdecimal() else ():
+        having = sum({row.releases for row in rows(runtime.table, f"opset{each}:{use.node.op.lower()}")})
+        if not releases & ~having:
+            return f"opset{each}"
+    return ""
+
+
+def by_laxness(runtime: Runtime, releases: int) -> Iterator[tuple[int, bool]]:
+    """The releases, and whether they take a function though an operator in it is another one at the opset."""
+    lax = releases & sum(
+        1 << at for at, each in enumerate(tables.releases(runtime.table)) if short(each) in runtime.lax
+    )
+    yield from ((having, is_lax) for having, is_lax in ((lax, True), (releases & ~lax, False)) if having)
+
+
 @cache
 def rows(table: str, name: str) -> tuple[Row, ...]:
     """The rows of an operator in any release."""
@@ -50,7 +86,7 @@ def rows(table: str, name: str) -> tuple[Row, ...]:
         versions, *constraints = text.split(" ")
         since, _, until = versions.partition("-")
         first, last = EVERY if versions == "*" else (int(since), int(until or since))
-        types = {name: frozenset(each.split(";")) for name, _, each in (part.partition("=") for part in constraints)}
+        types = {key: frozenset(each.split(";")) for key, _, each in (part.partition("=") for part in constraints)}
         found.append(Row(first, last, types, releases))
     return tuple(found)
 
@@ -73,14 +109,14 @@ def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
     return tuple((since, bool(removed), releases) for since, removed, releases in sorted(found, reverse=True))
 
 
-def versions(runtime: Runtime, name: str, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
+def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
     """The version of the operator that each release gives to the node, None where it has none."""
     imported = use.version if isinstance(use.version, int) else None
     if not tables.facts(runtime.table, "schema "):
         yield _official_version(use, imported), releases
         return
     left = releases
-    for since, removed, having in schemas(runtime.table, name):
+    for since, removed, having in schemas(runtime.table, name(use)):
         mine = left & having
         if mine and (imported is None or since <= imported):
             left &= ~mine
@@ -155,3 +191,18 @@ def _schema(domain: str, op: str, version: int) -> OfficialSchema | None:
 def _places(formals: Sequence[Formal], formal: Formal, index: int, count: int) -> range:
     last = count if formal.option == "variadic" and index == len(formals) - 1 else index + 1
     return range(index, min(last, count))
+
+
+def made(use: Use, runtime: Runtime, version: int, serving: Sequence[Row], releases: int) -> str:
+    """The element types of the outputs where it is these that the rows lack, and not those of the inputs."""
+    taken = replaced(use, outputs=())
+    mine = [each for each in serving if each.releases & releases]
+    if not use.inputs or not any(admits(each, runtime, version, taken) for each in mine):
+        return ""
+    return " and ".join(dict.fromkeys(each or "an unknown type" for each in use.outputs if each != LEFT_OUT))
+
+
+def allowed(serving: Sequence[Row], releases: int) -> str:
+    """The element types of the first constraint of rows."""
+    mine = (next(iter(each.types.values()), ()) for each in serving if each.releases & releases)
+    return ", ".join(sorted({name for types in mine for name in types})[:8])

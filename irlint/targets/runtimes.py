@@ -32,14 +32,14 @@ class Runtime:
     """What holds for every release of a runtime.
 
     ``table`` is the name of its facts. ``stage`` is the furthest stage that was measured, "" where only the vendor's
-    list says what there is. ``part`` is what a release has for an operator, ``domains`` are those whose operators were asked
-    about, and ``custom`` says when it takes another one, ``advice`` how. ``is_complete``: what no row has is refused,
-    else it is unknown.
+    list says what there is. ``part`` is what a release has for an operator, ``domains`` are those whose operators were
+    asked about, and ``custom`` says when it takes another one, ``advice`` how. ``is_complete``: what no row has is
+    refused, else it is unknown.
 
     ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
     ``removes`` are operators that may be taken away first, and ``free`` those that need nothing. ``drops_dead``: nodes
-    in branches that never run may be taken away first, else they are not judged where ``skips_dead``.
+    in branches that never run may be taken away first; ``skips_dead``: they are not judged.
     """
 
     table: str
@@ -65,9 +65,27 @@ class Runtime:
 
 #: By the names that ``Format.runtimes`` and ``Rule.refused`` use.
 RUNTIMES: Mapping[str, Runtime] = {
-    "onnxruntime": Runtime("onnxruntime", stage="loaded", part="CPU kernel"),
+    "onnxruntime": Runtime(
+        "onnxruntime",
+        stage="loaded",
+        part="CPU kernel",
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        advice="register the library of the operator, and load the model once",
+        inlines=True,
+        lax=frozenset({"1.15", "1.16"}),
+        casts={"float16": "float32"},
+        removes=("Identity",),
+        free=("Constant",),
+        drops_dead=True,
+    ),
     "openvino_frontend": Runtime("openvino", stage="read", part="converter in the front end"),
-    "openvino_ir": Runtime("openvino", stage="read", part="operation"),
+    "openvino_ir": Runtime(
+        "openvino-ir",
+        stage="read",
+        part="operation of this name in that opset",
+        custom="which a release reads where an extension is registered",
+        advice="register the extension, and read the model once",
+    ),
     "tensorrt": Runtime("tensorrt", part="entry in the vendor's list"),
     "tensorrt_rtx": Runtime(
         "tensorrt-rtx",

@@ -88,7 +88,17 @@ def installed(runtime: str, version: str, folder: Path) -> list[Path]:
     if tuple(_numbers(version)[:2]) <= NEEDS_NUMPY_1.get(runtime, ()):
         wanted["numpy"] = ["numpy<2"]
     for name, packages in wanted.items():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder / name, *packages]
+        command: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--target",
+            folder / name,
+            *packages,
+        ]
         subprocess.run(command, check=True)
     return [folder / name for name in wanted]
 
