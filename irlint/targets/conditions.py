@@ -129,6 +129,11 @@ def _is_attribute_other(use: Use, name: str, values: str) -> bool:
     return any(str(each) not in values.split(",") for each in entries)
 
 
+def _is_not_iota(use: Use, name: str) -> bool:
+    values = list(facts.attribute(use, name, ()))
+    return values != list(range(len(values)))
+
+
 def _opset(use: Use) -> int:
     return use.version if isinstance(use.version, int) else 0
 
@@ -194,6 +199,8 @@ CONDITIONS: Mapping[str, Condition] = {
         lambda use, name: not _has_attribute(use, name), "no attribute {0}", "write the attribute {0}"),
     "halves-differ": Condition(
         _halves_differ, "other {0} in the second half than in the first", "use the same values in both halves"),
+    "not-iota": Condition(
+        _is_not_iota, "{0} that are not 0, 1, 2 and so on", "write {0} in order, from 0"),
     "opset-below": Condition(
         lambda use, opset: _opset(use) < int(opset), "an opset below {0}", "write the model at opset {0}"),
     "opset-from": Condition(

@@ -226,7 +226,7 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         if each.is_certain:
             typed = any(stated.condition.of_types for stated in each.conditions)
             rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
-            yield refusing, Objection(rule, f"the release refuses it with {text}", help)
+            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", help)
         else:
             yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
 

@@ -32,9 +32,9 @@ class Runtime:
     """What holds for every release of a runtime.
 
     ``table`` is the name of its facts. ``stage`` is the furthest stage that was measured, "" where only the vendor's
-    list says what there is. ``part`` is what a release has for an operator, ``domains`` are those whose operators were
-    asked about, and ``custom`` says when it takes another one, ``advice`` how. ``is_complete``: what no row has is
-    refused, else it is unknown.
+    list says what there is. ``part`` is what a release has for an operator, and ``says`` who refuses. ``domains`` are
+    those whose operators were asked about; ``custom`` says when it takes one of another domain, ``advice`` what to do.
+    ``is_complete``: what no row has is refused, else it is unknown.
 
     ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
@@ -45,6 +45,7 @@ class Runtime:
     table: str
     stage: str = ""
     part: str = "kernel"
+    says: str = "the release"
     domains: tuple[str, ...] = ("",)
     custom: str = "which a release takes where its library is registered"
     advice: str = "load the model once with the release itself"
@@ -86,7 +87,14 @@ RUNTIMES: Mapping[str, Runtime] = {
         custom="which a release reads where an extension is registered",
         advice="register the extension, and read the model once",
     ),
-    "tensorrt": Runtime("tensorrt", part="entry in the vendor's list"),
+    "tensorrt": Runtime(
+        "tensorrt",
+        part="entry in the vendor's list",
+        says="the vendor's list",
+        custom="which a release takes where a plugin is registered",
+        advice="register the plugin, and build the engine once",
+        skips_dead=True,
+    ),
     "tensorrt_rtx": Runtime(
         "tensorrt-rtx",
         stage="read",

@@ -88,7 +88,11 @@ def record_of(known: Known, runtime: str) -> Runtime:
 
 def _module(known: Known, runtime: str) -> Any:
     key = known.format.runtimes[runtime]
-    return None if key in ("tensorrt_rtx", "onnxruntime", "openvino_ir") else import_module(f"irlint.targets.{key}")
+    return (
+        None
+        if key in ("tensorrt_rtx", "onnxruntime", "openvino_ir", "tensorrt")
+        else import_module(f"irlint.targets.{key}")
+    )
 
 
 def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
