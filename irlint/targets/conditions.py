@@ -108,6 +108,20 @@ def _gives_zero_size(use: Use, index: str) -> bool:
     return known is not None and known.shape is not None and 0 in known.shape
 
 
+def _is_not_as_long(use: Use, index: str, name: str) -> bool:
+    length, number = facts.length(use, int(index)), facts.attribute(use, name)
+    return None not in (length, number) and length != number
+
+
+def _is_uneven(use: Use) -> bool:
+    """Whether a number of outputs does not divide the axis, where no sizes are given."""
+    known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
+    if known is None or known.shape is None or not parts or _is_given(use, "1"):
+        return False
+    size = known.shape[axis] if -len(known.shape) <= axis < len(known.shape) else None
+    return isinstance(size, int) and bool(size % parts)
+
+
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
     """Whether an entry of an input is wrong; None where its contents are not known."""
     if not _is_given(use, index):
@@ -160,6 +174,19 @@ def _branches_differ(use: Use) -> bool:
     return False
 
 
+def _returns_input(use: Use) -> bool:
+    return any(not set(body.outputs).isdisjoint(body.inputs) for _, body in use.node.bodies)
+
+
+def _takes_outer_values(use: Use) -> bool:
+    """Whether a node of a body takes a value that is not constant, no input of the body, and not given in it."""
+    for _, body in use.node.bodies:
+        known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
+        if any(value is not None and value not in known for node in body.nodes for value in node.inputs):
+            return True
+    return False
+
+
 def _has_ellipsis_or_diagonal(use: Use) -> bool:
     equation = str(facts.attribute(use, "equation", "")).replace(" ", "")
     return "." in equation or any(len(set(term)) < len(term) for term in equation.partition("->")[0].split(","))
@@ -172,7 +199,16 @@ CONDITIONS: Mapping[str, Condition] = {
     "types-differ": Condition(_differ, "inputs {0} and {1} of different element types", "cast one of them", True),
     "input": Condition(_is_given, "an input {0}", "leave input {0} out"),
     "no-input": Condition(lambda use, at: not _is_given(use, at), "no input {0}", "give input {0}"),
+    "omitted": Condition(
+        lambda use, at: int(at) < len(use.inputs) and not _is_given(use, at), "an input {0} of the empty name",
+        "take input {0} away"),
     "output": Condition(lambda use, at: facts.has_output(use, int(at)), "an output {0}", "leave output {0} out"),
+    "constant": Condition(
+        lambda use, at: _is_given(use, at) and facts.is_constant(use, int(at)), "a constant input {0}",
+        "compute input {0}"),
+    "length-not": Condition(
+        lambda use, at, size: facts.length(use, int(at)) not in (None, int(size)),
+        "an input {0} of another length than {1}", "write it with other operators"),
     "not-constant": Condition(
         lambda use, at: not facts.is_constant(use, int(at)), "an input {0} that is not constant",
         "write input {0} as an initializer"),
@@ -181,10 +217,19 @@ CONDITIONS: Mapping[str, Condition] = {
         "write input {0} as an initializer"),
     "rank": Condition(_is_of_rank, "input {0} of rank {1}", "reshape input {0}"),
     "rank-not": Condition(_is_of_other_rank, "input {0} of another rank than {1}", "reshape input {0}"),
+    "unranked": Condition(
+        lambda use, at: _is_given(use, at) and facts.rank(use, int(at)) is None, "an input {0} of unknown rank",
+        "declare the shape of input {0}"),
     "not-static": Condition(_is_not_static, "an input {0} without a static shape", "declare the sizes of input {0}"),
     "dynamic-axis": Condition(_has_dynamic_axis, "a dynamic size at its axis", "declare that size"),
     "zero-size": Condition(_is_zero_size, "a size of 0 in input {0}", "use another size"),
     "gives-zero-size": Condition(_gives_zero_size, "a size of 0 in output {0}", "declare another size"),
+    "empty": Condition(
+        lambda use, at: facts.length(use, int(at)) == 0 and facts.is_constant(use, int(at)),
+        "an input {0} without elements", "use another operator"),
+    "not-as-long": Condition(
+        _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
+    "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(
         lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
@@ -206,6 +251,19 @@ CONDITIONS: Mapping[str, Condition] = {
     "opset-from": Condition(
         lambda use, opset: _opset(use) >= int(opset), "opset {0} or later", "write the model at an earlier opset"),
     "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
+    "returns-input": Condition(
+        _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
+    "outer-values": Condition(
+        _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
+    "returned": Condition(
+        lambda use: use.returns and not use.graph, "an output that the graph returns", "return its tensors"),
+    "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),
+    "misread-axes": Condition(
+        lambda use: _is_given(use, "1"), "axes as an input, which it passes over, so that it reduces every axis",
+        "write the model at opset 17"),
+    "misread-part": Condition(
+        lambda use: _has_attribute(use, "start") or _has_attribute(use, "end"),
+        "start or end, which it passes over, so that it gives the whole shape", "take the part with Slice or Gather"),
     "branches-differ": Condition(
         _branches_differ, "branches that give outputs of one name or of other ranks",
         "give the outputs names of their own, and one rank"),

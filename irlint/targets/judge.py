@@ -61,20 +61,22 @@ def _holding(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
 
 def _judged(use: Use, runtime: Runtime, releases: int) -> Objections:
     """What the releases have against a node, where they look at it at all."""
-    over = 0
-    for each in use.graph.split("/")[1:]:
-        over |= tables.holds(runtime.table, f"passes-over {each}")
+    places = [*use.graph.split("/")[1:], *(() if use.certain else ("dead",))]
     for having, objection in of_node(use, runtime, releases):
-        why = ""
+        kind = "operator" if objection.rule is OPERATOR_NOT_IN_RELEASE else "node"
+        for place in places:
+            having &= ~tables.holds(runtime.table, f"passes-over {place} {kind}")
+        if not having:
+            continue
         if not use.certain and runtime.drops_dead:
-            why = "it stands in a branch that never runs, which the runtime may take away first"
-        elif use.node.op in runtime.removes and not use.node.domain and not use.spans:
-            why = "the runtime may take it away first"
-        elif having & over:
-            yield having & over, _unsure(objection, "the release reads some such nodes in a body")
-            having &= ~over
-        if having:
-            yield having, _unsure(objection, why) if why else objection
+            yield (
+                having,
+                _unsure(objection, "it stands in a branch that never runs, which the runtime may take away first"),
+            )
+        elif use.node.op in runtime.removes and not use.node.domain and not (use.reads and use.returns):
+            yield having, _unsure(objection, "the runtime may take it away first")
+        else:
+            yield having, objection
 
 
 def _unsure(objection: Objection, why: str) -> Objection:

@@ -8,11 +8,14 @@ from functools import cache
 from irlint.inference.known import Known
 from irlint.model import Value
 from irlint.model.order import graphs
+from irlint.model.tensor import Tensor
 from irlint.targets import tables
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     IR_VERSION_NOT_IN_RELEASE,
+    OPERATOR_NOT_IN_RELEASE,
     OPSET_NOT_IN_RELEASE,
+    RESTRICTED_IN_RELEASE,
     Objection,
 )
 from irlint.targets.runtimes import Runtime
@@ -32,7 +35,22 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
             text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} takes {_span(versions)}"
             help = f"write the model at opset {_nearest(versions, version)}"
             yield having, Objection(OPSET_NOT_IN_RELEASE, text, help)
+    called = {call.function for call in known.calls.values() if call.function is not None}
+    refusing = releases & tables.holds(runtime.table, "no-functions")
+    if called and refusing:
+        text = f"{len(called)} of its own functions are called; {runtime.says} does not read calls of such functions"
+        help = "inline them with onnx.inliner.inline_local_functions"
+        yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, help)
+    graph = known.model.graph
+    refusing = releases & tables.holds(runtime.table, "no-empty-inputs")
+    if refusing and graph is not None and any(map(_is_empty, graph.inputs)):
+        text = f"an input of the model has a size of 0, which {runtime.says} does not read"
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "declare it with another size")
     yield from _types(known, runtime, releases)
+
+
+def _is_empty(value: Value) -> bool:
+    return isinstance(value.type, Tensor) and value.type.shape is not None and 0 in value.type.shape
 
 
 def too_new(known: Known, runtime: Runtime, releases: int) -> dict[str, int]:

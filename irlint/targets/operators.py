@@ -51,13 +51,15 @@ def name(use: Use) -> str:
 
 
 def is_custom(runtime: Runtime, use: Use) -> bool:
-    """Whether an operator is one of a domain, or an operation of an opset, that no release was asked about."""
+    """Whether no release was asked about an operator of this name and domain, or an operation of this opset."""
     if isinstance(use.version, str):
         from irlint.ops.index import OPENVINO
 
         op = use.node.op.lower()
         return not use.version.startswith("opset") or op not in {each.lower() for each in OPENVINO}
-    return use.node.domain not in runtime.domains and use.node.domain not in OFFICIAL_DOMAINS
+    if use.node.domain in OFFICIAL_DOMAINS:
+        return not official_versions(use.node.op, use.node.domain) and not rows(runtime.table, name(use))
+    return use.node.domain not in runtime.domains
 
 
 def earlier_opset(runtime: Runtime, use: Use, releases: int) -> str:
@@ -113,7 +115,9 @@ def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | 
     """The version of the operator that each release gives to the node, None where it has none."""
     imported = use.version if isinstance(use.version, int) else None
     if not tables.facts(runtime.table, "schema "):
-        yield _official_version(use, imported), releases
+        is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS and not isinstance(use.version, str)
+        if not (is_open and rows(runtime.table, name(use))):
+            yield _official_version(use, imported), releases
         return
     left = releases
     for since, removed, having in schemas(runtime.table, name(use)):

@@ -12,7 +12,13 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
 * ``lacks DOMAIN:OP``: the release refuses the operator, for ``Runtime.is_complete = False`` alone;
 * ``refuses DOMAIN:OP CONDITION & CONDITION``: a node for which all of these conditions hold is refused, though the
   release has the operator; ``doubts`` instead: it is not known. ``conditions.py`` lists the conditions;
-* ``passes-over BODY``: whatever a node in such a body is, the release reads the model.
+* ``passes-over BODY node`` and ``passes-over BODY operator``: the release reads the model though it refuses a node in
+  such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
+* ``no-functions`` and ``no-empty-inputs``: the release refuses calls of functions of the model, and inputs of the
+  model with a size of 0;
+* ``reads CODE``, ``reads DOMAIN:OP CODE`` and ``reads * CODE``: the release reads models with such an error of the
+  check, elsewhere, at a node of the operator, or at any node; ``rejects`` instead: every release refuses them. Of
+  errors about element types and about what a node has, the name of the family stands in place of the code.
 
 To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release
 (``tests/make/targets.py`` calls it), add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format``
@@ -79,7 +85,14 @@ RUNTIMES: Mapping[str, Runtime] = {
         free=("Constant",),
         drops_dead=True,
     ),
-    "openvino_frontend": Runtime("openvino", stage="read", part="converter in the front end"),
+    "openvino_frontend": Runtime(
+        "openvino",
+        stage="read",
+        part="converter",
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, "org.openvinotoolkit"),
+        custom="which a release reads where an extension is registered",
+        advice="register the extension, and read the model once",
+    ),
     "openvino_ir": Runtime(
         "openvino-ir",
         stage="read",

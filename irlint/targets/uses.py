@@ -26,10 +26,9 @@ class Use:
     and outputs.
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
-    around them, ``constants`` are the constants of the graphs around, and ``spans`` is True where it takes an input of
-    its graph and gives an output. ``types`` are those of the values around the node, ``scope`` the attributes of the
-    function that it stands in, and ``certain`` is False in a branch that never runs, which a runtime may take away
-    before it looks for kernels.
+    around them, and ``constants`` are the constants of the graphs around. It ``reads`` an input of its graph, and
+    ``returns`` an output of it. ``types`` are those of the values around the node, ``scope`` the attributes of the
+    function that it stands in, and ``certain`` is False in a branch that never runs.
     """
 
     node: Node
@@ -43,7 +42,8 @@ class Use:
     nodes: int = 1
     opset: int = 0
     constants: Set[Value] = frozenset()
-    spans: bool = False
+    reads: bool = False
+    returns: bool = False
 
 
 def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
@@ -56,7 +56,16 @@ def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int 
         for use in _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
             node = use.node
             more = apart(use) if apart is not None else None
-            key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, use.spans, more)
+            key = (
+                node.domain,
+                node.op,
+                use.version,
+                use.inputs,
+                use.outputs,
+                use.certain,
+                use.reads and use.returns,
+                more,
+            )
             found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
 
@@ -96,6 +105,7 @@ class _Walk:
     ) -> Iterator[Use]:
         alive = live(graph, self.format.keeps_alive) if self.format.keeps_alive else None
         self.constants.update(graph.constants)
+        inputs_of, outputs_of = set(graph.inputs), set(graph.outputs)
         for node in graph.nodes:
             if node.op == self.format.constant_node:
                 self.constants.update(value for value in node.outputs if value is not None)
@@ -119,7 +129,8 @@ class _Walk:
                 certain,
                 opset=self.opsets[-1] if self.opset is None else self.opset,
                 constants=self.constants,
-                spans=not set(node.inputs).isdisjoint(graph.inputs) and not set(node.outputs).isdisjoint(graph.outputs),
+                reads=not inputs_of.isdisjoint(node.inputs),
+                returns=not outputs_of.isdisjoint(node.outputs),
             )
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)

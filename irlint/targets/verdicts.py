@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
 
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
-from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.model.formats import FORMATS
-from irlint.records import NOTHING, record
+from irlint.records import record
 from irlint.schemas import OFFICIAL_DOMAINS, official
 from irlint.targets import judge, tables
 from irlint.targets.objections import TARGET_NOT_KNOWN, Reason
@@ -86,15 +84,6 @@ def record_of(known: Known, runtime: str) -> Runtime:
     return RECORDS[known.format.runtimes[runtime]]
 
 
-def _module(known: Known, runtime: str) -> Any:
-    key = known.format.runtimes[runtime]
-    return (
-        None
-        if key in ("tensorrt_rtx", "onnxruntime", "openvino_ir", "tensorrt")
-        else import_module(f"irlint.targets.{key}")
-    )
-
-
 def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
     """What releases, given as bits, of a runtime have against a model; None stands for all, and for the opset of its
     nodes."""
@@ -102,25 +91,29 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
         return []
     every = (1 << len(tables.releases(runtime))) - 1
     asked = every if releases is None else releases
-    module = _module(known, runtime)
-    if module is None:
-        found = judge.reasons(known, record_of(known, runtime), asked, opset)
-    else:
-        found = module.reasons(known, asked, opset)
+    found = judge.reasons(known, record_of(known, runtime), asked, opset)
     return [each for each in found if each.releases]
 
 
 def refuses(known: Known, runtime: str, problem: Problem) -> bool:
     """Whether all releases of a runtime refuse a model with such an error when they load it."""
-    rule, node = problem.fault.rule, problem.node
-    at = getattr(_module(known, runtime), "REFUSED_AT", NOTHING).get(rule, ())
-    return rule.is_refused(known.format.runtimes[runtime]) or (node is not None and node.op in at)
+    every = (1 << len(tables.releases(record_of(known, runtime).table))) - 1
+    asked = "rejects", known, runtime, problem
+    return problem.fault.rule.is_refused(known.format.runtimes[runtime]) or _releases(*asked) == every
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:
     """The releases, as bits, of which it was measured that they load a model with such an error of the check."""
-    asked = getattr(_module(known, runtime), "passes", None)
-    return asked(known, problem) if asked is not None else 0
+    return _releases("reads", known, runtime, problem)
+
+
+def _releases(kind: str, known: Known, runtime: str, problem: Problem) -> int:
+    """The releases for which it was measured what they do with an error: at any operator, or at that of the node."""
+    rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
+    if node is None or rule.family == "declarations":
+        return tables.holds(table, f"{kind} {rule.code}")
+    code = rule.family if rule.family in ("element-types", "operators") else rule.code
+    return tables.holds(table, f"{kind} {node.domain}:{node.op} {code}") | tables.holds(table, f"{kind} * {code}")
 
 
 def verdict(found: Iterable[Reason]) -> str:

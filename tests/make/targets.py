@@ -129,9 +129,14 @@ def measure(entry: str) -> None:
         if runtime == "openvino":
             asked_next = openvino_questions.more(found["answers"])
             found["answers"] |= answered(runtime, paths, asked_next)["answers"]
+            found["answers"] |= answered(runtime, paths, openvino_questions.again(found["answers"]))["answers"]
     if not found.get("kernels", True):
         raise SystemExit(f"{entry}: the wheel does not list its kernels, as none before 1.16 does")
     release = ".".join(found["version"].split("-")[0].split(".")[:3])
+    if runtime == "openvino":
+        of_ir = Table("openvino-ir")
+        of_ir.add(release, openvino_questions.facts_of_ir(found))
+        of_ir.write()
     table = Table(runtime)
     table.add(release, questions.facts(found))
     table.write()

@@ -17,6 +17,8 @@ _OF_INPUTS = {
     "r": "rank",
     "n": "no-input",
     "o": "not-constant",
+    "c": "constant",
+    "u": "unranked",
     "m": "computed",
     "z": "zero-size",
     "y": "output",
@@ -28,14 +30,16 @@ def condition(trait: str) -> str | None:
     head, _, value = trait.partition("=")
     if trait[0] in "<>":
         return f"opset-below {trait[1:]}" if trait[0] == "<" else f"opset-from {int(trait[1:]) + 1}"
-    if trait[0] == "!" and trait[1].isalpha() and not trait[2:3].isdigit():
-        return f"no-attribute {trait[1:]}"
+    if trait[0] == "!":
+        return f"input {trait[2:]}" if trait[1] == "n" and trait[2:].isdigit() else f"no-attribute {trait[1:]}"
     if trait[0] == "d" and trait[1:2].isdigit():
         return f"types-differ {' '.join(trait[1:].split(','))}"
     if trait[0] in _OF_INPUTS and head[1:].isdigit():
         values = ",".join(KINDS[value]) if trait[0] == "k" else value
         stated = f"{_OF_INPUTS[trait[0]]} {head[1:]} {values}".rstrip()
         return stated if stated.split()[0] in CONDITIONS else None
-    if trait == "any" or not head.isidentifier():
+    if trait == "any":
+        return trait
+    if not head.isidentifier():
         return None
     return f"attribute-is {head} {value}" if value else f"attribute {head}"

@@ -8,7 +8,6 @@ from html import escape
 
 from irlint.schemas import official_versions
 from irlint.targets import operators, tables
-from irlint.targets.openvino_frontend import OTHER_DOMAINS
 from irlint.targets.runtimes import RUNTIMES
 from irlint.targets.tables import ranges, short
 
@@ -72,12 +71,11 @@ def _types(serving: Sequence[operators.Row]) -> str:
 
 def _front_end(domain: str, name: str) -> str:
     """The converters of OpenVINO's ONNX front end."""
-    versions = (
-        (OTHER_DOMAINS[domain],) if domain in OTHER_DOMAINS else official_versions(name, "") if not domain else ()
-    )
+    found = operators.rows("openvino", f"{domain}:{name}")
+    versions = official_versions(name, "") if not domain else (1,)
     rows = []
-    for since in versions:
-        having = tables.holds("openvino", f"onnx {domain}:{name} {since}")
+    for since in versions if found or not domain else ():
+        having = sum({each.releases for each in found if each.serves(since)})
         rows.append((str(since), _ranges("openvino", having)))
     heads = ("version", "releases with a converter in the ONNX front end")
     return _measured("openvino", "Converters were asked") + table(heads, rows) if rows else ""
