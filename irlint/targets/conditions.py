@@ -32,14 +32,15 @@ class Condition:
 
 @record
 class Stated:
-    """A condition with its arguments, as a row of a table states it."""
+    """A condition with its arguments, as a row of a table states it; behind ``!`` it has to be known not to hold."""
 
     condition: Condition
     arguments: tuple[str, ...]
+    negated: bool = False
 
-    def holds(self, use: Use) -> bool | None:
-        """Whether it holds for a node, None where that is not known."""
-        return self.condition.holds(use, *self.arguments)
+    def holds(self, use: Use) -> bool:
+        """Whether it is known to hold for a node."""
+        return self.condition.holds(use, *self.arguments) is (not self.negated)
 
     @property
     def text(self) -> str:
@@ -258,6 +259,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "returned": Condition(
         lambda use: use.returns and not use.graph, "an output that the graph returns", "return its tensors"),
     "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),
+    "fault": Condition(lambda use, code: code in use.faults, "the error {0} of the check", "correct the error"),
     "misread-axes": Condition(
         lambda use: _is_given(use, "1"), "axes as an input, which it passes over, so that it reduces every axis",
         "write the model at opset 17"),
@@ -278,7 +280,9 @@ CONDITIONS: Mapping[str, Condition] = {
 def stated(row: str) -> tuple[Stated, ...]:
     """The conditions of a row of a table."""
     parts = (each.split(" ") for each in row.split(" & "))
-    return tuple(Stated(CONDITIONS[name], tuple(arguments)) for name, *arguments in parts)
+    return tuple(
+        Stated(CONDITIONS[name.lstrip("!")], tuple(arguments), name.startswith("!")) for name, *arguments in parts
+    )
 
 
 def hold(conditions: Sequence[Stated], use: Use) -> bool:

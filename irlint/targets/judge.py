@@ -223,7 +223,7 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         if not refusing:
             continue
         releases &= ~refusing
-        text = " and ".join(stated.text for stated in each.conditions)
+        text = " and ".join(stated.text for stated in each.conditions if not stated.negated)
         help = each.conditions[0].help
         if each.is_certain:
             typed = any(stated.condition.of_types for stated in each.conditions)

@@ -16,9 +16,9 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
 * ``no-functions`` and ``no-empty-inputs``: the release refuses calls of functions of the model, and inputs of the
   model with a size of 0;
-* ``reads CODE``, ``reads DOMAIN:OP CODE`` and ``reads * CODE``: the release reads models with such an error of the
-  check, elsewhere, at a node of the operator, or at any node; ``rejects`` instead: every release refuses them. Of
-  errors about element types and about what a node has, the name of the family stands in place of the code.
+* ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at
+  nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family stands
+  in place of the code.
 
 To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release
 (``tests/make/targets.py`` calls it), add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format``

@@ -27,8 +27,9 @@ class Use:
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
     around them, and ``constants`` are the constants of the graphs around. It ``reads`` an input of its graph, and
-    ``returns`` an output of it. ``types`` are those of the values around the node, ``scope`` the attributes of the
-    function that it stands in, and ``certain`` is False in a branch that never runs.
+    ``returns`` an output of it; ``faults`` are the codes of its errors. ``types`` are those of the values around the
+    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never
+    runs.
     """
 
     node: Node
@@ -44,6 +45,7 @@ class Use:
     constants: Set[Value] = frozenset()
     reads: bool = False
     returns: bool = False
+    faults: Set[str] = frozenset()
 
 
 def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
@@ -89,6 +91,10 @@ class _Walk:
     def __init__(self, known: Known, opset: int | None = None) -> None:
         self.known = known
         self.opset = opset
+        self.faults: dict[Node, set[str]] = {}
+        for problem in known.problems:
+            if problem.node is not None and problem.is_error:
+                self.faults.setdefault(problem.node, set()).add(problem.fault.rule.code)
         self.format = known.format
         self.opsets = [known.model.opsets.get("", 0)]
         self.constants: set[Value] = set()
@@ -131,6 +137,7 @@ class _Walk:
                 constants=self.constants,
                 reads=not inputs_of.isdisjoint(node.inputs),
                 returns=not outputs_of.isdisjoint(node.outputs),
+                faults=self.faults.get(node, frozenset()),
             )
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)

@@ -97,23 +97,17 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
 
 def refuses(known: Known, runtime: str, problem: Problem) -> bool:
     """Whether all releases of a runtime refuse a model with such an error when they load it."""
-    every = (1 << len(tables.releases(record_of(known, runtime).table))) - 1
-    asked = "rejects", known, runtime, problem
-    return problem.fault.rule.is_refused(known.format.runtimes[runtime]) or _releases(*asked) == every
+    return problem.fault.rule.is_refused(known.format.runtimes[runtime])
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:
-    """The releases, as bits, of which it was measured that they load a model with such an error of the check."""
-    return _releases("reads", known, runtime, problem)
-
-
-def _releases(kind: str, known: Known, runtime: str, problem: Problem) -> int:
-    """The releases for which it was measured what they do with an error: at any operator, or at that of the node."""
+    """The releases, as bits, of which it was measured that they load models with such an error of the check: anywhere,
+    or at nodes of the operator; the conditions of the operator name the nodes that they refuse all the same."""
     rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
     if node is None or rule.family == "declarations":
-        return tables.holds(table, f"{kind} {rule.code}")
+        return tables.holds(table, f"reads {rule.code}")
     code = rule.family if rule.family in ("element-types", "operators") else rule.code
-    return tables.holds(table, f"{kind} {node.domain}:{node.op} {code}") | tables.holds(table, f"{kind} * {code}")
+    return tables.holds(table, f"reads {node.domain}:{node.op} {code}")
 
 
 def verdict(found: Iterable[Reason]) -> str:

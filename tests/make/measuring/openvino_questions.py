@@ -223,6 +223,7 @@ def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
     for name, nodes in groups.items():
         read = frozenset[str]().union(*(has for has, error, _ in nodes if not error))
         yield from (f"reads {name} {each}" for each in FAMILIES.values() if read)
+        yield from (f"reads {name} {each[2:]}" for each in read if each.startswith("e:"))
         for rule, found in _rules(name, nodes, doubtful):
             yield f"refuses {name} {rule}"
             print(f"  {name} {rule}: refused with {found} variants")
@@ -249,11 +250,12 @@ def _groups(answers: dict[str, str]) -> dict[str, list[tuple[Set[str], str, byte
 def _rules(
     name: str, nodes: list[tuple[Set[str], str, bytes]], doubtful: Set[str] = frozenset()
 ) -> Iterator[tuple[str, int]]:
-    """The rows of an operator, without those about errors of the check, each with how many nodes it explains."""
+    """The rows of an operator, each with how many nodes it explains."""
     pairs = [(has, error) for has, error, _ in nodes]
     for rule in openvino_rules.rules(Answers(pairs, _scalars(name), doubtful)):
-        stated = [condition(each) for each in rule if each[0] != "!" or each[1] not in "zmu"]
-        if not any(each.startswith("e:") for each in rule) and None not in stated:
+        of_errors = any(each.startswith("e:") for each in rule)
+        stated = [condition(each) for each in rule if of_errors or each[0] != "!" or each[1] not in "zmu"]
+        if None not in stated:
             count = sum(bool(error) and openvino_rules.fits(rule, has) for has, error in pairs)
             yield " & ".join(str(each) for each in stated), count
 

@@ -30,6 +30,8 @@ def condition(trait: str) -> str | None:
     head, _, value = trait.partition("=")
     if trait[0] in "<>":
         return f"opset-below {trait[1:]}" if trait[0] == "<" else f"opset-from {int(trait[1:]) + 1}"
+    if trait[0] == "!" and trait[1] in "zmu" and trait[2:].isdigit():
+        return f"!{condition(trait[1:])}"
     if trait[0] == "!":
         return f"input {trait[2:]}" if trait[1] == "n" and trait[2:].isdigit() else f"no-attribute {trait[1:]}"
     if trait[0] == "d" and trait[1:2].isdigit():
@@ -38,6 +40,8 @@ def condition(trait: str) -> str | None:
         values = ",".join(KINDS[value]) if trait[0] == "k" else value
         stated = f"{_OF_INPUTS[trait[0]]} {head[1:]} {values}".rstrip()
         return stated if stated.split()[0] in CONDITIONS else None
+    if trait.startswith("e:"):
+        return f"fault {trait[2:]}"
     if trait == "any":
         return trait
     if not head.isidentifier():
