@@ -38,6 +38,7 @@ def models() -> list[tuple[str, Any]]:
     for number, name in enumerate(NUMBERED_TYPES, 1):
         found.append((f"input {name}", _with_input(number)))
         found.append((f"initializer {name}", _with_initializer(name, number)))
+    found += ((fact, _inlined(fact)) for fact in INLINED)
     found += ((f"refuses {row}", _of_text(8, opset, graph)) for row, opset, graph in REFUSED)
     return found
 
@@ -50,6 +51,17 @@ REFUSED = (
     (":DFT attribute-is inverse 1 & attribute-is onesided 1", 17,
      "(float[1,5,2] x) => (y) { y = DFT <inverse = 1, onesided = 1> (x) }"),
 )  # fmt: skip
+
+
+#: Operators of ONNX Runtime's own that functions stand for where a kernel does not take the element type.
+INLINED = tuple(f"op com.microsoft:{op} 1 T=float64" for op in ("FastGelu", "QuickGelu"))
+
+
+def _inlined(fact: str) -> bytes:
+    op = fact.partition(":")[2].split(" ")[0]
+    text = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (double[4] x) => (double[4] y)'
+    model = onnx.parser.parse_model(f"{text} {{ y = com.microsoft.{op} (x) }}")
+    return bytes(model.SerializeToString())
 
 
 def _of_text(ir_version: int, opset: int, graph: str) -> bytes:
