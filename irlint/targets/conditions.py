@@ -175,6 +175,10 @@ def _branches_differ(use: Use) -> bool:
     return False
 
 
+def _returns_input(use: Use) -> bool:
+    return any(not set(body.outputs).isdisjoint(body.inputs) for _, body in use.node.bodies)
+
+
 def _takes_outer_values(use: Use) -> bool:
     """Whether a node of a body takes a value that is not constant, no input of the body, and not given in it."""
     for _, body in use.node.bodies:
@@ -248,6 +252,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "opset-from": Condition(
         lambda use, opset: _opset(use) >= int(opset), "opset {0} or later", "write the model at an earlier opset"),
     "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
+    "returns-input": Condition(
+        _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
     "outer-values": Condition(
         _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
     "returned": Condition(

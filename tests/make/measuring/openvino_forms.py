@@ -25,6 +25,8 @@ else_branch = e () => (b) { b = Identity (x) }> (c) }"""
 
 #: Facts that hold where a model is refused: the opset, and the graph.
 REFUSED = {
+    "refuses :Loop returns-input": (17, """(int64 n, bool c, float[2] a) => (float[2] y) { y = Loop (n, c, a)
+<body = b (int64 i, bool ci, float[2] ai) => (bool ci, float[2] ao) { ao = Add (ai, ai) }> }"""),
     "refuses :Scan outer-values": (17, """(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) {
 o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] c, float[2] d)
 { c = Add (a, e) d = Add (e, z) }> (i, x) }"""),
