@@ -114,13 +114,23 @@ def _is_not_as_long(use: Use, index: str, name: str) -> bool:
     return None not in (length, number) and length != number
 
 
-def _is_uneven(use: Use) -> bool:
-    """Whether a number of outputs does not divide the axis, where no sizes are given."""
+def _parts(use: Use) -> tuple[int, int] | None:
+    """The size that a Split divides, and the number of its parts, where no sizes are given; None where not known."""
     known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
     if known is None or known.shape is None or not parts or _is_given(use, "1"):
-        return False
+        return None
     size = known.shape[axis] if -len(known.shape) <= axis < len(known.shape) else None
-    return isinstance(size, int) and bool(size % parts)
+    return (size, parts) if isinstance(size, int) else None
+
+
+def _is_uneven(use: Use) -> bool:
+    found = _parts(use)
+    return found is not None and found[1] <= found[0] and bool(found[0] % found[1])
+
+
+def _has_more_parts(use: Use) -> bool:
+    found = _parts(use)
+    return found is not None and found[1] > found[0]
 
 
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
@@ -230,6 +240,7 @@ CONDITIONS: Mapping[str, Condition] = {
         "an input {0} without elements", "use another operator"),
     "not-as-long": Condition(
         _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
+    "more-parts": Condition(_has_more_parts, "more parts than elements", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(

@@ -39,6 +39,7 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 { y = DequantizeLinear <axis = 0, block_size = 2> (x, s) }"""),
     "refuses :GroupNormalization opset-from 21 & not-as-long 1 num_groups": (21, _GROUPS),
     "refuses :Split uneven": (18, "(float[5] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }"),
+    "refuses :Split more-parts": (18, "(float[2] x) => (a, b, c) { a, b, c = Split <num_outputs = 3> (x) }"),
     "refuses :Reshape empty 1": (14, "(float[1,1] x) => (y) <int64[0] s = {}> { y = Reshape (x, s) }"),
     "doubts :Shape misread-part": (15, """(float[2,3,4] x, float[2] z) => (float[2] y)
 { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"""),
