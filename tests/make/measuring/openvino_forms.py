@@ -30,6 +30,10 @@ REFUSED = {
     "refuses :Scan outer-values": (17, """(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) {
 o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] c, float[2] d)
 { c = Add (a, e) d = Add (e, z) }> (i, x) }"""),
+    "refuses :STFT not-static 0 & rank 0 3": (17, """(float[N,128,1] x, float[16] w) => (float[N,15,9,2] y)
+<int64 s = {8}> { y = STFT (x, s, w) }"""),
+    "refuses :STFT not-constant 1": (17, """(float[1,128,1] x, int64 s, float[16] w) => (float[1,15,9,2] y)
+{ y = STFT (x, s, w) }"""),
     "refuses :SequenceConstruct returned": (17, "(float[2,3] x) => (seq(float[2,3]) y) { y = SequenceConstruct (x) }"),
     "refuses :SequenceInsert returned": (17, """(float[2,3] x) => (seq(float[2,3]) y)
 { s = SequenceEmpty () y = SequenceInsert (s, x) }"""),
