@@ -176,6 +176,8 @@ DISPUTED = (
      "(int64 i, bool ci, float[2] ai) => (bool ci, float[2] ao) { ao = Add (ai, ai) }> }"),
     ("openvino", 17, "(float[N,128,1] x, float[16] w) => (float[N,15,9,2] y) <int64 s = {8}> { y = STFT (x, s, w) }"),
     ("openvino", 17, "(float[N,128] x, float[16] w) => (float[N,15,9,2] y) <int64 s = {8}> { y = STFT (x, s, w) }"),
+    ("openvino", 17, "(float[N,128] x, float[16] w) => (float[N,15,9,2] y) <int64 s = {8}, int64 l = {16}> "
+     "{ y = STFT (x, s, w, l) }"),
     ("openvino", 17, "(float[1,128,1] x) => (float[1,15,9,2] y) <int64 s = {8}, int64 l = {16}> "
      '{ y = STFT (x, s, "", l) }'),
     ("openvino", 21, "(uint8[4,2,2] x, float[2,2,2] s) => (float[4,2,2] y) "

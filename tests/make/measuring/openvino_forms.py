@@ -32,6 +32,10 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 { c = Add (a, e) d = Add (e, z) }> (i, x) }"""),
     "refuses :STFT not-static 0 & rank 0 3": (17, """(float[N,128,1] x, float[16] w) => (float[N,15,9,2] y)
 <int64 s = {8}> { y = STFT (x, s, w) }"""),
+    "refuses :STFT not-static 0 & no-input 2": (17, """(float[N,128] x) => (float[N,15,9,2] y)
+<int64 s = {8}, int64 l = {16}> { y = STFT (x, s, "", l) }"""),
+    "refuses :STFT not-static 0 & no-input 3": (17, """(float[N,128] x, float[16] w) => (float[N,15,9,2] y)
+<int64 s = {8}> { y = STFT (x, s, w) }"""),
     "refuses :STFT not-constant 1": (17, """(float[1,128,1] x, int64 s, float[16] w) => (float[1,15,9,2] y)
 { y = STFT (x, s, w) }"""),
     "refuses :SequenceConstruct returned": (17, "(float[2,3] x) => (seq(float[2,3]) y) { y = SequenceConstruct (x) }"),
