@@ -58,7 +58,8 @@ def is_custom(runtime: Runtime, use: Use) -> bool:
         op = use.node.op.lower()
         return not use.version.startswith("opset") or op not in {each.lower() for each in OPENVINO}
     if use.node.domain in OFFICIAL_DOMAINS:
-        return not official_versions(use.node.op, use.node.domain) and not rows(runtime.table, name(use))
+        is_known = rows(runtime.table, name(use)) or tables.holds(runtime.table, f"lacks {name(use)}")
+        return runtime.is_measured and not official_versions(use.node.op, use.node.domain) and not is_known
     return use.node.domain not in runtime.domains
 
 
