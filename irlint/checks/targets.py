@@ -14,7 +14,8 @@ from irlint.model import Problem
 from irlint.records import replaced
 from irlint.targets import tables
 from irlint.targets.objections import TARGET_NOT_KNOWN
-from irlint.targets.verdicts import Target, grouped, judge, reasons, short, target, too_old
+from irlint.targets.tables import short
+from irlint.targets.verdicts import Target, grouped, reasons, record_of, target, too_old
 
 #: The label of the newest release, for a target without a release.
 _OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL)
@@ -49,7 +50,7 @@ def _targeted(problem: Problem) -> Problem:
 def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator[Problem]:
     columns = sum({1 << each.column for each in asked if each.column is not None})
     found = reasons(known, runtime, columns) if columns else []
-    severity = None if judge(known, runtime).MEASURED else Severity.WARNING
+    severity = None if record_of(known, runtime).is_measured else Severity.WARNING
     for each in asked:
         if each.column is None:
             yield Problem(too_old(each), target=each.label)

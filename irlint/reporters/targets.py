@@ -144,7 +144,7 @@ def _holders(reason: Shared, runtimes: dict[str, Entries]) -> str:
 def advice(stamp: dict[str, Any]) -> str:
     """``save with opset 17 and IR version 8: runs on onnxruntime 1.15 to 1.32``."""
     from irlint.targets import tables
-    from irlint.targets.verdicts import short
+    from irlint.targets.tables import short
 
     parts = []
     for name, running in by_runtime({"targets": stamp["runs"]}).items():

@@ -13,21 +13,20 @@ from irlint.model import Problem
 from irlint.run.listing import worked_out
 from irlint.schemas import openvino_cpu
 from irlint.targets import tables
-from irlint.targets.objections import TARGET_NOT_KNOWN
+from irlint.targets.objections import TARGET_NOT_KNOWN, Reason
 from irlint.targets.restamping import Stamp, lowest, restamped, stamps
+from irlint.targets.tables import short
 from irlint.targets.verdicts import (
     REFUSED,
     RUNS,
     UNKNOWN,
-    Reason,
     Target,
     grouped,
-    judge,
     message,
     passes,
     reasons,
+    record_of,
     refuses,
-    short,
     target,
     too_old,
     verdict,
@@ -134,8 +133,7 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
     found = reasons(known, runtime)
     of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
     broken = any(refuses(known, runtime, each) for each in wrong)
-    module = judge(known, runtime)
-    stage = {"stage": module.STAGE} if module.MEASURED else {}
+    stage = record_of(known, runtime).stage
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         outcome = verdict(mine)
@@ -148,7 +146,7 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
         yield {
             "name": runtime,
             "release": short(release),
-            **stage,
+            **({"stage": stage} if stage else {}),
             "verdict": outcome,
             "reasons": [] if outcome == RUNS else listed,
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
 from irlint.records import record
+from irlint.targets.uses import Use
 
 IR_VERSION_NOT_IN_RELEASE = Rule(
     "IRL811",
@@ -78,3 +79,17 @@ class Objection:
     def is_certain(self) -> bool:
         """Whether the release refuses the model for it."""
         return self.rule is not TARGET_NOT_KNOWN
+
+
+@record
+class Reason:
+    """An objection of the releases given as bits; ``use`` are the nodes that it is about, None for the whole model."""
+
+    releases: int
+    objection: Objection
+    use: Use | None = None
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it is about, 0 for the whole model."""
+        return 0 if self.use is None else self.use.nodes

@@ -86,7 +86,7 @@ def _opset(known: Known, imported: int) -> int:
     """The lowest opset; that of the model where a function of it has another one."""
     if any(function.opsets.get("", imported) != imported for function in known.model.functions.values()):
         return imported
-    found = [use for use in uses(known, _apart) if use.node.domain == ""]
+    found = [use for use in uses(known, lambda use: _apart(use.node)) if use.node.domain == ""]
     lowest = LOWEST_OPSET
     for use in found:
         lowest = max(lowest, _opset_of(use, imported, lowest))

@@ -8,7 +8,11 @@ in the order of the lines.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cache
+
+#: All releases of a runtime, in words.
+EVERY = "every release that was measured"
 
 
 @cache
@@ -52,3 +56,39 @@ def greatest(runtime: str, start: str) -> tuple[int, ...]:
     found = facts(runtime, start)
     count = len(releases(runtime))
     return tuple(max((int(rest) for rest, mask in found if mask >> at & 1), default=0) for at in range(count))
+
+
+def short(release: str) -> str:
+    """A release by its first two numbers, which a table has once."""
+    return ".".join(release.split(".")[:2])
+
+
+def spans(runtime: str, mask: int) -> str:
+    """Releases, given as bits, in words with the verb: ``1.18 and later have``, ``1.16 to 1.20 have``, ``1.19 has``."""
+    text = ranges(runtime, mask)
+    return f"{text} {'has' if text == EVERY or ' ' not in text else 'have'}"
+
+
+def ranges(runtime: str, mask: int) -> str:
+    """Releases, given as bits, in words: ``1.18 and later``, ``1.16 to 1.20, 1.22``."""
+    names = [short(release) for release in releases(runtime)]
+    if mask == (1 << len(names)) - 1:
+        return EVERY
+    parts: list[str] = []
+    for first, last in _runs(mask, len(names)):
+        if last == len(names) - 1 and first < last:
+            parts.append(f"{names[first]} and later")
+        else:
+            parts.append(names[first] if first == last else f"{names[first]} to {names[last]}")
+    return ", ".join(parts)
+
+
+def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
+    """The first and the last of each run of bits."""
+    first = None
+    for at in range(count + 1):
+        if at < count and mask >> at & 1:
+            first = at if first is None else first
+        elif first is not None:
+            yield first, at - 1
+            first = None

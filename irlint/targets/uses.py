@@ -26,10 +26,10 @@ class Use:
     and outputs.
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
-    around them, ``constants`` are the constants of the graphs around, and ``spans`` is True where it takes an input of
-    its graph and gives an output. ``types`` are those of the values around the node, ``scope`` the attributes of the
-    function that it stands in, and ``certain`` is False in a branch that never runs, which a runtime may take away
-    before it looks for kernels.
+    around them, and ``constants`` are the constants of the graphs around. It ``reads`` an input of its graph, and
+    ``returns`` an output of it; ``faults`` are the codes of its errors. ``types`` are those of the values around the
+    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never
+    runs.
     """
 
     node: Node
@@ -43,10 +43,12 @@ class Use:
     nodes: int = 1
     opset: int = 0
     constants: Set[Value] = frozenset()
-    spans: bool = False
+    reads: bool = False
+    returns: bool = False
+    faults: Set[str] = frozenset()
 
 
-def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int | None = None) -> list[Use]:
+def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
     """The uses of a model, in the order in which their first nodes come; nodes that no runtime creates are left out.
 
     ``apart`` gives what else distinguishes nodes of one operator, ``opset`` stands for that of the nodes of ai.onnx.
@@ -55,8 +57,17 @@ def uses(known: Known, apart: Callable[[Node], object] | None = None, opset: int
     if known.model.graph is not None:
         for use in _Walk(known, opset).graph(known.model.graph, known.types, NOTHING, certain=True, depth=0):
             node = use.node
-            more = apart(node) if apart is not None else None
-            key = (node.domain, node.op, use.version, use.inputs, use.outputs, use.certain, use.spans, more)
+            more = apart(use) if apart is not None else None
+            key = (
+                node.domain,
+                node.op,
+                use.version,
+                use.inputs,
+                use.outputs,
+                use.certain,
+                use.reads and use.returns,
+                more,
+            )
             found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
 
@@ -80,6 +91,10 @@ class _Walk:
     def __init__(self, known: Known, opset: int | None = None) -> None:
         self.known = known
         self.opset = opset
+        self.faults: dict[Node, set[str]] = {}
+        for problem in known.problems:
+            if problem.node is not None and problem.is_error:
+                self.faults.setdefault(problem.node, set()).add(problem.fault.rule.code)
         self.format = known.format
         self.opsets = [known.model.opsets.get("", 0)]
         self.constants: set[Value] = set()
@@ -96,6 +111,7 @@ class _Walk:
     ) -> Iterator[Use]:
         alive = live(graph, self.format.keeps_alive) if self.format.keeps_alive else None
         self.constants.update(graph.constants)
+        inputs_of, outputs_of = set(graph.inputs), set(graph.outputs)
         for node in graph.nodes:
             if node.op == self.format.constant_node:
                 self.constants.update(value for value in node.outputs if value is not None)
@@ -119,7 +135,9 @@ class _Walk:
                 certain,
                 opset=self.opsets[-1] if self.opset is None else self.opset,
                 constants=self.constants,
-                spans=not set(node.inputs).isdisjoint(graph.inputs) and not set(node.outputs).isdisjoint(graph.outputs),
+                reads=not inputs_of.isdisjoint(node.inputs),
+                returns=not outputs_of.isdisjoint(node.outputs),
+                faults=self.faults.get(node, frozenset()),
             )
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)

@@ -4,40 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
 
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
-from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.model.formats import FORMATS
-from irlint.records import NOTHING, record
+from irlint.records import record
 from irlint.schemas import OFFICIAL_DOMAINS, official
-from irlint.targets import tables
-from irlint.targets.objections import TARGET_NOT_KNOWN, Objection
+from irlint.targets import judge, tables
+from irlint.targets.objections import TARGET_NOT_KNOWN, Reason
+from irlint.targets.runtimes import RUNTIMES as RECORDS
+from irlint.targets.runtimes import Runtime
+from irlint.targets.tables import short
 from irlint.targets.uses import Use
 
 #: Every runtime that there is a table of, in the order of reports.
 RUNTIMES = tuple(dict.fromkeys(name for form in FORMATS for name in form.runtimes))
 
 RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
-
-#: All releases of a runtime, in words.
-EVERY = "every release that was measured"
-
-
-@record
-class Reason:
-    """An objection of the releases given as bits; ``use`` are the nodes that it is about, None for the whole model."""
-
-    releases: int
-    objection: Objection
-    use: Use | None = None
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes it is about, 0 for the whole model."""
-        return 0 if self.use is None else self.use.nodes
 
 
 @record
@@ -54,11 +38,6 @@ class Target:
     def label(self) -> str:
         """``onnxruntime@1.17``."""
         return f"{self.runtime}@{self.release}"
-
-
-def short(release: str) -> str:
-    """A release by its first two numbers, which a table has once."""
-    return ".".join(release.split(".")[:2])
 
 
 @cache
@@ -100,9 +79,9 @@ def too_old(asked: Target) -> Fault:
     return TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself")
 
 
-def judge(known: Known, runtime: str) -> Any:
-    """The module that judges models of a format for a runtime."""
-    return import_module(f"irlint.targets.{known.format.runtimes[runtime]}")
+def record_of(known: Known, runtime: str) -> Runtime:
+    """What holds for every release of a runtime that loads models of this format."""
+    return RECORDS[known.format.runtimes[runtime]]
 
 
 def reasons(known: Known, runtime: str, releases: int | None = None, opset: int | None = None) -> list[Reason]:
@@ -111,21 +90,24 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
     if known.model.graph is None:
         return []
     every = (1 << len(tables.releases(runtime))) - 1
-    found = judge(known, runtime).reasons(known, every if releases is None else releases, opset)
+    asked = every if releases is None else releases
+    found = judge.reasons(known, record_of(known, runtime), asked, opset)
     return [each for each in found if each.releases]
 
 
 def refuses(known: Known, runtime: str, problem: Problem) -> bool:
     """Whether all releases of a runtime refuse a model with such an error when they load it."""
-    rule, node = problem.fault.rule, problem.node
-    at = vars(judge(known, runtime)).get("REFUSED_AT", NOTHING).get(rule, ())
-    return rule.is_refused(known.format.runtimes[runtime]) or (node is not None and node.op in at)
+    return problem.fault.rule.is_refused(known.format.runtimes[runtime])
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:
-    """The releases, as bits, of which it was measured that they load a model with such an error of the check."""
-    asked = vars(judge(known, runtime)).get("passes")
-    return asked(known, problem) if asked is not None else 0
+    """The releases, as bits, of which it was measured that they load models with such an error of the check: anywhere,
+    or at nodes of the operator; the conditions of the operator name the nodes that they refuse all the same."""
+    rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
+    if node is None or rule.family == "declarations":
+        return tables.holds(table, f"reads {rule.code}")
+    code = rule.family if rule.family in ("element-types", "operators") else rule.code
+    return tables.holds(table, f"reads {node.domain}:{node.op} {code}")
 
 
 def verdict(found: Iterable[Reason]) -> str:
@@ -147,37 +129,6 @@ def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
         first, count = groups.get(key, (each, 0))
         groups[key] = first, count + each.nodes
     yield from sorted(groups.values(), key=lambda pair: pair[0].objection.rule is TARGET_NOT_KNOWN)
-
-
-def spans(runtime: str, mask: int) -> str:
-    """Releases, given as bits, in words with the verb: ``1.18 and later have``, ``1.16 to 1.20 have``, ``1.19 has``."""
-    text = ranges(runtime, mask)
-    return f"{text} {'has' if text == EVERY or ' ' not in text else 'have'}"
-
-
-def ranges(runtime: str, mask: int) -> str:
-    """Releases, given as bits, in words: ``1.18 and later``, ``1.16 to 1.20, 1.22``."""
-    names = [short(release) for release in tables.releases(runtime)]
-    if mask == (1 << len(names)) - 1:
-        return EVERY
-    parts: list[str] = []
-    for first, last in _runs(mask, len(names)):
-        if last == len(names) - 1 and first < last:
-            parts.append(f"{names[first]} and later")
-        else:
-            parts.append(names[first] if first == last else f"{names[first]} to {names[last]}")
-    return ", ".join(parts)
-
-
-def _runs(mask: int, count: int) -> Iterator[tuple[int, int]]:
-    """The first and the last of each run of bits."""
-    first = None
-    for at in range(count + 1):
-        if at < count and mask >> at & 1:
-            first = at if first is None else first
-        elif first is not None:
-            yield first, at - 1
-            first = None
 
 
 def operator(use: Use) -> str:

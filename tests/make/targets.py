@@ -88,7 +88,17 @@ def installed(runtime: str, version: str, folder: Path) -> list[Path]:
     if tuple(_numbers(version)[:2]) <= NEEDS_NUMPY_1.get(runtime, ()):
         wanted["numpy"] = ["numpy<2"]
     for name, packages in wanted.items():
-        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder / name, *packages]
+        command: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--target",
+            folder / name,
+            *packages,
+        ]
         subprocess.run(command, check=True)
     return [folder / name for name in wanted]
 
@@ -119,9 +129,14 @@ def measure(entry: str) -> None:
         if runtime == "openvino":
             asked_next = openvino_questions.more(found["answers"])
             found["answers"] |= answered(runtime, paths, asked_next)["answers"]
+            found["answers"] |= answered(runtime, paths, openvino_questions.again(found["answers"]))["answers"]
     if not found.get("kernels", True):
         raise SystemExit(f"{entry}: the wheel does not list its kernels, as none before 1.16 does")
     release = ".".join(found["version"].split("-")[0].split(".")[:3])
+    if runtime == "openvino":
+        of_ir = Table("openvino-ir")
+        of_ir.add(release, openvino_questions.facts_of_ir(found))
+        of_ir.write()
     table = Table(runtime)
     table.add(release, questions.facts(found))
     table.write()

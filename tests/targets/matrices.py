@@ -11,7 +11,8 @@ from irlint.inference.walk import inferred
 from irlint.parsers import onnx as onnx_parser
 from irlint.parsers import openvino as ir_parser
 from irlint.targets import tables
-from irlint.targets.verdicts import message, reasons, short, verdict
+from irlint.targets.tables import short
+from irlint.targets.verdicts import message, reasons, verdict
 
 FLOATS = "(float[2,3] x) => (float[2,3] y)"
 

@@ -34,7 +34,7 @@ def test_the_operations_of_an_opset_come_over_several_releases() -> None:
     rows = matrix(ir('type="Relu" version="opset15">'), RUNTIME)
     assert rows["2024.4"] == (
         REFUSED,
-        ["Relu (opset15): not in opset15 of the release; 2024.5 and later have it there"],
+        ["Relu (opset15): no operation of this name in that opset; 2024.5 and later have one"],
     )
     assert rows["2024.5"] == (RUNS, [])
     assert {outcome for outcome, _ in matrix(ir('type="ReLU" version="opset1">'), RUNTIME).values()} == {RUNS}

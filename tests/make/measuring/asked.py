@@ -12,6 +12,7 @@ import os
 import pickle
 import resource
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -64,9 +65,15 @@ def of_openvino() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
     if not hasattr(openvino, "Core"):
         import openvino.runtime as openvino
     core = openvino.Core()
+    file = os.path.join(tempfile.mkdtemp(), "model.onnx")
 
     def ask(model: Any) -> str:
+        """An ONNX model is read from a file, as users do: bytes of it go through another reader."""
         given = model if isinstance(model, tuple) else (model,)
+        if not given[0].startswith(b"<"):
+            with open(file, "wb") as opened:
+                opened.write(given[0])
+            given = (file,)
         try:
             core.read_model(*given)
         except Exception as error:

@@ -38,14 +38,30 @@ def models() -> list[tuple[str, Any]]:
     for number, name in enumerate(NUMBERED_TYPES, 1):
         found.append((f"input {name}", _with_input(number)))
         found.append((f"initializer {name}", _with_initializer(name, number)))
-    found.append(("form layout-1", _of_text(7, 14, _BATCHWISE)))
-    found.append(("form onesided-inverse", _of_text(8, 17, _IRFFT)))
+    found += ((fact, _inlined(fact)) for fact in INLINED)
+    found += ((f"refuses {row}", _of_text(8, opset, graph)) for row, opset, graph in REFUSED)
     return found
 
 
-_BATCHWISE = """(float[1,3,2] x, float[1,4,2] w, float[1,4,4] r) => (float[1,3,1,4] y)
-{ y = RNN <layout = 1, hidden_size = 4> (x, w, r) }"""
-_IRFFT = """(float[1,5,2] x) => (float[1,8,1] y) { y = DFT <inverse = 1, onesided = 1> (x) }"""
+#: Conditions under which releases may refuse an operator though they have its kernel: an opset, and a graph for which
+#: they hold.
+REFUSED = (
+    *((f":{op} attribute-is layout 1", 14, f"""(float[1,3,2] x, float[1,{gates * 4},2] w, float[1,{gates * 4},4] r)
+=> (y) {{ y = {op} <layout = 1, hidden_size = 4> (x, w, r) }}""") for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))),
+    (":DFT attribute-is inverse 1 & attribute-is onesided 1", 17,
+     "(float[1,5,2] x) => (y) { y = DFT <inverse = 1, onesided = 1> (x) }"),
+)  # fmt: skip
+
+
+#: Operators of ONNX Runtime's own that functions stand for where a kernel does not take the element type.
+INLINED = tuple(f"op com.microsoft:{op} 1 T=float64" for op in ("FastGelu", "QuickGelu"))
+
+
+def _inlined(fact: str) -> bytes:
+    op = fact.partition(":")[2].split(" ")[0]
+    text = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (double[4] x) => (double[4] y)'
+    model = onnx.parser.parse_model(f"{text} {{ y = com.microsoft.{op} (x) }}")
+    return bytes(model.SerializeToString())
 
 
 def _of_text(ir_version: int, opset: int, graph: str) -> bytes:
@@ -89,13 +105,19 @@ def _with_initializer(name: str, number: int) -> bytes:
 
 
 def facts(found: dict[str, Any]) -> Iterator[str]:
-    """The facts that hold for a release."""
-    yield from (fact for fact, error in found["answers"].items() if not error)
+    """The facts that hold for a release; it reads every opset up to the greatest that it takes."""
+    taken = [fact for fact, error in found["answers"].items() if not error]
+    yield from (fact for fact in taken if not fact.startswith(("opset ", "refuses ")))
+    yield from (fact for fact in found["answers"] if fact.startswith("refuses ") and fact not in taken)
+    yield "doubts :StringNormalizer locale"
+    for domain in NEWEST_OPSETS:
+        yield from (f"opset {domain} {each}" for each in range(1, _greatest(taken, f"opset {domain} ") + 1))
     for domain, op, since, until, constraints in found["kernels"]:
         types = " ".join(
             f"{name}={';'.join(sorted(map(type_name, each)))}" for name, each in sorted(constraints.items())
         )
-        yield f"kernel {domain}:{op} {since} {until if until < 1 << 30 else '-'} {types}".rstrip()
+        versions = f"{since}-{until}" if since < until < 1 << 30 else str(since)
+        yield f"op {domain}:{op} {versions} {types}".rstrip()
     for domain, op, since, deprecated, attributes, counts in found["schemas"]:
         yield f"schema {domain}:{op} {since} {int(deprecated)}"
         if domain not in ("", "ai.onnx.ml"):

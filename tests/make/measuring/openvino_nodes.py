@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import warnings
 from collections.abc import Iterator, Set
@@ -16,14 +17,11 @@ import onnx
 from irlint.fixes.explaining import every_problem
 from irlint.inference.walk import inferred
 from irlint.parsers.onnx import read
-from irlint.records import replaced
 from irlint.schemas import official_versions
-from irlint.targets.openvino_nodes import errors
-from irlint.targets.openvino_readings import lifted
-from irlint.targets.openvino_traits import traits
 from irlint.targets.uses import uses
 
 from .openvino_variants import copied, variants
+from .traits import traits
 
 TESTS = Path(__file__).resolve().parents[2]
 
@@ -41,6 +39,11 @@ def nodes() -> list[tuple[str, bytes, bytes]]:
         node = model.graph.node[-1]
         found.setdefault(_bare(model), (f"{node.domain}:{node.op_type}", b"" if base is None else _bare(base)))
     return [(name, data, base) for data, (name, base) in found.items()]
+
+
+def digest(data: bytes) -> str:
+    """A short name of a model."""
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _is_sound(model: onnx.ModelProto) -> bool:
@@ -62,16 +65,18 @@ def _bare(model: onnx.ModelProto) -> bytes:
 @cache
 def traits_of_nodes() -> list[tuple[str, Set[str]]]:
     """The operators of these models, and the traits of their nodes."""
-    found = []
-    for name, data, _ in nodes():
-        known, written = lifted(inferred(read("m.onnx", data)))
-        assert known.model.graph is not None
-        node = known.model.graph.nodes[-1]
-        use = next(each for each in uses(known) if each.node is node)
-        use = replaced(use, version=written.get(node, node).version)
-        versions = official_versions(node.op, "")[1:] if not node.domain else ()
-        found.append((name, traits(use, versions, errors(known).get(node, ()))))
-    return found
+    return [(name, traits_of(data)) for name, data, _ in nodes()]
+
+
+def traits_of(data: bytes) -> Set[str]:
+    """The traits of the last node of a model."""
+    known = inferred(read("m.onnx", data))
+    assert known.model.graph is not None
+    node = known.model.graph.nodes[-1]
+    use = next(each for each in uses(known) if each.node is node)
+    codes = {each.fault.rule.code for each in known.problems if each.node is node and each.is_error}
+    versions = official_versions(node.op, "")[1:] if not node.domain else ()
+    return traits(use, versions, codes)
 
 
 @cache

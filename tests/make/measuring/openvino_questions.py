@@ -13,8 +13,9 @@ from onnx import TensorProto, helper
 from irlint.ops import index
 from irlint.schemas import official, official_names, official_versions
 
-from . import openvino_forms, openvino_nodes, openvino_rules
+from . import harmless, openvino_forms, openvino_nodes, openvino_rules
 from .openvino_rules import Answers
+from .stating import condition
 
 #: Operators that have no trait but their presence: their bodies count.
 WITH_BODIES = (":If", ":Loop", ":Scan", ":SequenceMap")
@@ -99,26 +100,34 @@ ABSENT = re.compile(
 ZERO_SIZE = "has zero dimension which is not allowed"
 
 
+#: What becomes an Interpolate of float64.
+RESIZE = """<ir_version: 8, opset_import: ["" : 13]> g (double[1,1,4,4] x) => (double[1,1,8,8] y)
+<float[4] s = {1, 1, 2, 2}> { y = Resize (x, , s) }"""
+
+
 def models() -> list[tuple[str, Any]]:
     """Models by what they ask."""
     found: list[tuple[str, Any]] = []
     for version in range(1, NEWEST_IR + 1):
-        found.append((f"ir-version {version}", (_ir("Relu", "opset1", version=version), b"")))
-    found.append(("ir-form zero-size", (_ir("Relu", "opset1").replace(b'shape="2,3"', b'shape="0,3"'), b"")))
+        found.append((f"ir {version}", (_ir("Relu", "opset1", version=version), b"")))
+    empty = _ir("Relu", "opset1").replace(b'shape="2,3"', b'shape="0,3"')
+    found.append(("refuses opset1:parameter gives-zero-size 0", (empty, b"")))
+    resize = onnx.parser.parse_model(RESIZE).SerializeToString()
+    found += [(f"refuses opset{opset}:interpolate type 0 float64", (resize, b"")) for opset in (1, 4, 11)]
     for name in TYPES:
         found.append((f"type {name}", (_ir("ShapeOf", "opset1", element_type=name), b"")))
     for op in sorted(index.OPENVINO):
         for opset in range(1, NEWEST_OPSET + 1):
-            found.append((f"ir {op.lower()} opset{opset}", (_ir(op, f"opset{opset}"), b"")))
+            found.append((f"op opset{opset}:{op.lower()} *", (_ir(op, f"opset{opset}"), b"")))
     found += openvino_forms.models()
     for domain, version in DOMAINS.items():
         for op in sorted({*official_names(domain), *OWN.get(domain, ())}):
             if domain:
-                found.append((f"onnx {domain}:{op} {version}", (_onnx(op, domain, {"": 17, domain: version}), b"")))
+                found.append((f"op {domain}:{op} *", (_onnx(op, domain, {"": 17, domain: version}), b"")))
                 continue
             versions = official_versions(op, "")
             for opset in (*versions, versions[0] - 1) if versions[0] > 1 else versions:
-                found.append((f"onnx :{op} {opset}", (_onnx(op, "", {"": opset}), b"")))
+                found.append((f"op :{op} {opset}", (_onnx(op, "", {"": opset}), b"")))
     return found
 
 
@@ -152,49 +161,120 @@ def _onnx(op: str, domain: str, opsets: dict[str, int | None], ir_version: int =
 
 def more(answers: dict[str, str]) -> list[tuple[str, Any]]:
     """What is asked next: nodes of the operators that the release has a converter of, and graphs."""
-    has = {fact.split()[1] for fact, error in answers.items() if fact.startswith("onnx ") and not ABSENT.search(error)}
+    has = {fact.split()[1] for fact, error in answers.items() if fact.startswith("op ") and not ABSENT.search(error)}
     nodes = [(f"node {at}", (data, b"")) for at, (name, data, _) in enumerate(openvino_nodes.nodes()) if name in has]
     return nodes + [(f"graph {at}", (data, b"")) for at, data in enumerate(openvino_nodes.graphs())]
 
 
-def facts(found: dict[str, Any]) -> Iterator[str]:
-    """The facts that hold for a release: what is read, what operations there are whatever else is wrong with the layer,
-    and which nodes of an operator are refused."""
-    answers = {key: error for key, error in found["answers"].items() if not key.startswith(("node ", "graph "))}
-    for fact, error in answers.items():
-        asks_for_operator = fact.startswith(("ir ", "onnx "))
-        if (
-            not error
-            or (asks_for_operator and error != "the engine died" and not ABSENT.search(error))
-            or (asks_for_operator and error == "the engine died")
-        ):
+#: Element types that IRs name otherwise.
+_NAMES = {
+    "boolean": "bool",
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+    "f8e8m0": "float8_e8m0",
+    "f4e2m1": "float4_e2m1",
+    "f6e2m3": "float6_e2m3",
+    "f6e3m2": "float6_e3m2",
+}
+
+#: How a table names the families of rules of which one answer is about every breach: of types, and of what a node has.
+FAMILIES = {"4": "element-types", "5": "operators"}
+
+
+def facts_of_ir(found: dict[str, Any]) -> Iterator[str]:
+    """The facts about IRs that hold for a release: an operation is there whatever else is wrong with the layer."""
+    for fact, error in found["answers"].items():
+        kind, *rest = fact.split(" ")
+        if kind == "op" and rest[0].startswith("opset") and not (error and ABSENT.search(error)):
             yield fact
-    yield from _of_nodes(found["answers"])
-    yield from _of_graphs(found["answers"])
+        elif kind == "type" and not error:
+            spelled = re.sub(r"^u(?=\d)", "uint", re.sub(r"^i(?=\d)", "int", rest[0]))
+            yield f"value {_NAMES.get(rest[0], spelled)}"
+        elif (kind == "ir" and not error) or (fact.startswith("refuses opset") and error):
+            yield fact
+
+
+def facts(found: dict[str, Any]) -> Iterator[str]:
+    """The facts about ONNX models that hold for a release: element types, converters, and what is refused."""
+    answers = found["answers"]
+    for fact, error in answers.items():
+        kind, *rest = fact.split(" ")
+        if kind == "op" and ":" in rest[0] and not rest[0].startswith("opset") and not (error and ABSENT.search(error)):
+            yield fact
+        elif kind == "value" and not error:
+            yield from (f"{place} {rest[0]}" for place in ("input", "initializer", "value"))
+        elif (fact in openvino_forms.REFUSED and error) or (fact in openvino_forms.READ and not error):
+            yield fact
+    if not answers["passes-over dead node"]:
+        yield "passes-over dead operator"
+    yield from _of_nodes(answers)
+    yield from _of_graphs(answers)
 
 
 def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
-    """By which traits the nodes of an operator are refused, and which are read though the check calls them wrong."""
-    groups: dict[str, list[tuple[Set[str], str]]] = {}
+    """Under which conditions the nodes of an operator are refused, and which are read though the check calls them
+    wrong; a row of which one harmless variant is read is none."""
+    groups = _groups(answers)
+    doubtful = _doubtful([(has, error) for nodes in groups.values() for has, error, _ in nodes])
+    for name, nodes in groups.items():
+        read = frozenset[str]().union(*(has for has, error, _ in nodes if not error))
+        yield from (f"reads {name} {each}" for each in FAMILIES.values() if read)
+        yield from (f"reads {name} {each[2:]}" for each in read if each.startswith("e:"))
+        for rule, found in _rules(name, nodes, doubtful):
+            yield f"refuses {name} {rule}"
+            print(f"  {name} {rule}: refused with {found} variants")
+
+
+def _groups(answers: dict[str, str]) -> dict[str, list[tuple[Set[str], str, bytes]]]:
+    """By operator the nodes that a release has a converter for: their traits, the error, and the model."""
+    groups: dict[str, list[tuple[Set[str], str, bytes]]] = {}
     listed = openvino_nodes.nodes()
     errors = {data: answers.get(f"node {at}") for at, (_, data, _) in enumerate(listed)}
     for (name, has), (_, data, base) in zip(openvino_nodes.traits_of_nodes(), listed):
         error = errors[data]
         if error and openvino_rules.normalized(errors.get(base) or "") == openvino_rules.normalized(error):
             continue
-        if error is None or _is_absent(name, error) or ZERO_SIZE in error:
-            continue
-        groups.setdefault(name, []).append((has, error))
-    doubtful = _doubtful([each for nodes in groups.values() for each in nodes])
+        if error is not None and not _is_absent(name, error) and ZERO_SIZE not in error and name not in WITH_BODIES:
+            groups.setdefault(name, []).append((has, error, data))
+    for name, data in {(each[0], each[1]): None for each in _asked_again(groups)}:
+        error = answers.get(f"again {name} {openvino_nodes.digest(data)}")
+        if error is not None:
+            groups[name].append((openvino_nodes.traits_of(data), error, data))
+    return groups
+
+
+def _rules(
+    name: str, nodes: list[tuple[Set[str], str, bytes]], doubtful: Set[str] = frozenset()
+) -> Iterator[tuple[str, int]]:
+    """The rows of an operator, each with how many nodes it explains."""
+    pairs = [(has, error) for has, error, _ in nodes]
+    for rule in openvino_rules.rules(Answers(pairs, _scalars(name), doubtful)):
+        of_errors = any(each.startswith("e:") for each in rule)
+        stated = [condition(each) for each in rule if of_errors or each[0] != "!" or each[1] not in "zmu"]
+        if None not in stated:
+            count = sum(bool(error) and openvino_rules.fits(rule, has) for has, error in pairs)
+            yield " & ".join(str(each) for each in stated), count
+
+
+def again(answers: dict[str, str]) -> list[tuple[str, Any]]:
+    """What is asked last: harmless variants of nodes that rows explain."""
+    asked = _asked_again(_groups(answers))
+    return [(f"again {name} {openvino_nodes.digest(data)}", (data, b"")) for name, data in asked]
+
+
+def _asked_again(groups: dict[str, list[tuple[Set[str], str, bytes]]]) -> Iterator[tuple[str, bytes]]:
+    """Variants of the first nodes with each message that an operator is refused with."""
     for name, nodes in groups.items():
-        read = frozenset[str]().union(*(has for has, error in nodes if not error))
-        if name in WITH_BODIES:
-            continue
-        if read:
-            yield f"onnx-reads {name} node"
-        yield from (f"onnx-reads {name} {each[2:]}" for each in read if each.startswith("e:"))
-        found = openvino_rules.rules(Answers(nodes, _scalars(name), doubtful))
-        yield from (f"onnx-refuses {name} {'&'.join(rule)}" for rule in found if rule != ("any",) or name[0] == ":")
+        first: dict[str, bytes] = {}
+        for has, error, data in nodes:
+            if error and not any(each.startswith("e:") for each in has):
+                first.setdefault(openvino_rules.normalized(error), data)
+        for data in first.values():
+            yield from ((name, each) for each in harmless.variants(data))
 
 
 def _is_absent(name: str, error: str) -> bool:
@@ -228,4 +308,4 @@ def _of_graphs(answers: dict[str, str]) -> Iterator[str]:
     for at, codes in enumerate(openvino_nodes.errors_of_graphs()):
         if len(codes) == 1:
             normalized.setdefault(codes[0], []).append(not answers.get(f"graph {at}", "-"))
-    yield from (f"onnx-reads {code}" for code, read in normalized.items() if sum(read) >= max(2, 0.7 * len(read)))
+    yield from (f"reads {code}" for code, read in normalized.items() if sum(read) >= max(2, 0.7 * len(read)))

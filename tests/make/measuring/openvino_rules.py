@@ -89,6 +89,11 @@ class Answers:
         return not self.those(rule) & self.reads
 
 
+def fits(rule: Iterable[str], has: Set[str]) -> bool:
+    """Whether a node has every trait of a rule."""
+    return all((each[1:] not in has) if each[0] == "!" else each in has for each in rule)
+
+
 def rules(answers: Answers) -> list[tuple[str, ...]]:
     """The traits, several together, by which nodes are refused: each explains refusals, and none of them is read."""
     sound = [at for at in answers.refused if not any(each.startswith("e:") for each in answers.has[at])]

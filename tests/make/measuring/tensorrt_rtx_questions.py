@@ -20,9 +20,9 @@ import onnx.helper
 from irlint.inference.walk import inferred
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.parsers.onnx import read
-from irlint.targets.tensorrt_rtx import BODIES, changes_with, family
 
 from . import onnxruntime_questions, openvino_nodes
+from .stating import condition
 
 #: So many variants of a node have to be refused, and so many of them be alike to one that is accepted.
 ASKED = 4
@@ -31,6 +31,13 @@ ALIKE = 2
 #: How the parser says that it has no importer of an operator, or no element type.
 ABSENT = re.compile(r"^false$|^creator && |[Pp]lugin (was )?not found|plugin creator|plugin was not found")
 NO_TYPE = re.compile(r"Failed to convert ONNX da|Unsupported ONNX data type")
+
+#: Operators whose bodies decide.
+BODIES = (":If", ":Loop", ":Scan", ":SequenceMap")
+
+#: The letters of the traits that belong together: nodes that differ in an element type differ in each of them.
+_LETTERS = {"t": "type", "k": "type", "d": "type", "y": "output", "n": "", "c": "", "m": "", "o": "", "r": "", "u": ""}
+_LETTERS |= {"z": "", "v": ""}
 
 Answer = tuple[Set[str], str]
 
@@ -72,6 +79,7 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     a node, and what it refuses."""
     answers = found["answers"]
     yield from (key for key, error in answers.items() if not error and not key.startswith("node "))
+    yield from (f"op {name} *" for name in BODIES[:3])
     groups: dict[str, list[Answer]] = defaultdict(list)
     for at, (name, _, traits) in enumerate(_nodes()):
         error = answers[f"node {at}"]
@@ -88,20 +96,20 @@ def _of_operator(name: str, asked: list[Answer]) -> Iterator[str]:
             print(f"  {name}: absent, asked with {len(asked)} variants")
             yield f"lacks {name}"
         return
-    yield f"takes {name}"
+    yield f"op {name} *"
     taken: Set[str] = frozenset[str]().union(*accepted)
     refused = [traits for traits, error in asked if error]
     for trait in sorted(frozenset[str]().union(*refused) - taken):
         mine = [traits for traits in refused if trait in traits]
         kind = family(trait)
         if kind == "type" and not trait.endswith("=float32"):
-            yield f"doubts {name} {trait}"
+            yield f"doubts {name} {condition(trait)}"
         if not kind or len(mine) < ASKED or _is_default(name, trait) or _depends(trait, mine):
             continue
         alike = sum(any(_differ_in(kind, traits, other) for other in accepted) for traits in mine)
         if alike >= ALIKE:
             print(f"  {name} {trait}: refused with {len(mine)} variants, {alike} like one that is accepted")
-            yield f"refuses {name} {trait}"
+            yield f"refuses {name} {condition(trait)}"
 
 
 def _is_default(name: str, trait: str) -> bool:
@@ -130,6 +138,24 @@ def _depends(trait: str, refused: list[Set[str]]) -> bool:
 def _is_absent(asked: list[Answer]) -> bool:
     errors = [error for _, error in asked]
     return any(map(ABSENT.search, errors)) and all(ABSENT.search(each) or NO_TYPE.search(each) for each in errors)
+
+
+def family(trait: str) -> str:
+    """The kind of a trait that a row of the table may name: ``type``, ``output``, or the value of an attribute by its
+    name; "" for others."""
+    if trait == "any" or trait[0] in "<>" or trait.startswith("e:"):
+        return ""
+    if trait[0] in _LETTERS and trait[1:2].isdigit():
+        return _LETTERS[trait[0]] if trait[0] in "ty" else ""
+    name, _, value = trait.partition("=")
+    return f"attribute {name}" if value and value != "float" else ""
+
+
+def changes_with(trait: str, kind: str) -> bool:
+    """Whether a trait changes with those of such a kind."""
+    if trait[0] in _LETTERS and trait[1:2].isdigit():
+        return _LETTERS[trait[0]] == kind
+    return trait != "any" and kind == f"attribute {trait.partition('=')[0]}"
 
 
 def _differ_in(kind: str, one: Set[str], other: Set[str]) -> bool:

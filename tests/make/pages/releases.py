@@ -7,9 +7,9 @@ from functools import cache
 from html import escape
 
 from irlint.schemas import official_versions
-from irlint.targets import onnxruntime, tables
-from irlint.targets.openvino_frontend import OTHER_DOMAINS
-from irlint.targets.verdicts import ranges, short
+from irlint.targets import operators, tables
+from irlint.targets.runtimes import RUNTIMES
+from irlint.targets.tables import ranges, short
 
 from .layout import table
 
@@ -36,10 +36,10 @@ def _measured(runtime: str, what: str) -> str:
 
 def _onnxruntime(domain: str, name: str) -> str:
     """The schemas and the CPU kernels of each version."""
-    versions = sorted(onnxruntime.schemas(domain, name))
+    versions = sorted(operators.schemas("onnxruntime", f"{domain}:{name}"))
     rows = []
     for since, removed, releases in versions:
-        serving = [each for each in onnxruntime.kernels(domain, name) if each.serves(since)]
+        serving = [each for each in operators.rows("onnxruntime", f"{domain}:{name}") if each.serves(since)]
         having = 0
         for each in serving:
             having |= each.releases
@@ -50,7 +50,7 @@ def _onnxruntime(domain: str, name: str) -> str:
         return f"{_measured('onnxruntime', 'Schemas')}<p>No release that was measured has the operator.</p>\n"
     heads = ("version", "releases that know it", "releases with a CPU kernel", "element types of the newest kernel")
     note = ""
-    if any(row[2] == NONE for row in rows) and name != onnxruntime.WITHOUT_KERNEL:
+    if any(row[2] == NONE for row in rows) and name not in RUNTIMES["onnxruntime"].free:
         note = (
             "<p>Without a kernel of its own a version loads only where ONNX defines it by other operators. "
             "<code>irlint targets MODEL</code> follows these definitions.</p>\n"
@@ -58,7 +58,7 @@ def _onnxruntime(domain: str, name: str) -> str:
     return _measured("onnxruntime", "Schemas and CPU kernels were read out") + table(heads, rows) + note
 
 
-def _types(serving: Sequence[onnxruntime.Kernel]) -> str:
+def _types(serving: Sequence[operators.Row]) -> str:
     """The element types that the newest release with kernels of a version takes, by constraint."""
     last = max((each.releases.bit_length() for each in serving), default=0)
     found: dict[str, set[str]] = {}
@@ -71,12 +71,11 @@ def _types(serving: Sequence[onnxruntime.Kernel]) -> str:
 
 def _front_end(domain: str, name: str) -> str:
     """The converters of OpenVINO's ONNX front end."""
-    versions = (
-        (OTHER_DOMAINS[domain],) if domain in OTHER_DOMAINS else official_versions(name, "") if not domain else ()
-    )
+    found = operators.rows("openvino", f"{domain}:{name}")
+    versions = official_versions(name, "") if not domain else (1,)
     rows = []
-    for since in versions:
-        having = tables.holds("openvino", f"onnx {domain}:{name} {since}")
+    for since in versions if found or not domain else ():
+        having = sum({each.releases for each in found if each.serves(since)})
         rows.append((str(since), _ranges("openvino", having)))
     heads = ("version", "releases with a converter in the ONNX front end")
     return _measured("openvino", "Converters were asked") + table(heads, rows) if rows else ""
@@ -86,20 +85,23 @@ def _tensorrt(domain: str, name: str) -> str:
     """What the vendor's list has."""
     if domain:
         return ""
-    having = tables.holds("tensorrt", f"op {name}")
+    found = operators.rows("tensorrt", f":{name}")
     text = _measured("tensorrt", "The vendor's list")
-    if not having:
+    if not found:
         return f"{text}<p>No release lists the operator.</p>\n"
-    rows = [(_ranges("tensorrt", having), "the operator")]
-    rows += [(_ranges("tensorrt", mask), escape(types)) for types, mask in tables.facts("tensorrt", f"type {name} ")]
-    conditions = tables.facts("tensorrt", f"restriction {name} ")
-    rows += [(_ranges("tensorrt", mask), f"condition: {escape(each)}") for each, mask in conditions]
+    rows = [
+        (_ranges("tensorrt", each.releases), escape(", ".join(sorted(each.types.get("0", ())))) or "the operator")
+        for each in found
+    ]
+    for each in operators.refusals("tensorrt", f":{name}"):
+        refused = " and ".join(stated.text for stated in each.conditions)
+        rows.append((_ranges("tensorrt", each.releases), f"refused with {escape(refused)}"))
     return text + table(("releases", "what they list"), rows)
 
 
 def of_openvino(name: str) -> str:
     """The releases that read an operation of an IR, by the opset that its layer names."""
-    having = {each: tables.holds("openvino", f"ir {name.lower()} opset{each}") for each in OPSETS}
+    having = {each: tables.holds("openvino-ir", f"op opset{each}:{name.lower()} *") for each in OPSETS}
     rows = [(opsets, _ranges("openvino", mask)) for opsets, mask in _grouped(having.items())]
     heads = ("opset of the layer", "releases that read it")
     return _measured("openvino", "Layers were read in") + table(heads, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from irlint.model.tensor import Tensor
-from irlint.targets.node_facts import is_computed, is_constant, tensor
+from irlint.targets.facts import is_computed, is_constant, tensor
 from irlint.targets.uses import LEFT_OUT, Use
 
 #: The most inputs that have traits, and the most whose types are compared with each other.
@@ -87,42 +87,3 @@ def _of_value(name: str, value: object) -> Iterator[str]:
         yield f"{name}={value}"
     elif isinstance(value, float):
         yield f"{name}=float"
-
-
-#: A trait in words, by its first letter where a number follows that.
-_WORDS = {
-    "t": "input {0} of {1}",
-    "k": "an element type of kind {1} in input {0}",
-    "r": "input {0} of rank {1}",
-    "u": "an input {0} of unknown rank",
-    "v": "input {0} = {1}",
-    "n": "no input {0}",
-    "c": "a constant input {0}",
-    "m": "an input {0} that nodes compute",
-    "o": "an input {0} that is not constant",
-    "z": "a size of 0 in input {0}",
-    "y": "an output {0}",
-    "d": "inputs {0} of different element types",
-}
-
-
-def formatted(rule: Iterable[str]) -> str:
-    """Traits in words: ``input 0 of float64 and mode=linear``."""
-    return " and ".join(map(_formatted, rule))
-
-
-def _formatted(trait: str) -> str:
-    head, _, value = trait.partition("=")
-    if trait[0] == "!":
-        words = _formatted(trait[1:])
-        given = words.removeprefix("an ").removeprefix("a ")
-        return f"an {words[3:]}" if words.startswith("no ") else f"no {given}"
-    if trait[0] in "<>":
-        return f"an opset {'below' if trait[0] == '<' else 'above'} {trait[1:]}"
-    if trait.startswith("e:"):
-        return f"the fault {trait[2:]}"
-    if trait[0] in _WORDS and trait[1:2].isdigit():
-        return _WORDS[trait[0]].format(head[1:].replace(",", " and "), value)
-    if trait == "any":
-        return "any attributes and inputs that were tried"
-    return trait

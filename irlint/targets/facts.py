@@ -23,6 +23,13 @@ def tensor(use: Use, index: int) -> Tensor | None:
     return known if isinstance(known, Tensor) else None
 
 
+def given(use: Use, index: int) -> Tensor | None:
+    """What is known of an output, as ``tensor`` does of inputs."""
+    value = use.node.outputs[index] if index < len(use.node.outputs) else None
+    known = use.types.get(value) if value is not None else None
+    return known if isinstance(known, Tensor) else None
+
+
 def rank(use: Use, index: int) -> int | None:
     """The rank of an input, None where it is not known."""
     known = tensor(use, index)

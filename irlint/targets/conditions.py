@@ -1,0 +1,301 @@
+"""The conditions under which releases refuse a node though they have its operator: each with a name, a predicate over
+the node, its words and its help.
+
+A row of a table names conditions with arguments: ``refuses :MaxPool output 1``, and ``&`` between several that refuse
+together. A predicate gets the node and the arguments as texts, and gives None where it is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from irlint.lazy_typing import Any
+from irlint.model.tensor import Tensor
+from irlint.records import record
+from irlint.targets import facts
+from irlint.targets.uses import LEFT_OUT, Use
+
+
+@record
+class Condition:
+    """A condition: when it holds for a node, what the node then has, in words behind "with", and the help.
+
+    ``{0}`` and ``{1}`` in words and help stand for the arguments; ``of_types`` says that it is about element types.
+    """
+
+    holds: Callable[..., bool | None]
+    text: str
+    help: str
+    of_types: bool = False
+
+
+@record
+class Stated:
+    """A condition with its arguments, as a row of a table states it; behind ``!`` it has to be known not to hold."""
+
+    condition: Condition
+    arguments: tuple[str, ...]
+    negated: bool = False
+
+    def holds(self, use: Use) -> bool:
+        """Whether it is known to hold for a node."""
+        return self.condition.holds(use, *self.arguments) is (not self.negated)
+
+    @property
+    def text(self) -> str:
+        """What a node for which it holds has."""
+        return self.condition.text.format(*(each.replace(",", ", ") for each in self.arguments))
+
+    @property
+    def help(self) -> str:
+        """What to write instead."""
+        return self.condition.help.format(*self.arguments)
+
+
+def _is_given(use: Use, index: str) -> bool:
+    return int(index) < len(use.inputs) and use.inputs[int(index)] != LEFT_OUT
+
+
+def _is_of_type(use: Use, index: str, types: str) -> bool | None:
+    known = use.inputs[int(index)] if _is_given(use, index) else LEFT_OUT
+    return None if known is None else known in types.split(",")
+
+
+def _gives_type(use: Use, index: str, types: str) -> bool | None:
+    known = use.outputs[int(index)] if facts.has_output(use, int(index)) else LEFT_OUT
+    return None if known is None else known in types.split(",")
+
+
+def _differ(use: Use, *indices: str) -> bool | None:
+    types = [use.inputs[int(each)] if _is_given(use, each) else LEFT_OUT for each in indices]
+    return None if None in types else LEFT_OUT not in types and len(set(types)) > 1
+
+
+def _is_of_rank(use: Use, index: str, ranks: str) -> bool | None:
+    known = facts.rank(use, int(index))
+    if known is None:
+        return None if _is_given(use, index) else False
+    return str(known) in ranks.split(",")
+
+
+def _is_of_other_rank(use: Use, index: str, ranks: str) -> bool | None:
+    found = _is_of_rank(use, index, ranks)
+    return found if found is None or not _is_given(use, index) else not found
+
+
+def _is_not_static(use: Use, index: str) -> bool:
+    known = facts.tensor(use, int(index))
+    return _is_given(use, index) and not (
+        known is not None and known.shape is not None and all(isinstance(size, int) for size in known.shape)
+    )
+
+
+def _has_dynamic_axis(use: Use, index: str) -> bool | None:
+    known = facts.tensor(use, int(index))
+    if known is None or not known.shape:
+        return None
+    axis = facts.attribute(use, "axis", -1)
+    return -len(known.shape) <= axis < len(known.shape) and not isinstance(known.shape[axis], int)
+
+
+def _is_zero_size(use: Use, index: str) -> bool:
+    known = facts.tensor(use, int(index))
+    return known is not None and known.shape is not None and 0 in known.shape
+
+
+def _gives_zero_size(use: Use, index: str) -> bool:
+    known = facts.given(use, int(index))
+    return known is not None and known.shape is not None and 0 in known.shape
+
+
+def _is_not_as_long(use: Use, index: str, name: str) -> bool:
+    length, number = facts.length(use, int(index)), facts.attribute(use, name)
+    return None not in (length, number) and length != number
+
+
+def _parts(use: Use) -> tuple[int, int] | None:
+    """The size that a Split divides, and the number of its parts, where no sizes are given; None where not known."""
+    known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
+    if known is None or known.shape is None or not parts or _is_given(use, "1"):
+        return None
+    size = known.shape[axis] if -len(known.shape) <= axis < len(known.shape) else None
+    return (size, parts) if isinstance(size, int) else None
+
+
+def _is_uneven(use: Use) -> bool:
+    found = _parts(use)
+    return found is not None and found[1] <= found[0] and bool(found[0] % found[1])
+
+
+def _has_more_parts(use: Use) -> bool:
+    found = _parts(use)
+    return found is not None and found[1] > found[0]
+
+
+def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
+    """Whether an entry of an input is wrong; None where its contents are not known."""
+    if not _is_given(use, index):
+        return False
+    known = facts.tensor(use, int(index))
+    if known is None or known.value is None:
+        return None
+    return any(isinstance(each, (bool, int)) and wrong(each) for each in known.value)
+
+
+def _has_attribute(use: Use, name: str, values: str = "") -> bool:
+    value = facts.attribute(use, name)
+    return value is not None and (not values or str(value) in values.split(","))
+
+
+def _is_attribute_other(use: Use, name: str, values: str) -> bool:
+    value = facts.attribute(use, name)
+    entries = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    return any(str(each) not in values.split(",") for each in entries)
+
+
+def _is_not_iota(use: Use, name: str) -> bool:
+    values = list(facts.attribute(use, name, ()))
+    return values != list(range(len(values)))
+
+
+def _opset(use: Use) -> int:
+    return use.version if isinstance(use.version, int) else 0
+
+
+def _halves_differ(use: Use, name: str) -> bool:
+    values = list(facts.attribute(use, name, ()))
+    return values[: len(values) // 2] != values[len(values) // 2 :]
+
+
+def _is_complex(use: Use, index: str) -> bool | None:
+    known = facts.tensor(use, int(index))
+    return None if known is None or known.shape is None else len(known.shape) == 3 and known.shape[-1] == 2
+
+
+def _branches_differ(use: Use) -> bool:
+    """Whether the branches of an If give outputs of another rank, or of one name."""
+    bodies = [graph for _, graph in use.node.bodies]
+    if len(bodies) != 2:
+        return False
+    for one, other in zip(bodies[0].outputs, bodies[1].outputs):
+        ranks = {each.rank for each in (use.types.get(one), use.types.get(other)) if isinstance(each, Tensor)}
+        if one.name == other.name or len(ranks - {None}) > 1:
+            return True
+    return False
+
+
+def _returns_input(use: Use) -> bool:
+    return any(not set(body.outputs).isdisjoint(body.inputs) for _, body in use.node.bodies)
+
+
+def _takes_outer_values(use: Use) -> bool:
+    """Whether a node of a body takes a value that is not constant, no input of the body, and not given in it."""
+    for _, body in use.node.bodies:
+        known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
+        if any(value is not None and value not in known for node in body.nodes for value in node.inputs):
+            return True
+    return False
+
+
+def _has_ellipsis_or_diagonal(use: Use) -> bool:
+    equation = str(facts.attribute(use, "equation", "")).replace(" ", "")
+    return "." in equation or any(len(set(term)) < len(term) for term in equation.partition("->")[0].split(","))
+
+
+#: Every condition by its name.
+CONDITIONS: Mapping[str, Condition] = {
+    "type": Condition(_is_of_type, "input {0} of {1}", "cast input {0} to another element type", of_types=True),
+    "gives": Condition(_gives_type, "output {0} of {1}", "give another element type, and cast", of_types=True),
+    "types-differ": Condition(_differ, "inputs {0} and {1} of different element types", "cast one of them", True),
+    "input": Condition(_is_given, "an input {0}", "leave input {0} out"),
+    "no-input": Condition(lambda use, at: not _is_given(use, at), "no input {0}", "give input {0}"),
+    "omitted": Condition(
+        lambda use, at: int(at) < len(use.inputs) and not _is_given(use, at), "an input {0} of the empty name",
+        "take input {0} away"),
+    "output": Condition(lambda use, at: facts.has_output(use, int(at)), "an output {0}", "leave output {0} out"),
+    "constant": Condition(
+        lambda use, at: _is_given(use, at) and facts.is_constant(use, int(at)), "a constant input {0}",
+        "compute input {0}"),
+    "length-not": Condition(
+        lambda use, at, size: facts.length(use, int(at)) not in (None, int(size)),
+        "an input {0} of another length than {1}", "write it with other operators"),
+    "not-constant": Condition(
+        lambda use, at: not facts.is_constant(use, int(at)), "an input {0} that is not constant",
+        "write input {0} as an initializer"),
+    "computed": Condition(
+        lambda use, at: facts.is_computed(use, int(at)), "an input {0} that nodes compute",
+        "write input {0} as an initializer"),
+    "rank": Condition(_is_of_rank, "input {0} of rank {1}", "reshape input {0}"),
+    "rank-not": Condition(_is_of_other_rank, "input {0} of another rank than {1}", "reshape input {0}"),
+    "unranked": Condition(
+        lambda use, at: _is_given(use, at) and facts.rank(use, int(at)) is None, "an input {0} of unknown rank",
+        "declare the shape of input {0}"),
+    "not-static": Condition(_is_not_static, "an input {0} without a static shape", "declare the sizes of input {0}"),
+    "dynamic-axis": Condition(_has_dynamic_axis, "a dynamic size at its axis", "declare that size"),
+    "zero-size": Condition(_is_zero_size, "a size of 0 in input {0}", "use another size"),
+    "gives-zero-size": Condition(_gives_zero_size, "a size of 0 in output {0}", "declare another size"),
+    "empty": Condition(
+        lambda use, at: facts.length(use, int(at)) == 0 and facts.is_constant(use, int(at)),
+        "an input {0} without elements", "use another operator"),
+    "not-as-long": Condition(
+        _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
+    "more-parts": Condition(_has_more_parts, "more parts than elements", "give the sizes of the parts"),
+    "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
+    "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
+    "negative": Condition(
+        lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
+        "count from the start"),
+    "above": Condition(
+        lambda use, at, most: _entries(use, at, lambda each: each > int(most)), "more than {1} in input {0}",
+        "use a smaller number"),
+    "attribute": Condition(_has_attribute, "the attribute {0}", "leave the attribute {0} out"),
+    "attribute-is": Condition(_has_attribute, "{0}={1}", "use another {0}"),
+    "attribute-not": Condition(_is_attribute_other, "another {0} than {1}", "use one of these values of {0}"),
+    "no-attribute": Condition(
+        lambda use, name: not _has_attribute(use, name), "no attribute {0}", "write the attribute {0}"),
+    "halves-differ": Condition(
+        _halves_differ, "other {0} in the second half than in the first", "use the same values in both halves"),
+    "not-iota": Condition(
+        _is_not_iota, "{0} that are not 0, 1, 2 and so on", "write {0} in order, from 0"),
+    "opset-below": Condition(
+        lambda use, opset: _opset(use) < int(opset), "an opset below {0}", "write the model at opset {0}"),
+    "opset-from": Condition(
+        lambda use, opset: _opset(use) >= int(opset), "opset {0} or later", "write the model at an earlier opset"),
+    "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
+    "returns-input": Condition(
+        _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
+    "outer-values": Condition(
+        _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
+    "returned": Condition(
+        lambda use: use.returns and not use.graph, "an output that the graph returns", "return its tensors"),
+    "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),
+    "fault": Condition(lambda use, code: code in use.faults, "the error {0} of the check", "correct the error"),
+    "misread-axes": Condition(
+        lambda use: _is_given(use, "1"), "axes as an input, which it passes over, so that it reduces every axis",
+        "write the model at opset 17"),
+    "misread-part": Condition(
+        lambda use: _has_attribute(use, "start") or _has_attribute(use, "end"),
+        "start or end, which it passes over, so that it gives the whole shape", "take the part with Slice or Gather"),
+    "branches-differ": Condition(
+        _branches_differ, "branches that give outputs of one name or of other ranks",
+        "give the outputs names of their own, and one rank"),
+    "locale": Condition(
+        lambda use: True, "a locale, by default en_US.UTF-8, that the machine may not have",
+        "install the locale there"),
+    "ellipsis": Condition(_has_ellipsis_or_diagonal, "an ellipsis or a diagonal", "write the axes out"),
+}  # fmt: skip
+
+
+@cache
+def stated(row: str) -> tuple[Stated, ...]:
+    """The conditions of a row of a table."""
+    parts = (each.split(" ") for each in row.split(" & "))
+    return tuple(
+        Stated(CONDITIONS[name.lstrip("!")], tuple(arguments), name.startswith("!")) for name, *arguments in parts
+    )
+
+
+def hold(conditions: Sequence[Stated], use: Use) -> bool:
+    """Whether all of them are known to hold for a node."""
+    return all(each.holds(use) for each in conditions)

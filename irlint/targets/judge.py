@@ -1,0 +1,269 @@
+"""What releases of a runtime have against a model: one function judges any model for any target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irlint.inference.known import Known
+from irlint.records import replaced
+from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
+from irlint.targets import bodies, limits, operators, tables
+from irlint.targets.conditions import hold
+from irlint.targets.objections import (
+    ELEMENT_TYPE_NOT_IN_RELEASE,
+    OPERATOR_NOT_IN_RELEASE,
+    RESTRICTED_IN_RELEASE,
+    TARGET_NOT_KNOWN,
+    Objection,
+    Reason,
+)
+from irlint.targets.operators import Refusal, Row
+from irlint.targets.runtimes import Runtime
+from irlint.targets.tables import spans
+from irlint.targets.uses import LEFT_OUT, Use, uses
+
+#: Functions that stand for operators are followed so deep.
+MAX_DEPTH = 8
+
+#: An objection of releases, given as bits.
+Objections = Iterator[tuple[int, Objection]]
+
+WITH_OTHERS = "write it with other operators"
+WITH_SUCH = "use one of these releases, or write it with other operators"
+
+
+def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = None) -> list[Reason]:
+    """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes."""
+    found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
+    refused = limits.too_new(known, runtime, releases)
+    for use in uses(known, lambda use: _apart(runtime, use), opset):
+        if not use.certain and runtime.skips_dead:
+            continue
+        judged = releases & ~refused.get(use.node.domain, 0)
+        found += [Reason(having, objection, use) for having, objection in _judged(use, runtime, judged)]
+        absent = releases & ~judged & ~_known_by(runtime, use)
+        if absent:
+            found.append(Reason(absent, _unknown(use, runtime), use))
+    return found
+
+
+def _apart(runtime: Runtime, use: Use) -> object:
+    """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
+    runtime's own the attributes."""
+    held = tuple(map(id, _holding(runtime, use)))
+    return (held, tuple(use.node.attributes)) if use.node.domain else held
+
+
+def _holding(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
+    """The refusals whose conditions hold for a node, what is certain first."""
+    return tuple(each for each in operators.refusals(runtime.table, operators.name(use)) if hold(each.conditions, use))
+
+
+def _judged(use: Use, runtime: Runtime, releases: int) -> Objections:
+    """What the releases have against a node, where they look at it at all."""
+    places = [*use.graph.split("/")[1:], *(() if use.certain else ("dead",))]
+    for having, objection in of_node(use, runtime, releases):
+        kind = "operator" if objection.rule is OPERATOR_NOT_IN_RELEASE else "node"
+        for place in places:
+            having &= ~tables.holds(runtime.table, f"passes-over {place} {kind}")
+        if not having:
+            continue
+        if not use.certain and runtime.drops_dead:
+            yield (
+                having,
+                _unsure(objection, "it stands in a branch that never runs, which the runtime may take away first"),
+            )
+        elif use.node.op in runtime.removes and not use.node.domain and not (use.reads and use.returns):
+            yield having, _unsure(objection, "the runtime may take it away first")
+        else:
+            yield having, objection
+
+
+def _unsure(objection: Objection, why: str) -> Objection:
+    return Objection(TARGET_NOT_KNOWN, f"{objection.text}; {why}", objection.help)
+
+
+def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Objections:
+    """What the releases have against a node that runs: each objection with those that have it."""
+    for version, having in operators.versions(runtime, use, releases):
+        if version is None:
+            yield having, _unknown(use, runtime)
+            continue
+        for check in (_signature, _operator, _conditions):
+            for refusing, objection in check(use, runtime, version, having, depth):
+                having &= ~refusing if objection.is_certain else having
+                yield refusing, objection
+
+
+def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
+    """What a node has that a later version of its operator, or the operator in a later release, brought."""
+    node, name = use.node, operators.name(use)
+    for attribute in node.attributes if tables.facts(runtime.table, f"attribute {name} ") else ():
+        lacking = releases & ~tables.holds(runtime.table, f"attribute {name} {attribute}")
+        if lacking:
+            text = f"the operator has no attribute `{attribute}` in the release"
+            yield lacking, Objection(OPERATOR_NOT_IN_RELEASE, text, "leave the attribute out, or use a later release")
+            releases &= ~lacking
+    for counts, having in tables.facts(runtime.table, f"counts {name} "):
+        least_in, most_in, least_out, most_out = map(int, counts.split())
+        mine = releases & having
+        if mine and not (least_in <= len(use.inputs) <= most_in and least_out <= len(use.outputs) <= most_out):
+            text = f"{len(use.inputs)} inputs and {len(use.outputs)} outputs; in the release the operator takes "
+            text += f"{least_in} to {most_in} and has {least_out} to {most_out}"
+            yield mine, Objection(OPERATOR_NOT_IN_RELEASE, text, "use a release that has them")
+    meant = official(node.op, use.version, node.domain) if isinstance(use.version, int) else None
+    has = official(node.op, version, node.domain) if meant is not None and meant.since > version else None
+    if meant is None or has is None:
+        return
+    more = next((name for name in node.attributes if name not in has.attributes), None)
+    if more is not None or len(use.inputs) > has.max_input or len(use.outputs) > has.max_output:
+        what = f"the attribute `{more}` is" if more is not None else "its inputs and outputs are"
+        text = f"{what} of version {meant.since}; the release has version {version}"
+        yield releases, Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the node as version {version} has it")
+
+
+def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: int) -> Objections:
+    """What is wrong with the operator and its element types, in the releases in which it has this version."""
+    node, name = use.node, operators.name(use)
+    if not node.domain and node.op in runtime.free:
+        return
+    if operators.is_custom(runtime, use):
+        what = f"an operation of `{use.version}`" if isinstance(use.version, str) else "a custom operator"
+        yield releases, Objection(TARGET_NOT_KNOWN, f"{what}, {runtime.custom}", runtime.advice)
+        return
+    serving = [each for each in operators.rows(runtime.table, name) if each.serves(version)]
+    sure = unsure = present = 0
+    for row in serving:
+        answer = operators.admits(row, runtime, version, use)
+        present |= row.releases
+        sure |= row.releases if answer else 0
+        unsure |= row.releases if answer is None else 0
+    doubtful = releases & unsure & ~sure
+    if doubtful:
+        text = f"version {version}: its element types are not all known, and the release takes some of them"
+        yield doubtful, Objection(TARGET_NOT_KNOWN, text, "declare the types of its inputs")
+    left = releases & ~(sure | unsure)
+    if left and runtime.inlines and not bodies.known():
+        text = f"no {runtime.part} of version {version} for {_types(use)}; a function may stand for it, "
+        text += "which the package onnx has"
+        yield left, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
+        return
+    for having, is_lax in operators.by_laxness(runtime, left):
+        inside = bodies.body(use, version, lax=is_lax) if runtime.inlines and depth < MAX_DEPTH else None
+        if inside is not None:
+            yield from _of_body(use, runtime, version, having, inside, depth)
+        else:
+            yield from _without_row(use, runtime, version, having, serving, sure | unsure)
+
+
+def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Sequence[Use], depth: int) -> Objections:
+    """The objections to the nodes of the function that stands for an operator, as objections to the operator."""
+    lacking = f"no kernel of version {version} for {_types(use)}, and the function that stands for it needs"
+    for each in inside:
+        for having, objection in of_node(replaced(each, certain=True), runtime, releases, depth + 1):
+            text = f"{lacking} {each.node.op} ({objection.text})"
+            yield having, Objection(objection.rule, text, objection.help)
+            releases &= ~having
+
+
+def _without_row(
+    use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int
+) -> Objections:
+    """What the releases say that have no row of the operator for the version and the types."""
+    present = 0
+    for row in serving:
+        present |= row.releases
+    if releases & present:
+        made = operators.made(use, runtime, version, serving, releases & present)
+        allowed = "" if made else operators.allowed(serving, releases & present)
+        text = f"version {version} has no {runtime.part} {f'that makes {made} of' if made else 'for'} {_types(use)}"
+        text += f"; {spans(runtime.table, admitted)} one" if admitted else ""
+        help = f"cast to what it takes: {allowed}" if allowed else "use another element type"
+        yield releases & present, Objection(ELEMENT_TYPE_NOT_IN_RELEASE, text, help)
+    missing = releases & ~present
+    lacking = missing if runtime.is_complete else missing & tables.holds(runtime.table, f"lacks {operators.name(use)}")
+    if lacking:
+        yield lacking, _no_row(use, runtime, version, lacking, admitted or present)
+    if missing & ~lacking:
+        text = "no node of it that was tried is accepted"
+        yield missing & ~lacking, Objection(TARGET_NOT_KNOWN, text, runtime.advice)
+
+
+def _no_row(use: Use, runtime: Runtime, version: int, missing: int, having: int) -> Objection:
+    """The words for a version that no row of a release serves."""
+    rows = operators.rows(runtime.table, operators.name(use))
+    if not rows:
+        return Objection(OPERATOR_NOT_IN_RELEASE, f"no {runtime.part} in any release that was measured", WITH_OTHERS)
+    opset = operators.earlier_opset(runtime, use, missing)
+    if opset:
+        text = f"no {runtime.part}; {spans(runtime.table, having)} one"
+        return Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the layer as one of {opset}")
+    text = (
+        f"no {runtime.part} of version {version}"
+        if any(each.until < operators.EVERY[1] for each in rows)
+        else f"no {runtime.part}"
+    )
+    text += f"; {spans(runtime.table, having)} one" if having else ""
+    earlier = [each for each in rows if each.releases & missing and each.since < version]
+    if earlier:
+        last = max(each.until for each in earlier)
+        following = [since for since in official_versions(use.node.op, use.node.domain) if since > last]
+        if following:
+            text += f"; the last one is of version {last}"
+            return Objection(
+                OPERATOR_NOT_IN_RELEASE, text, f"write the model at an opset of at most {min(following) - 1}"
+            )
+    return Objection(OPERATOR_NOT_IN_RELEASE, text, WITH_SUCH if having else WITH_OTHERS)
+
+
+def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -> Objections:
+    """What releases that have the operator have against the form of a node."""
+    for each in _holding(runtime, use):
+        refusing = releases & each.releases
+        if not refusing:
+            continue
+        releases &= ~refusing
+        text = " and ".join(stated.text for stated in each.conditions if not stated.negated)
+        help = each.conditions[0].help
+        if each.is_certain:
+            typed = any(stated.condition.of_types for stated in each.conditions)
+            rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
+            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", help)
+        else:
+            yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
+
+
+def _known_by(runtime: Runtime, use: Use) -> int:
+    """The releases that have an operator of this name in some version."""
+    found = 0
+    for _, removed, releases in operators.schemas(runtime.table, operators.name(use)):
+        found |= 0 if removed else releases
+    return found if tables.facts(runtime.table, "schema ") else -1
+
+
+def _unknown(use: Use, runtime: Runtime) -> Objection:
+    """The words for an operator that a release does not know in the version of the node."""
+    node, imported = use.node, use.version if isinstance(use.version, int) else 0
+    rows = operators.schemas(runtime.table, operators.name(use))
+    if not rows and node.domain not in OFFICIAL_DOMAINS and node.domain != MICROSOFT:
+        return Objection(TARGET_NOT_KNOWN, f"a custom operator, {runtime.custom}", runtime.advice)
+    if not rows:
+        return Objection(OPERATOR_NOT_IN_RELEASE, "no release that was measured has the operator", WITH_OTHERS)
+    removed = next((since for since, gone, _ in rows if gone and since <= imported), 0)
+    if removed:
+        text = f"opset {removed} removed it; the node is of opset {imported}"
+        return Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the model at an opset below {removed}")
+    first = min(since for since, gone, _ in rows if not gone)
+    if first > imported:
+        text = f"it begins with opset {first}; the node is of opset {imported}"
+        return Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the model at opset {first} or later")
+    having = 0
+    for since, gone, releases in rows:
+        having |= releases if not gone and since <= imported else 0
+    return Objection(OPERATOR_NOT_IN_RELEASE, f"not in the release; {spans(runtime.table, having)} it", WITH_SUCH)
+
+
+def _types(use: Use) -> str:
+    """The element types of the inputs, or of the outputs where it has none."""
+    types = list(dict.fromkeys(each for each in use.inputs or use.outputs if each != LEFT_OUT))
+    return " and ".join(each or "an unknown type" for each in types) or "its types"
