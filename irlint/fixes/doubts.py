@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from functools import partial
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
@@ -39,14 +40,16 @@ def is_doubtful(guess: Guess, problem: Problem, outcome: Outcome, problems: Sequ
     assert node is not None
     return (
         _leaves_error_near(guess, node, outcome, problems, inputs)
-        or any(_is_as_at_siblings(edit, node, inputs) for edit in guess.edits if edit.kind == "attribute")
+        or is_against_others(guess, problem, inputs)
         or any(_reshapes_bias(edit, problem, inputs) for edit in guess.edits)
+        or any(map(partial(_is_type_of_left_over, inputs=inputs), guess.edits))
         or (_resizes_input(guess) and _is_rather_wired_wrong(guess, outcome, problems, inputs))
         or (problem.fault.rule is INDEX_OUT_OF_RANGE and _is_index_of_many(guess, problem, inputs))
         or _strands(guess, inputs)
         or (not _resizes_input(guess) and any(value in inputs.graph.outputs for value in outcome.stale))
         or any(edit.kind == "insert" and _is_contradicted(edit, outcome, problems, inputs) for edit in guess.edits)
         or (is_demand(problem) and any(map(_undoes, guess.edits)))
+        or (any(size is not None for _, size in problem.sizes) and any(edit.kind == "insert" for edit in guess.edits))
     )
 
 
@@ -80,14 +83,34 @@ def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
         yield from nearest
 
 
+def is_against_others(guess: Guess, problem: Problem, inputs: Inputs) -> bool:
+    """Whether a guess sets an attribute that several other nodes have as the node has it, and none as the guess sets
+    it."""
+    node = guess.within or problem.node
+    assert node is not None
+    return any(_is_as_at_siblings(edit, node, inputs) for edit in guess.edits if edit.kind == "attribute")
+
+
 def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
-    """Whether several other nodes have the attribute as this one has it, and none as the edit sets it."""
+    """Whether several other nodes have the attribute as this one has it, and none as the edit sets it; or all of those
+    whose constants have the same shapes have it."""
     guesses = inputs.guesses
     if edit.before is None or edit.index != node.index:
         return False
-    others = [guesses.had(each, edit.name) for each in guesses.of(node) if each is not node]
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
-    return others.count(before) >= SIBLINGS and value not in others
+    siblings = [each for each in guesses.of(node) if each is not node]
+    others = [guesses.had(each, edit.name) for each in siblings]
+    if others.count(before) >= SIBLINGS and value not in others:
+        return True
+    shapes = _shapes_of_constants(node, inputs)
+    alike = {guesses.had(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}
+    return any(shapes) and alike == {before}
+
+
+def _shapes_of_constants(node: Node, inputs: Inputs) -> list[object]:
+    """The shape of each input of a node that is a constant of several axes."""
+    shapes = (shape_of(each, inputs.known) if inputs.makers.is_constant(each) else None for each in node.inputs if each)
+    return [shape if shape is not None and len(shape) > 1 else None for shape in shapes]
 
 
 def _reshapes_bias(edit: Edit, problem: Problem, inputs: Inputs) -> bool:
@@ -97,6 +120,13 @@ def _reshapes_bias(edit: Edit, problem: Problem, inputs: Inputs) -> bool:
         return False
     makers = [inputs.makers.of(value) for value in node.inputs if value is not None and value.name != edit.name]
     return any(each is not None and each.node is not None and each.node.op in PRODUCTS for each in makers)
+
+
+def _is_type_of_left_over(edit: Edit, inputs: Inputs) -> bool:
+    """Whether a Cast is inserted to the type of a constant that nothing uses, such as a zero point, which may decide
+    the type of what an operator gives."""
+    stored = (known.dtype for value, known in inputs.spare if not inputs.is_made(value))
+    return edit.kind == "insert" and edit.name == CAST and dict(edit.value)["to"] in stored
 
 
 def _is_contradicted(edit: Edit, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:

@@ -12,7 +12,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.fixes.arrangements import listed, rearranged
 from irlint.fixes.computed import computed
-from irlint.fixes.doubts import changes_sizes, is_doubtful
+from irlint.fixes.doubts import changes_sizes, is_against_others, is_doubtful
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
@@ -27,7 +27,6 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.squeezing import SQUEEZE_SIZE
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
@@ -101,9 +100,6 @@ class Search:
         assert problem.node is not None
         decides = problem.is_error or is_demand(problem)
         unsure |= not connects and decides and self.inputs.may_take_left_over(problem.node)
-        changed = best[0].guess.within or problem.node
-        bounds = any(self.guesses.contents.is_bound(changed, edit) for edit in best[0].guess.edits)
-        unsure |= bounds and problem.fault.rule is not SQUEEZE_SIZE
         sets_axis = isinstance(best[0].guess.about, str) and "ax" in best[0].guess.about
         unsure |= sets_axis and problem.fault.rule is INDEX_OUT_OF_RANGE and not best[0].guess.count
         takes_input = any(value in self.graph.inputs for value in problem.node.inputs)
@@ -140,6 +136,8 @@ class Search:
                 break
         if len(_groups(best)) > 1 and _are_equivalent(best):
             best = best[:1]
+        if len(_groups(best)) > 1:
+            best = [each for each in best if not is_against_others(each.guess, problem, self.inputs)] or best
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
@@ -352,19 +350,20 @@ def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
     counts: dict[object, int] = {}
     for each in found:
         if each.guess.count >= 0:
-            counts[_kind(each)] = counts.get(_kind(each), 0) + 1
+            counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
     indices = {id(each) for each in found if any(edit.kind == "constant" for edit in each.guess.edits)}
     dropped = indices if limit == 1 and len(indices) > SUGGESTED else set()
     return [
         each
         for each in found
         if id(each) not in dropped
-        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each), limit) <= limit)
+        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each, problem), limit) <= limit)
     ]
 
 
-def _kind(tried: Tried) -> tuple[object, ...]:
-    return tried.guess.within, tried.guess.about, tried.guess.likely
+def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
+    likely = 0 if problem.fault.rule is AXIS_OUT_OF_RANGE else tried.guess.likely
+    return tried.guess.within, tried.guess.about, likely
 
 
 def _first(found: Sequence[Tried]) -> list[Tried]:

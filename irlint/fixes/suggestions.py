@@ -222,8 +222,9 @@ def _index(problem: Problem) -> int | None:
 
 
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
-    """Of edits those that remove most problems and bring fewest, with the fewest edits; None where too many do."""
-    orders = [(outcome.new - len(outcome.fixed), len(edits)) for edits, outcome in found]
+    """Of edits those that remove most problems and bring fewest, and change the fewest nodes; None where too many
+    do."""
+    orders = [(outcome.new - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found]
     best = [each for each, order in zip(found, orders) if order == min(orders)]
     if not 0 < len(best) <= SUGGESTED:
         return None
