@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from functools import partial
 
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
@@ -42,14 +41,14 @@ def is_doubtful(guess: Guess, problem: Problem, outcome: Outcome, problems: Sequ
         _leaves_error_near(guess, node, outcome, problems, inputs)
         or is_against_others(guess, problem, inputs)
         or any(_reshapes_bias(edit, problem, inputs) for edit in guess.edits)
-        or any(map(partial(_is_type_of_left_over, inputs=inputs), guess.edits))
+        or any(_wraps(edit, inputs) for edit in guess.edits)
         or (_resizes_input(guess) and _is_rather_wired_wrong(guess, outcome, problems, inputs))
         or (problem.fault.rule is INDEX_OUT_OF_RANGE and _is_index_of_many(guess, problem, inputs))
         or _strands(guess, inputs)
         or (not _resizes_input(guess) and any(value in inputs.graph.outputs for value in outcome.stale))
         or any(edit.kind == "insert" and _is_contradicted(edit, outcome, problems, inputs) for edit in guess.edits)
         or (is_demand(problem) and any(map(_undoes, guess.edits)))
-        or (any(size is not None for _, size in problem.sizes) and any(edit.kind == "insert" for edit in guess.edits))
+        or (is_demand(problem) and guess.count < SIBLINGS and any(edit.kind == "insert" for edit in guess.edits))
     )
 
 
@@ -122,11 +121,13 @@ def _reshapes_bias(edit: Edit, problem: Problem, inputs: Inputs) -> bool:
     return any(each is not None and each.node is not None and each.node.op in PRODUCTS for each in makers)
 
 
-def _is_type_of_left_over(edit: Edit, inputs: Inputs) -> bool:
-    """Whether a Cast is inserted to the type of a constant that nothing uses, such as a zero point, which may decide
-    the type of what an operator gives."""
-    stored = (known.dtype for value, known in inputs.spare if not inputs.is_made(value))
-    return edit.kind == "insert" and edit.name == CAST and dict(edit.value)["to"] in stored
+def _wraps(edit: Edit, inputs: Inputs) -> bool:
+    """Whether a Cast is inserted between bytes with and without a sign, which changes numbers: rather a zero point is
+    missing."""
+    value = inputs.edited(edit)[1]
+    known = inputs.known.types.get(value) if value is not None else None
+    is_cast = edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor)
+    return is_cast and {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}
 
 
 def _is_contradicted(edit: Edit, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
