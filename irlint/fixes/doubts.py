@@ -126,8 +126,9 @@ def _wraps(edit: Edit, inputs: Inputs) -> bool:
     missing."""
     value = inputs.edited(edit)[1]
     known = inputs.known.types.get(value) if value is not None else None
-    is_cast = edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor)
-    return is_cast and {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}
+    if edit.kind != "insert" or edit.name != CAST or not isinstance(known, Tensor):
+        return False
+    return {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}
 
 
 def _is_contradicted(edit: Edit, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
@@ -188,7 +189,8 @@ def _strands(guess: Guess, inputs: Inputs) -> bool:
         node, value = inputs.edited(edit)
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
             continue
-        kept = value in inputs.graph.undefined or value in inputs.graph.outputs
+        elsewhere = node is not None and node.inputs.count(value) > 1
+        kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
         if not kept and all(each is node for each in inputs.users.get(value, ())):
             return True
     return False
