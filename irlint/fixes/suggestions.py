@@ -197,7 +197,8 @@ class Suggestions:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
             return None
-        from irlint.fixes.search import Search, may_be_fixed
+        from irlint.fixes.fixable import may_be_fixed
+        from irlint.fixes.search import Search
 
         if not may_be_fixed(problem, self.known):
             return None
