@@ -47,8 +47,8 @@ UNUSED = 8
 #: operators.
 ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
 
-#: The operators of two inputs that may be exchanged.
-SYMMETRIC = ("Add", "Mul", "And", "Or", "Xor", "Equal", "Max", "Min", "Sum")
+#: Numbers with which an operator gives the same in either order, where its inputs may be exchanged.
+PAIR = (2, 3)
 
 #: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer
 #: values than this.
@@ -212,9 +212,9 @@ def _given(problem: Problem, known: Known) -> Iterator[Edits]:
     makers = Makers(known)
     stored = {_stored(each.inputs, makers) for each in graph.nodes if each.op == node.op and each is not node}
     count = len(node.inputs)
-    ports = (
-        [node.inputs.index(None)] if None in node.inputs else [count] if node.op in SYMMETRIC else range(count, -1, -1)
-    )
+    ports = range(count, count - 1 if _commutes(node, known) else -1, -1)
+    if None in node.inputs:
+        ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
     for value in unused[:UNUSED]:
         for port in ports if value not in node.outputs else ():
             after = (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
@@ -226,6 +226,13 @@ def _given(problem: Problem, known: Known) -> Iterator[Edits]:
                 Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
                 for at, name in names.items()
             )
+
+
+def _commutes(node: Node, known: Known) -> bool:
+    """Whether the inputs of a node of two may be exchanged."""
+    call = known.calls.get(node)
+    fold = call.operator.fold if call is not None and call.operator is not None else None
+    return fold is not None and len(node.inputs) == 1 and fold(*PAIR) == fold(*reversed(PAIR))
 
 
 def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:

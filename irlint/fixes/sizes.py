@@ -145,9 +145,9 @@ def _otherwise(shape: Shape) -> Iterator[Shape]:
 
 
 def _with_one_more(shape: Shape, node: Node, guesses: Guesses) -> Iterator[Shape]:
-    """A shape with one more axis, of a size that it has, or that the constants have which a node takes."""
-    held = (shape_of(value, guesses.known) for value in node.inputs if value and guesses.makers.is_constant(value))
-    sizes = dict.fromkeys(dim for each in (*held, shape) for dim in each or () if isinstance(dim, int))
+    """A shape with one more axis, of a size that an input of the node has."""
+    shapes = (shape_of(value, guesses.known) for value in node.inputs)
+    sizes = dict.fromkeys(dim for each in shapes for dim in each or () if isinstance(dim, int))
     others = ((*shape[:axis], dim, *shape[axis:]) for dim in sizes for axis in range(len(shape) + 1))
     yield from dict.fromkeys(others) if all(isinstance(dim, int) for dim in shape) else ()
 
