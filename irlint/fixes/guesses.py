@@ -44,7 +44,8 @@ class Guesses(NodeEdits):
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
             return
         yield from self._attributes(node, call, inputs)
-        yield from other_bounds(node, call, inputs, others, self)
+        if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
+            yield from other_bounds(node, call, inputs, others, self)
         yield from self.contents.at(node, call, inputs, others)
         yield from self._swapped(node)
         yield from self._exchanged(node, inputs)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: What operators call the lists of a slice, by both formats.
 STARTS, ENDS = ("starts", "start"), ("ends", "stop")
 STEPS, AXES = ("steps", "step"), ("axes",)
-BOUNDS = (*STARTS, *ENDS)
+BOUNDS = frozenset((*STARTS, *ENDS))
 
 #: The end of a slice that goes to the last element; from ``FAR`` on a bound is no index.
 LAST_END, FAR = (1 << 63) - 1, 1 << 31
