@@ -31,6 +31,9 @@ FEWEST, MOST = 2, 5
 #: Engines round differently by where they place buffers: outputs count as different where they differ in so many runs.
 REPEATS = 3
 
+#: An engine gets so many seconds for one model.
+SECONDS = 300
+
 
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
@@ -257,9 +260,10 @@ def main() -> int:
     )
     total: Counter[str] = Counter()
     number = 0
-    with Engine("onnxruntime" if options.format == "onnx" else "openvino") as engine:
+    with Engine("onnxruntime" if options.format == "onnx" else "openvino", SECONDS) as engine:
         while total["models"] < options.models and number < 4 * options.models:
             total += measured(paths[number % len(paths)], Random(f"{options.seed} {number}"), engine)
+            print(f"\r{total['models']}", end="", file=sys.stderr, flush=True)
             number += 1
     for name, count in total.most_common():
         print(f"{count:7} {name}")
