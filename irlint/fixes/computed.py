@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from irlint.fixes.contents import FEW
 from irlint.fixes.guess import OTHERS, Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
@@ -71,10 +72,17 @@ def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[
             tried.add(contents)
             for guess in guesses.contents.held_otherwise(node, port, value, contents, USUAL):
                 yield replaced(guess, within=node, count=count)
-    for other in _near(number):
+    for other in _indices(node, number, guesses) if node.op == TAKE else _near(number):
         if (other,) not in tried:
             for guess in guesses.contents.held_otherwise(node, port, value, (other,), SELDOM):
                 yield replaced(guess, within=node)
+
+
+def _indices(node: Node, number: int, guesses: Guesses) -> list[int]:
+    """The other indices into a list of a few elements."""
+    data = guesses.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+    size = data.shape[0] if isinstance(data, Tensor) and data.shape is not None and len(data.shape) == 1 else None
+    return [each for each in range(size) if each != number % size] if isinstance(size, int) and 0 < size <= FEW else []
 
 
 def _near(number: int) -> list[int]:

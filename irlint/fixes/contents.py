@@ -7,9 +7,9 @@ from itertools import combinations, islice
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
-from irlint.findings.edits import Edit
 from irlint.fixes.guess import MANY, OTHERS, Guess
 from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, USUAL
+from irlint.fixes.slices import BOUNDS
 from irlint.inference.origins import Position, held_by, inputs_of, read_from
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
@@ -19,13 +19,9 @@ from irlint.records import replaced
 if TYPE_CHECKING:
     from irlint.fixes.guesses import Guesses
 
-#: The inputs that say where slices begin and end, and that which says which elements are taken, of so many.
-STARTS, ENDS, STEPS, AXES = "starts", "ends", "steps", "axes"
+#: The inputs that say which elements are taken, of so many.
 INDICES = "indices"
 FEW = 6
-
-#: The end of a slice that goes to the last element; from ``FAR`` on a bound is no index.
-LAST_END, FAR = (1 << 63) - 1, 1 << 31
 
 #: An entry may be wrong by less than this.
 NEAR = 1_024
@@ -59,12 +55,14 @@ class Contents:
             if value is None or entries is None or len(entries) > ENTRIES:
                 continue
             name = names[port] if port < len(names) else ""
+            if name in BOUNDS:
+                continue
             if name == INDICES and isinstance(known, Tensor):
                 yield from self._without_axis(value, known)
             usual = self.guesses.usual(node, port)
             axes = any(word in name for word in ("ax", "order"))
             for index, entry in enumerate(entries):
-                held = self._held(value, index)
+                held = self.held(value, index)
                 if held is None or held in seen or not isinstance(entry, int):
                     continue
                 if name in TARGETS and (entry == -1 or (entry == 0 and index < (_rank(inputs[0]) or 0))):
@@ -73,27 +71,19 @@ class Contents:
                 alike = [
                     place[1]
                     for at, other in enumerate(entries)
-                    if other == entry and not axes and (place := self._held(value, at)) and place[0] is held[0]
+                    if other == entry and not axes and (place := self.held(value, at)) and place[0] is held[0]
                 ]
-                if name == STARTS and entry > 0:
-                    yield from self._other_contents(node, port, *held, entry, 0, usual, tried, 1)
-                if name in (STARTS, ENDS):
-                    for wanted in _bounds(name, names, index, inputs, others):
-                        yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, 0)
-                    continue
                 if name == INDICES:
                     yield from self._other_indices(node, port, held, entries, index, tried)
                     continue
                 divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
                 wanteds = _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS)
                 for wanted in dict.fromkeys((*wanteds, *divisors)):
-                    at_data = None if axes else _at_data(index, entry, wanted, inputs[0]) if name in TARGETS else 0
+                    at_data = None if axes else _at_data(index, entries, wanted, inputs[0]) if name in TARGETS else 0
                     yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)
                     if len(alike) > 1 and held[1] == alike[0]:
                         yield from self._all_alike(node, port, held[0], alike, entry, wanted)
             if value not in self.makers.known.types or not self.makers.is_constant(value):
-                continue
-            if name == ENDS and all(isinstance(each, int) and abs(each) >= FAR for each in entries):
                 continue
             listed = [each for each in list(usual)[:OTHERS] if len(each) == len(entries) and each != tuple(entries)]
             swapped = (each for each in _entries_swapped(entries) if name not in TARGETS or _rest_moved(entries, each))
@@ -101,15 +91,6 @@ class Contents:
                 if (value, whole) not in tried:
                     usual_one = whole in listed or name in TARGETS
                     yield from self._other_list(node, port, value, whole, USUAL if usual_one else SELDOM)
-
-    def is_bound(self, node: Node, edit: Edit) -> bool:
-        """Whether an edit changes where the slices of a node begin or end, or their steps."""
-        if edit.kind == "attribute":
-            return edit.name in (STARTS, ENDS, STEPS)
-        call = self.known.calls.get(node)
-        names = call.signature.inputs if call is not None and call.signature is not None else ()
-        bounds = [value for name, value in zip(names, node.inputs) if name in (STARTS, ENDS, STEPS)]
-        return edit.kind == "constant" and any(value is not None and value.name == edit.name for value in bounds)
 
     def _other_indices(
         self,
@@ -145,11 +126,11 @@ class Contents:
         """The indices that other nodes of the operator take from the same elements as this one."""
         found: set[Any] = set()
         for each in self.guesses.of(node):
-            if each is not node and len(each.inputs) > 1 and self._source(each) == self._source(node):
+            if each is not node and len(each.inputs) > 1 and self.source(each) == self.source(node):
                 found.update(self.guesses.had(each, 1) or ())
         return found
 
-    def _source(self, node: Node) -> Value | None:
+    def source(self, node: Node) -> Value | None:
         """What the elements of the first input of a node are of: the value whose shape they are, or they themselves."""
         value = node.inputs[0]
         maker = self.makers.of(value) if value is not None else None
@@ -158,7 +139,7 @@ class Contents:
         of_shape = call is not None and call.operator is not None and call.operator.of_shape
         return inner.inputs[0] if of_shape and inner is not None and inner.inputs else value
 
-    def _held(self, value: Value, index: int) -> tuple[Value, int] | None:
+    def held(self, value: Value, index: int) -> tuple[Value, int] | None:
         """The constant, and the entry of it, that an entry of a value comes from."""
         at, position = read_from(value, Position(0, index, True), self.makers)
         if self.makers.is_constant(at):
@@ -299,10 +280,12 @@ def _bytes(constant: Constant) -> tuple[object, ...] | None:
     )
 
 
-def _at_data(index: int, entry: int, wanted: int, data: Type | None) -> int:
-    """-1 where an entry of a target is the size of the data on the same axis already, 1 where it would be."""
+def _at_data(index: int, entries: Sequence[MaybeDim], wanted: int, data: Type | None) -> int:
+    """-1 where an entry of a target is the size of the data on the same axis already, 1 where it would be, and the
+    entry for what is left is not the next one."""
     dim = data.shape[index] if isinstance(data, Tensor) and data.shape is not None and index < len(data.shape) else None
-    return int(dim == wanted) - int(dim == entry != 1)
+    divides = index + 1 < len(entries) and entries[index + 1] == -1
+    return int(dim == wanted and not divides) - int(dim == entries[index] != 1)
 
 
 def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
@@ -310,42 +293,8 @@ def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool
     return -1 in entries and entries.index(-1) != others.index(-1)
 
 
-def _bounds(
-    name: str, names: Sequence[str], index: int, inputs: Sequence[Type | None], others: Sequence[Type | None]
-) -> list[int]:
-    """Where a slice may begin or end, given its other bound, such that it has one element, or as many as ``others``
-    have on an axis."""
-    shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
-    data = shapes[0] if shapes else ()
-    axis = _entry(inputs, names, AXES, index) if AXES in names and len(inputs) > names.index(AXES) else index
-    size = data[axis] if axis is not None and -len(data) <= axis < len(data) else None
-    few = range(1, size) if len(data) == 1 and isinstance(size, int) and size <= FEW else ()
-    lengths = dict.fromkeys((1, *few, *(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim)))
-    start, end = (_entry(inputs, names, each, index) for each in (STARTS, ENDS))
-    if name == ENDS and start is not None and end is not None and abs(end) < FAR:
-        found = [start + length for length in lengths if start >= 0 or start + length < 0]
-        ends = {_reached(each, size): each for each in (LAST_END, *reversed(found))}
-        return [each for reached, each in ends.items() if reached != _reached(end, size)]
-    if name == STARTS and start and end is not None:
-        found = [(0 if abs(end) >= FAR else end) - length for length in lengths]
-        return [each for each in found if each != start and (abs(end) >= FAR or (each < 0) == (end < 0))]
-    return []
-
-
 def _rank(known: Type | None) -> int | None:
     return known.rank if isinstance(known, Tensor) else None
-
-
-def _reached(end: int, size: MaybeDim) -> int:
-    """The index behind the last element of a slice, as far as the axis reaches."""
-    return min(end, size) if isinstance(size, int) else min(end, LAST_END)
-
-
-def _entry(inputs: Sequence[Type | None], names: Sequence[str], name: str, index: int) -> int | None:
-    known = inputs[names.index(name)] if name in names and names.index(name) < len(inputs) else None
-    entries = known.ints if isinstance(known, Tensor) else None
-    entry = entries[index] if entries is not None and index < len(entries) else None
-    return entry if isinstance(entry, int) else None
 
 
 def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:
@@ -358,15 +307,15 @@ def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ..
 
 def _divisors(entries: Sequence[MaybeDim], index: int, data: Type | None) -> Iterator[int]:
     """The nearest numbers below and above an entry with which an entry of -1 comes out even."""
-    whole = product(data.shape) if isinstance(data, Tensor) and data.shape is not None else None
-    rest = product(each for at, each in enumerate(entries) if at != index and each != -1)
-    entry = entries[index]
-    if -1 not in entries or not isinstance(whole, int) or not isinstance(rest, int) or not isinstance(entry, int):
-        return
-    if rest <= 0 or entry <= 1 or not whole:
+    shape = data.shape if isinstance(data, Tensor) else None
+    whole, entry = product(shape) if shape is not None else None, entries[index]
+    copied = (shape[at] if each == 0 and shape and at < len(shape) else each for at, each in enumerate(entries))
+    rest = product(each for at, each in enumerate(copied) if at != index and each != -1)
+    part = quotient(whole, rest) if whole is not None and rest not in (None, 0) else None
+    if -1 not in entries or not isinstance(part, int) or not part or not isinstance(entry, int) or entry <= 1:
         return
     for numbers in (range(entry - 1, 1, -1), range(entry + 1, 2 * entry)):
-        yield from islice((each for each in numbers[:NEAR] if whole % (each * rest) == 0), 1)
+        yield from islice((each for each in numbers[:NEAR] if part % each == 0), 1)
 
 
 def _wanted(
@@ -377,7 +326,7 @@ def _wanted(
     found: dict[int, None] = {}
     if axes:
         rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)
-        yield from (axis for axis in range(rank) if axis != entries[index])
+        yield from (axis for axis in range(rank + 1) if axis != entries[index])
         return
     for known in inputs:
         shape = known.shape if isinstance(known, Tensor) else None

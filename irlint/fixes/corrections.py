@@ -3,7 +3,7 @@ constants."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from irlint.binding.calls import (
     ATTRIBUTE_KIND,
@@ -29,6 +29,7 @@ from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
+from irlint.inference.origins import Makers
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream, graphs
@@ -45,6 +46,9 @@ UNUSED = 8
 #: Names that are almost the same, and those that are alike, of which so many are tried; longer ones are no names of
 #: operators.
 ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
+
+#: Numbers with which an operator gives the same in either order, where its inputs may be exchanged.
+PAIR = (2, 3)
 
 #: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer
 #: values than this.
@@ -197,17 +201,43 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
 
 
 def _given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """A value that nothing uses as the input that a node lacks."""
+    """A value that nothing uses as the input that a node lacks: as the one that is empty, or before or behind those
+    that it has; as other nodes of the operator have constants, where these all have them alike."""
     node = problem.node
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if node is None or graph is None or known.format.ports_declare:
         return
-    port = node.inputs.index(None) if None in node.inputs else len(node.inputs)
     made = {each for other in graph.nodes for each in other.outputs}
     unused = [each for each in spare_values(graph) if each in made or each in graph.constants]
-    for each in unused[:UNUSED]:
-        if each not in node.outputs:
-            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
+    makers = Makers(known)
+    stored = {_stored(each.inputs, makers) for each in graph.nodes if each.op == node.op and each is not node}
+    count = len(node.inputs)
+    ports = range(count, count - 1 if _commutes(node, known) else -1, -1)
+    if None in node.inputs:
+        ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
+    for value in unused[:UNUSED]:
+        for port in ports if value not in node.outputs else ():
+            after = (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
+            if len(stored) == 1 and len(next(iter(stored))) == len(after) and _stored(after, makers) not in stored:
+                continue
+            changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
+            names = {at: each.name for at in changed if (each := after[at]) is not None}
+            yield tuple(
+                Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
+                for at, name in names.items()
+            )
+
+
+def _commutes(node: Node, known: Known) -> bool:
+    """Whether the inputs of a node of two may be exchanged."""
+    call = known.calls.get(node)
+    fold = call.operator.fold if call is not None and call.operator is not None else None
+    return fold is not None and len(node.inputs) == 1 and fold(*PAIR) == fold(*reversed(PAIR))
+
+
+def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
+    """Which of some inputs are constants."""
+    return tuple(value is not None and makers.is_constant(value) for value in values)
 
 
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -312,7 +342,8 @@ def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
 
 
 def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An output of the model declared as the floating-point type that its node gives."""
+    """An output of the model declared as the type that its node gives; not where a Cast to the declared type may be
+    missing."""
     graph, node = known.model.graph, problem.node
     value = (
         next((each for each in node.outputs if each and each.name == problem.value), None) if node is not None else None
@@ -323,10 +354,23 @@ def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
         or value not in graph.outputs
         or not isinstance(given, Tensor)
         or not isinstance(value.type, Tensor)
+        or not given.dtype
+        or known.format.ports_declare
     ):
         return
-    if given.dtype in FLOATS and value.type.dtype in FLOATS:
+    if not _may_lack_cast(given.dtype, value.type.dtype, graph, known):
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
+
+
+def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
+    """Whether a node that converts a value may be missing: truth values are converted to numbers, other nodes convert
+    the same types, or the file declares a value that no node makes."""
+    if given in FLOATS and wanted in FLOATS:
+        return False
+    converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
+    types = (tuple(known.types.get(value) if value is not None else None for value in each) for each in converted)
+    pairs = [tuple(each.dtype if isinstance(each, Tensor) else None for each in pair) for pair in types]
+    return given == "bool" or bool(graph.stray) or (given, wanted) in pairs
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:

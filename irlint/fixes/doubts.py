@@ -1,19 +1,23 @@
-"""What speaks against edits that fix a problem: they are not suggested then."""
+"""What speaks against edits that fix a problem: then they are not suggested, or not written."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 from irlint.findings.edits import Edit
+from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
-from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.inserted import CAST, TRANSPOSE
+from irlint.fixes.other_values import UNSURE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem
 from irlint.model.tensor import Tensor
+from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+from irlint.records import record
 
 #: An error this many nodes behind an edit, or nearer, probably has the same cause.
 NEAR = 3
@@ -33,32 +37,48 @@ def changes_sizes(edit: Edit) -> bool:
     return sorted(map(str, before)) != sorted(map(str, after))
 
 
-def is_doubtful(guess: Guess, problem: Problem, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
-    """Whether something speaks against a guess that fixes a problem."""
-    node = guess.within or problem.node
-    assert node is not None
-    return (
-        _leaves_error_near(guess, node, outcome, problems, inputs)
-        or any(_is_as_at_siblings(edit, node, inputs) for edit in guess.edits if edit.kind == "attribute")
-        or any(_reshapes_bias(edit, problem, inputs) for edit in guess.edits)
-        or (_resizes_input(guess) and _is_rather_wired_wrong(guess, outcome, problems, inputs))
-        or (problem.fault.rule is INDEX_OUT_OF_RANGE and _is_index_of_many(guess, problem, inputs))
-        or _strands(guess, inputs)
-        or (not _resizes_input(guess) and any(value in inputs.graph.outputs for value in outcome.stale))
-        or any(edit.kind == "insert" and _is_contradicted(edit, outcome, problems, inputs) for edit in guess.edits)
-        or (is_demand(problem) and any(map(_undoes, guess.edits)))
-    )
+@record
+class Case:
+    """A guess that fixes a problem, and what that does; ``inputs`` are those of the nodes of the model."""
+
+    guess: Guess
+    problem: Problem
+    outcome: Outcome
+    problems: Sequence[Problem]
+    inputs: Inputs
+
+    @property
+    def node(self) -> Node:
+        """The node that changes."""
+        node = self.guess.within or self.problem.node
+        assert node is not None
+        return node
+
+    @property
+    def left(self) -> Iterator[Problem]:
+        """The root problems that are not fixed."""
+        fixed = {id(each) for each in self.outcome.fixed}
+        return (each for each in self.problems if each.because is None and id(each) not in fixed)
 
 
-def _leaves_error_near(guess: Guess, node: Node, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
+def is_doubtful(case: Case) -> bool:
+    """Whether something speaks against a guess that fixes a problem: it is not suggested."""
+    return any(doubt(case) for doubt in AGAINST)
+
+
+def is_unsure(case: Case) -> bool:
+    """Whether a guess that fixes a problem is only suggested, and not written."""
+    return case.guess.likely == UNSURE or not case.guess.sure or any(doubt(case) for doubt in UNSURE_WHERE)
+
+
+# --- against a guess --------------------------------------------------------------------------------------------------
+
+
+def _leaves_error_near(case: Case) -> bool:
     """Whether an error is left at a node that takes what is edited, or stands close behind one that does."""
-    fixed = {id(each) for each in outcome.fixed}
-    left = {
-        each.node
-        for each in problems
-        if each.is_error and not each.graph and each.because is None and id(each) not in fixed and each.node is not None
-    }
-    return bool(left) and any(each in left for each in _behind(_edited(guess, node, inputs), inputs))
+    left = {each.node for each in case.left if each.is_error and not each.graph and each.node is not None}
+    edited = _edited(case.guess, case.node, case.inputs)
+    return bool(left) and any(each in left for each in _behind(edited, case.inputs))
 
 
 def _edited(guess: Guess, node: Node, inputs: Inputs) -> list[Node]:
@@ -80,50 +100,90 @@ def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
         yield from nearest
 
 
+def is_against_others(case: Case) -> bool:
+    """Whether a guess sets an attribute that several other nodes have as the node has it, and none as the guess sets
+    it."""
+    attributes = (edit for edit in case.guess.edits if edit.kind == "attribute")
+    return any(_is_as_at_siblings(edit, case.node, case.inputs) for edit in attributes)
+
+
 def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
-    """Whether several other nodes have the attribute as this one has it, and none as the edit sets it."""
+    """Whether several other nodes have the attribute as this one has it, and none as the edit sets it; or all of those
+    whose constants have the same shapes have it."""
     guesses = inputs.guesses
     if edit.before is None or edit.index != node.index:
         return False
-    others = [guesses.had(each, edit.name) for each in guesses.of(node) if each is not node]
     before, value = (tuple(each) if isinstance(each, list) else each for each in (edit.before, edit.value))
-    return others.count(before) >= SIBLINGS and value not in others
+    siblings = [each for each in guesses.of(node) if each is not node]
+    others = [guesses.had(each, edit.name) for each in siblings]
+    if others.count(before) >= SIBLINGS and value not in others:
+        return True
+    shapes = _shapes_of_constants(node, inputs)
+    alike = {guesses.had(each, edit.name) for each in siblings if _shapes_of_constants(each, inputs) == shapes}
+    return any(shapes) and alike == {before}
 
 
-def _reshapes_bias(edit: Edit, problem: Problem, inputs: Inputs) -> bool:
-    """Whether an edit gives another shape to what is added to a product: its width is rather wrong."""
-    node = problem.node
-    if edit.kind != "constant" or edit.of != "shape" or node is None or len(node.inputs) != 2:
+def _shapes_of_constants(node: Node, inputs: Inputs) -> list[object]:
+    """The shape of each input of a node that is a constant of several axes."""
+    shapes = (shape_of(each, inputs.known) if inputs.makers.is_constant(each) else None for each in node.inputs if each)
+    return [shape if shape is not None and len(shape) > 1 else None for shape in shapes]
+
+
+def _reshapes_bias(case: Case) -> bool:
+    """Whether edits give another shape to what is added to a product: its width is rather wrong."""
+    node, makers = case.problem.node, case.inputs.makers
+    names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape"}
+    if not names or node is None or len(node.inputs) != 2:
         return False
-    makers = [inputs.makers.of(value) for value in node.inputs if value is not None and value.name != edit.name]
-    return any(each is not None and each.node is not None and each.node.op in PRODUCTS for each in makers)
+    others = [makers.of(value) for value in node.inputs if value is not None and value.name not in names]
+    return any(each is not None and each.node is not None and each.node.op in PRODUCTS for each in others)
 
 
-def _is_contradicted(edit: Edit, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
+def _wraps(case: Case) -> bool:
+    """Whether a Cast is inserted between bytes with and without a sign, which changes numbers: rather a zero point is
+    missing."""
+    for edit in case.guess.edits:
+        value = case.inputs.edited(edit)[1]
+        known = case.inputs.known.types.get(value) if value is not None else None
+        if edit.kind == "insert" and edit.name == CAST and isinstance(known, Tensor):
+            if {known.dtype, dict(edit.value)["to"]} == {"int8", "uint8"}:
+                return True
+    return False
+
+
+def _is_contradicted(case: Case) -> bool:
     """Whether the file declares otherwise what a node is inserted behind, or what comes then."""
-    _, value = inputs.edited(edit)
-    fixed = {id(each) for each in outcome.fixed}
-    declared = {each.value for each in problems if each.fault.rule.family == DECLARED and id(each) not in fixed}
-    return bool(outcome.stale) or (value is not None and value.name in declared)
+    inserted = [edit for edit in case.guess.edits if edit.kind == "insert"]
+    fixed = {id(each) for each in case.outcome.fixed}
+    family = (each for each in case.problems if each.fault.rule.family == DECLARED)
+    declared = {each.value for each in family if id(each) not in fixed}
+    values = (case.inputs.edited(edit)[1] for edit in inserted)
+    return bool(inserted) and (
+        bool(case.outcome.stale) or any(value is not None and value.name in declared for value in values)
+    )
 
 
-def _is_index_of_many(guess: Guess, problem: Problem, inputs: Inputs) -> bool:
+def _is_index_of_many(case: Case) -> bool:
     """Whether a guess is another index into what is no list of sizes: any in the range would fit."""
-    value = problem.node.inputs[0] if problem.node is not None else None
-    known = inputs.known.types.get(value) if value is not None else None
-    indexed = any(edit.kind == "constant" for edit in guess.edits)
-    return indexed and isinstance(known, Tensor) and known.rank != 1
+    node = case.problem.node
+    value = node.inputs[0] if node is not None and node.inputs else None
+    known = case.inputs.known.types.get(value) if value is not None else None
+    indexed = any(edit.kind == "constant" for edit in case.guess.edits)
+    out_of_range = case.problem.fault.rule is INDEX_OUT_OF_RANGE
+    return out_of_range and indexed and isinstance(known, Tensor) and known.rank != 1
 
 
-def _is_rather_wired_wrong(guess: Guess, outcome: Outcome, problems: Sequence[Problem], inputs: Inputs) -> bool:
+def _is_rather_wired_wrong(case: Case) -> bool:
     """Whether other sizes of inputs leave an error, or a value without a user that no faulty node makes, or are such as
     flattened axes have."""
-    fixed = {id(each) for each in outcome.fixed}
-    left = any(each.is_error and each.because is None and id(each) not in fixed for each in problems)
-    faulty = {value for each in problems if each.node is not None for value in each.node.outputs}
+    if not _resizes_input(case.guess):
+        return False
+    inputs, edits = case.inputs, case.guess.edits
+    faulty = {value for each in case.problems if each.node is not None for value in each.node.outputs}
     spare = any(inputs.is_made(value) and value not in faulty for value, _ in inputs.spare)
-    alone = len(outcome.fixed) == 1
-    return left or spare or any(_is_flattened(e) or (alone and _is_of_another_axis(e, inputs)) for e in guess.edits)
+    alone = len(case.outcome.fixed) == 1
+    odd = any(_is_flattened(edit) or (alone and _is_of_another_axis(edit, inputs)) for edit in edits)
+    return spare or odd or any(each.is_error for each in case.left)
 
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
@@ -150,19 +210,98 @@ def _resizes_input(guess: Guess) -> bool:
     return any(edit.kind == "declaration" and edit.shape is not None for edit in guess.edits)
 
 
-def _strands(guess: Guess, inputs: Inputs) -> bool:
+def _strands(case: Case) -> bool:
     """Whether edits take a value from its only user: one that was connected by mistake has its own users still."""
+    guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
     for edit in guess.edits if guess.within is None else ():
         node, value = inputs.edited(edit)
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
             continue
-        kept = value in inputs.graph.undefined or value in inputs.graph.outputs
+        elsewhere = node is not None and node.inputs.count(value) > 1
+        kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
         if not kept and all(each is node for each in inputs.users.get(value, ())):
             return True
     return False
 
 
-def _undoes(edit: Edit) -> bool:
+def _makes_output_stale(case: Case) -> bool:
+    """Whether an output of the model is declared wrongly then, and not because inputs have other sizes."""
+    return not _resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
+
+
+def _undoes(case: Case) -> bool:
     """Whether an edit keeps the axes of a Transpose in their order, for which no model has one."""
-    return edit.kind == "attribute" and edit.op == TRANSPOSE and list(edit.value) == list(range(len(edit.value)))
+    orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
+    return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
+
+
+def _inserts_for_demand(case: Case) -> bool:
+    """Whether a node that few others are like is inserted, only so that a size need not be fixed."""
+    inserts = any(edit.kind == "insert" for edit in case.guess.edits)
+    return is_demand(case.problem) and inserts and case.guess.count < SIBLINGS
+
+
+#: What speaks against a guess.
+AGAINST: tuple[Callable[[Case], bool], ...] = (
+    _leaves_error_near,
+    is_against_others,
+    _reshapes_bias,
+    _wraps,
+    _is_rather_wired_wrong,
+    _is_index_of_many,
+    _strands,
+    _makes_output_stale,
+    _is_contradicted,
+    _undoes,
+    _inserts_for_demand,
+)
+
+
+# --- for which a guess is only suggested ------------------------------------------------------------------------------
+
+
+def _leaves_problems(case: Case) -> bool:
+    """Whether a size need not be fixed any more, and another problem is left."""
+    left = (each for each in case.left if may_be_fixed(each, case.inputs.known))
+    return is_demand(case.problem) and any(each is not case.problem for each in left)
+
+
+def _is_of_a_warning(case: Case) -> bool:
+    """Whether more than constants change for a warning."""
+    is_decided = case.problem.is_error or is_demand(case.problem)
+    return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
+
+
+def _leaves_value_over(case: Case) -> bool:
+    """Whether a value stays without a user that the node may take."""
+    node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
+    return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
+
+
+def _is_axis_of_index(case: Case) -> bool:
+    """Whether another axis, which no other node has, is set where an index is out of range."""
+    about, count = case.guess.about, case.guess.count
+    return case.problem.fault.rule is INDEX_OUT_OF_RANGE and isinstance(about, str) and "ax" in about and not count
+
+
+def _is_axis_of_input(case: Case) -> bool:
+    """Whether an axis is out of range in an input of the model, which may be declared with too few."""
+    node, inputs = case.problem.node, case.inputs.graph.inputs
+    takes_input = node is not None and any(value in inputs for value in node.inputs)
+    return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects(case.guess)
+
+
+def _connects(guess: Guess) -> bool:
+    """Whether edits connect a value that is there."""
+    return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
+
+
+#: Where a guess is only suggested.
+UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
+    _leaves_problems,
+    _is_of_a_warning,
+    _leaves_value_over,
+    _is_axis_of_index,
+    _is_axis_of_input,
+)

@@ -12,6 +12,7 @@ from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE
 from irlint.fixes.node_edits import NodeEdits
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
+from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
 from irlint.lazy_typing import Any
@@ -43,6 +44,8 @@ class Guesses(NodeEdits):
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
             return
         yield from self._attributes(node, call, inputs)
+        if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
+            yield from other_bounds(node, call, inputs, others, self)
         yield from self.contents.at(node, call, inputs, others)
         yield from self._swapped(node)
         yield from self._exchanged(node, inputs)
@@ -126,7 +129,7 @@ class Guesses(NodeEdits):
         stored = any(value is not None and self.makers.is_constant(value) for value in weights)
         yield from self._together(node, call, [name for name in given if held.get(name) == TOGETHER])
         for name, (annotation, default) in call.signature.attributes.items():
-            if held.get(name) == TOGETHER:
+            if held.get(name) == TOGETHER or name in BOUNDS:
                 continue
             value = given.get(name, default)
             usual = self.usual(node, name)

@@ -59,7 +59,7 @@ class Inputs:
         made = [each for each in self.spare if self.is_made(each[0])]
         spare = made if len(made) == 1 else self.spare
         for node in nodes if len(spare) == 1 else ():
-            for guess in self.unused([node], {}):
+            for guess in self.unused([node], {}, any_rank=True):
                 before = node.inputs[guess.edits[0].input or 0]
                 lost = before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node))
                 if lost and guess.edits[0].value == spare[0][0].name:
@@ -111,7 +111,7 @@ class Inputs:
             and names.get(value.name, 1) == 1
         ][:UNUSED]
 
-    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int]) -> Iterator[Guess]:
+    def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int], *, any_rank: bool = False) -> Iterator[Guess]:
         """The values that nobody uses, in the place of one like them, or of one that is missing."""
         several = len({value.name for value in self.graph.undefined}) > len(self.spare)
         for node in nodes if self.spare else ():
@@ -120,10 +120,12 @@ class Inputs:
                 for value, known in self.spare:
                     maker = self.makers.of(value)
                     if (maker is not None and maker.node in behind) or (
-                        port != missing[node] if node in missing else not _alike(known, given)
+                        port != missing[node] if node in missing else not _alike(known, given, any_rank)
                     ):
                         continue
-                    makers = self._named_after(node.inputs[port]) if node in missing else []
+                    makers = (
+                        self._named_after(node.inputs[port]) or self._named_before(value) if node in missing else []
+                    )
                     if makers and (maker is None or maker.node is None or maker.node.op != makers[0].op):
                         yield from self._behind(value, makers, node, port)
                         continue
@@ -277,6 +279,12 @@ class Inputs:
         op = name.partition("_output_")[0].rstrip("0123456789").removesuffix("_")
         return [each for each in self.graph.nodes if each.op in (op, name)]
 
+    def _named_before(self, value: Value) -> list[Node]:
+        """The nodes of the operator that PyTorch has named a value after: ``onnx::Relu_8`` is the input of a Relu."""
+        prefix, _, name = value.name.rpartition("::")
+        op = name.rstrip("0123456789").removesuffix("_")
+        return [each for each in self.graph.nodes if each.op == op] if prefix == "onnx" else []
+
     def _behind(self, value: Value, makers: Sequence[Node], node: Node, port: int) -> Iterator[Guess]:
         """An input as what a node like ``makers`` gives for one value."""
         like = next((each for each in makers if len(each.inputs) == 1), None)
@@ -296,18 +304,23 @@ class Inputs:
             for dtype in dict.fromkeys((*wanted, *others)):
                 if dtype == known.dtype:
                     continue
+                there = self._types_there(node, port).count(dtype)
                 if self.makers.is_constant(value):
                     yield from self._constant_of_type(node, port, value, known, dtype)
                 else:
                     mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
-                    yield from self._of_type(
-                        value, dtype, GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
-                    )
+                    likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
+                    yield from (replaced(guess, count=there) for guess in self._of_type(value, dtype, likely))
                     if self.known.format.writer == "onnx":
                         cast = self.guesses.inserted(CAST, node, port, (("to", dtype),))
                         rounds = known.dtype in FLOATS and dtype not in FLOATS and not self._is_spent(value, node)
                         likely = SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS
-                        yield Guess((cast,), UNSURE if rounds else likely)
+                        yield Guess((cast,), UNSURE if rounds else likely, count=there)
+
+    def _types_there(self, node: Node, port: int) -> list[str | None]:
+        """The element types that other nodes of the operator have as an input."""
+        others = (each for each in self.guesses.of(node) if each is not node and port < len(each.inputs))
+        return [_dtype(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
         """Where the file declares another element type for an output of a node, gives the inputs of the node that
@@ -377,6 +390,7 @@ def _dtype(known: Type | None) -> str | None:
     return known.dtype if isinstance(known, Tensor) else None
 
 
-def _alike(known: Tensor, given: Type | None) -> bool:
-    """Whether a value may be meant where another one of the element type and rank is."""
-    return isinstance(given, Tensor) and known.dtype == given.dtype and known.rank == given.rank and known != given
+def _alike(known: Tensor, given: Type | None, any_rank: bool) -> bool:
+    """Whether a value may be meant where another one of the element type is, and of the rank unless ``any_rank``."""
+    same_rank = any_rank or (isinstance(given, Tensor) and known.rank == given.rank)
+    return isinstance(given, Tensor) and known.dtype == given.dtype and same_rank and known != given

@@ -8,27 +8,24 @@ from itertools import chain
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Severity
 from irlint.fixes.arrangements import listed, rearranged
 from irlint.fixes.computed import computed
-from irlint.fixes.doubts import changes_sizes, is_doubtful
+from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_unsure
+from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
-from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
+from irlint.fixes.other_values import GUESS, SELDOM, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, Trials, is_demand
-from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
-from irlint.ops.layout.squeezing import SQUEEZE_SIZE
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
-from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: At most this many questions to operators are asked for one file.
@@ -41,13 +38,6 @@ SUGGESTED = 2
 #: A clashing size is traced back through at most FARTHEST nodes; guesses are tried at the nearest NODES of them.
 FARTHEST = 64
 NODES = 8
-
-#: No edit is sought for a finding where a node forces more than this many dynamic sizes to one value.
-SIZES = 2
-
-#: The family of rules about element types, and those that compare inputs.
-ELEMENT_TYPES = "element-types"
-TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 
 
 @record
@@ -87,29 +77,14 @@ class Search:
     def best(self, problem: Problem) -> Found | None:
         """The best edits for a problem; None if no edit fixes it, or too many do."""
         best = self._best(problem, self.graph, self.trials, self.guesses)
-        if not best or is_doubtful(best[0].guess, problem, best[0].outcome, self.problems, self.inputs):
+        if not best or is_doubtful(case := self._case(best[0], problem)):
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
-        unsure = best[0].guess.likely == UNSURE or not best[0].guess.sure
-        unsure |= is_demand(problem) and not self._all_gone(problem, best[0].outcome.fixed)
-        unsure |= (
-            not problem.is_error
-            and not is_demand(problem)
-            and any(edit.kind != "constant" for edit in best[0].guess.edits)
-        )
-        connects = any(edit.kind == "input" or edit.inputs for edit in best[0].guess.edits)
-        assert problem.node is not None
-        decides = problem.is_error or is_demand(problem)
-        unsure |= not connects and decides and self.inputs.may_take_left_over(problem.node)
-        changed = best[0].guess.within or problem.node
-        bounds = any(self.guesses.contents.is_bound(changed, edit) for edit in best[0].guess.edits)
-        unsure |= bounds and problem.fault.rule is not SQUEEZE_SIZE
-        sets_axis = isinstance(best[0].guess.about, str) and "ax" in best[0].guess.about
-        unsure |= sets_axis and problem.fault.rule is INDEX_OUT_OF_RANGE and not best[0].guess.count
-        takes_input = any(value in self.graph.inputs for value in problem.node.inputs)
-        unsure |= problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not connects
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, _shared(best), not unsure, written, self._or_constant(problem, best[0].guess))
+        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_constant(problem, case.guess))
+
+    def _case(self, tried: Tried, problem: Problem) -> Case:
+        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs)
 
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant, of which only the dims may be wrong."""
@@ -140,6 +115,8 @@ class Search:
                 break
         if len(_groups(best)) > 1 and _are_equivalent(best):
             best = best[:1]
+        if len(_groups(best)) > 1:
+            best = [each for each in best if not is_against_others(self._case(each, problem))] or best
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
@@ -352,19 +329,20 @@ def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
     counts: dict[object, int] = {}
     for each in found:
         if each.guess.count >= 0:
-            counts[_kind(each)] = counts.get(_kind(each), 0) + 1
+            counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
     indices = {id(each) for each in found if any(edit.kind == "constant" for edit in each.guess.edits)}
     dropped = indices if limit == 1 and len(indices) > SUGGESTED else set()
     return [
         each
         for each in found
         if id(each) not in dropped
-        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each), limit) <= limit)
+        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each, problem), limit) <= limit)
     ]
 
 
-def _kind(tried: Tried) -> tuple[object, ...]:
-    return tried.guess.within, tried.guess.about, tried.guess.likely
+def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
+    likely = 0 if problem.fault.rule is AXIS_OUT_OF_RANGE else tried.guess.likely
+    return tried.guess.within, tried.guess.about, likely
 
 
 def _first(found: Sequence[Tried]) -> list[Tried]:
@@ -382,24 +360,3 @@ def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
 
 def _is_meant(value: Value | None, problem: Problem) -> bool:
     return value is not None and (problem.value is None or value.name == problem.value)
-
-
-def may_be_fixed(problem: Problem, known: Known) -> bool:
-    """Whether irlint searches for edits that fix a problem of a node of the main graph."""
-    node = problem.node
-    if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
-        return False
-    family = problem.fault.rule.family
-    if problem.fault.severity is Severity.NOTE:
-        return False
-    if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
-        return len(problem.sizes) <= SIZES
-    if family == DECLARED:
-        from irlint.inference.agreement import disagrees, terms_of
-
-        given = [value for value in node.outputs if value is not None and value.name == problem.value]
-        terms = terms_of(known)
-        return any(
-            contradicts(each := known.types.get(value), value) or disagrees(each, value, terms) for value in given
-        )
-    return problem.by_rule and problem.is_error and family in TYPED

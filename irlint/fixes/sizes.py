@@ -12,6 +12,7 @@ from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
+from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import GUESS, SELDOM, layouts, neighbors
@@ -110,9 +111,11 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
         if value is None or not shape or not isinstance(value.type, Tensor):
             continue
         direct = value in node.inputs and problem.fault.rule not in (MATMUL_MISMATCH, OPERAND_SHAPE)
+        count = int(value in node.inputs)
         for other in dict.fromkeys(_otherwise(shape)):
-            count = int(value in node.inputs)
             yield Guess((guesses.declared(value, other),), SELDOM if direct else GUESS, count=count, about=value)
+        for other in _with_one_more(shape, node, guesses) if direct and problem.fault.rule in OF_AXES else ():
+            yield Guess((guesses.declared(value, other),), GUESS, count=count, about=value)
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:
@@ -139,6 +142,14 @@ def _otherwise(shape: Shape) -> Iterator[Shape]:
         other = tuple(shape[axis] for axis in perm)
         if other != shape and perm[0] == 0 and all(isinstance(dim, int) for dim in shape):
             yield other
+
+
+def _with_one_more(shape: Shape, node: Node, guesses: Guesses) -> Iterator[Shape]:
+    """A shape with one more axis, of a size that an input of the node has."""
+    shapes = (shape_of(value, guesses.known) for value in node.inputs)
+    sizes = dict.fromkeys(dim for each in shapes for dim in each or () if isinstance(dim, int))
+    others = ((*shape[:axis], dim, *shape[axis:]) for dim in sizes for axis in range(len(shape) + 1))
+    yield from dict.fromkeys(others) if all(isinstance(dim, int) for dim in shape) else ()
 
 
 def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:

@@ -199,7 +199,8 @@ class Suggestions:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
             return None
-        from irlint.fixes.search import Search, may_be_fixed
+        from irlint.fixes.fixable import may_be_fixed
+        from irlint.fixes.search import Search
 
         if not may_be_fixed(problem, self.known):
             return None
@@ -224,8 +225,8 @@ def _index(problem: Problem) -> int | None:
 
 
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
-    """The edits that fix most problems and cause fewest, with the fewest edits; None if there are too many."""
-    orders = [(outcome.new - len(outcome.fixed), len(edits)) for edits, outcome in found]
+    """The edits that fix most problems and cause fewest, and change the fewest nodes; None if there are too many."""
+    orders = [(outcome.new - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found]
     best = [each for each, order in zip(found, orders) if order == min(orders)]
     if not 0 < len(best) <= SUGGESTED:
         return None

@@ -180,6 +180,19 @@ FIXES = """
 (float[4,2,8] x, float[4,2,8] z, float[8,4,2] q) => (float[2,4,8] a, float[2,4,8] b, float[8,4,2] y) { a = Transpose <perm = [1,0,2]> (x) b = Transpose <perm = [1,0,2]> (z) c = Transpose <perm = [1,0,2]> (x) y = Add (c, q) } | |
 (float[1,4,5] x, float[1,6,5] z, float[3,4,5] p, float[2,6,5] q) => (float[?,?,?] y, float[?,?,?] v) { y = Concat <axis = 2> (x, z) v = Concat <axis = 2> (p, q) } | | set `axis = 1`
 (float[1,4,5] x, float[1,6,5] z, float[3,4,5] p, float[3,6,5] q) => (float[?,?,?] y, float[?,?,?] v) { y = Concat <axis = 2> (x, z) v = Concat <axis = 2> (p, q) } | set `axis = 1` in Concat[0]
+(float[2,3] x) => (int64[2,3] y) { y = Relu (x) } | declare `y` as float32
+(float[2,3] x) => (int64[2,3] y, int64[2,3] z) { y = Relu (x) z = Cast <to = 7> (x) } | |
+(float[2,3] x) => (int64[2,3] y) <float[2,3] old> { y = Relu (x) } | |
+(float[2,3] x, float[2,3] z) => (float[2,3] y) { c = Greater (x, z) y = Identity (c) } | |
+(float[1,4,8] x, float[1,2,8] z) => (float[1,2,8] y, float[1,2,8] v) <int64[1] b = {2}, int64[1] c = {2}, int64[1] e = {2}, int64[1] f = {4}, int64[1] a = {1}> { p = Slice (x, b, e, a) v = Slice (x, c, f, a) y = Add (p, z) } | change 2 to 0 in constant `b`
+(float[1,4,8] x, float[1,2,8] z) => (float[1,2,8] y) <int64[1] b = {2}, int64[1] e = {2}, int64[1] a = {1}> { p = Slice (x, b, e, a) y = Add (p, z) } | | change 2 to 4 in constant `e`, or change 2 to 0 in constant `b`
+(float[2,3,4] x, float[2,1,6] z) => (float[2,1,18] y) <int64[1] i = {2}, int64[1] n = {-1}, int64[1] o = {1}> { s = Shape (x) g = Gather (s, i) t = Concat <axis = 0> (g, o, n) r = Reshape (x, t) y = Concat <axis = 2> (z, r) } | change 2 to 0 in constant `i`
+(float[2,3] x, float[2,3] z) => (float[2,3] y) { a = Exp (z) y = Add (x) } | connect `a` as input 1 in Add[1]
+(float[2,3] x, float[2,3] z) => (float[2,3] y) { a = Exp (z) y = Sub (x) } | | connect `a` as input 1, or connect `a` as input 0, and connect `x` as input 1
+(float[1,1,8,8] x) => (float[1,2,7,8] y) <float[2] b = {1,2}, float[2,1,2,1] w = {1,2,3,4}> { y = Conv (x, b, b) } | connect `w`, which nothing uses, as input 1 in Conv[0]
+(float[1,9,8] x, float[4,3,3,3] w) => (float[1,4,7,6] y) { y = Conv (x, w) } | declare input `x` as [1, 3, 9, 8]
+(float16[2,4] x, float s, float[2,4] v) => (uint8[2,4] y, uint8[2,4] u) { y = QuantizeLinear (x, s) u = QuantizeLinear (v, s) } | declare `x` as float32
+(float[1,1,8,8] x, float s, float t, int8 z) => (float[1,1,8,8] y) { q = QuantizeLinear (x, s) y = DequantizeLinear (q, t, z) } | |
 """.strip().splitlines()
 
 

@@ -1,0 +1,38 @@
+"""The problems of nodes for which edits are looked for."""
+
+from __future__ import annotations
+
+from irlint.checks.structure import UNDEFINED_NAME
+from irlint.findings.faults import Severity
+from irlint.fixes.trials import DECLARED, is_demand
+from irlint.inference.contradictions import contradicts
+from irlint.inference.known import Known
+from irlint.model import Problem
+
+#: No edit is sought for a finding where a node forces more than this many dynamic sizes to one value.
+SIZES = 2
+
+#: The family of rules about element types, and those that compare inputs.
+ELEMENT_TYPES = "element-types"
+TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
+
+
+def may_be_fixed(problem: Problem, known: Known) -> bool:
+    """Whether edits are looked for that fix a problem of a node of the main graph."""
+    node = problem.node
+    if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
+        return False
+    family = problem.fault.rule.family
+    if problem.fault.severity is Severity.NOTE:
+        return False
+    if problem.fault.rule is UNDEFINED_NAME or is_demand(problem):
+        return len(problem.sizes) <= SIZES
+    if family == DECLARED:
+        from irlint.inference.agreement import disagrees, terms_of
+
+        given = [value for value in node.outputs if value is not None and value.name == problem.value]
+        terms = terms_of(known)
+        return any(
+            contradicts(each := known.types.get(value), value) or disagrees(each, value, terms) for value in given
+        )
+    return problem.by_rule and problem.is_error and family in TYPED

@@ -1,0 +1,160 @@
+"""Other bounds of slices: such that a slice has one element, or as many as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from irlint.binding.calls import Call
+from irlint.dims import MaybeDim
+from irlint.fixes.guess import Guess
+from irlint.fixes.other_values import SELDOM
+from irlint.inference.origins import inputs_of
+from irlint.lazy_typing import TYPE_CHECKING
+from irlint.model import Node
+from irlint.model.tensor import Tensor, Type
+from irlint.records import record, replaced
+
+if TYPE_CHECKING:
+    from irlint.fixes.guesses import Guesses
+
+#: What operators call the lists of a slice, by both formats.
+STARTS, ENDS = ("starts", "start"), ("ends", "stop")
+STEPS, AXES = ("steps", "step"), ("axes",)
+BOUNDS = frozenset((*STARTS, *ENDS))
+
+#: The end of a slice that goes to the last element; from ``FAR`` on a bound is no index.
+LAST_END, FAR = (1 << 63) - 1, 1 << 31
+
+#: Lists of so many elements are sliced at each of them.
+FEW = 6
+
+#: The first element, and the one behind the last.
+Elements = tuple[int, int]
+
+
+@record
+class Slice:
+    """One slice of a node: entry ``at`` of its lists, on an axis of that size."""
+
+    at: int
+    axis: int
+    size: MaybeDim
+    start: int
+    end: int
+
+    @property
+    def elements(self) -> Elements:
+        """What it takes; of an axis of unknown size the bounds as they are."""
+        size = self.size
+        if not isinstance(size, int):
+            return self.start, self.end
+        start, end = (min(max(each + size * (each < 0), 0), size) for each in (self.start, self.end))
+        return start, end
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it takes no element."""
+        start, end = self.elements
+        return start >= end and (isinstance(self.size, int) or (start < 0) == (end < 0))
+
+
+def other_bounds(
+    node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None], guesses: Guesses
+) -> Iterator[Guess]:
+    """A slice with another start or end, such that it has one element, as many as ``others`` have on an axis, or all
+    behind its start; first what no slice of the same value takes."""
+    slices = _slices(node, call, inputs)
+    shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
+    sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim)
+    taken = _taken(node, guesses) if slices else set()
+    for each in slices:
+        few = range(1, each.size) if isinstance(each.size, int) and len(shapes[0]) == 1 and each.size <= FEW else ()
+        beside = [elements for axis, elements in taken if axis == each.axis]
+        for name, changed in _changed(each, dict.fromkeys((1, *few, *sizes)), any_start=bool(beside)):
+            count = int(bool(beside) and not any(_overlap(changed.elements, other) for other in beside))
+            for guess in _with(node, call, each.at, name, changed, guesses):
+                yield replaced(guess, count=count)
+
+
+def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool) -> Iterator[tuple[str, Slice]]:
+    """A slice with each other start and end, once for the same elements; a start of 0 is kept unless ``any_start``."""
+    seen = {given.elements}
+    start, end = given.start, given.end
+    ends = [start + length for length in lengths if start >= 0 or start + length < 0]
+    ends = [each for each in ends if not isinstance(given.size, int) or each <= given.size]
+    found = [("ends", replaced(given, end=each)) for each in (*ends, LAST_END)]
+    far = abs(end) >= FAR
+    starts = [(0 if far else end) - length for length in lengths]
+    starts = [0, *(each for each in starts if (each < 0) == (far or end < 0))] if start or any_start else []
+    found += [("starts", replaced(given, start=each)) for each in starts]
+    for name, changed in found:
+        if changed.elements not in seen and not changed.is_empty:
+            seen.add(changed.elements)
+            yield name, changed
+
+
+def _with(node: Node, call: Call, at: int, name: str, changed: Slice, guesses: Guesses) -> Iterator[Guess]:
+    """A node with a changed start or end."""
+    names = STARTS if name == "starts" else ENDS
+    wanted = changed.start if name == "starts" else changed.end
+    for each in names:
+        given = (call.attributes or {}).get(each)
+        if given is not None:
+            after = (*given[:at], wanted, *given[at + 1 :])
+            yield Guess((guesses.attribute(node, each, after, given),), SELDOM, about=(node, each))
+            return
+    port = _port(call, names)
+    value = node.inputs[port] if port is not None and port < len(node.inputs) else None
+    held = guesses.contents.held(value, at) if value is not None else None
+    known = guesses.known.types.get(held[0]) if held is not None else None
+    if port is not None and held is not None and isinstance(known, Tensor) and known.value is not None:
+        contents = (*known.value[: held[1]], wanted, *known.value[held[1] + 1 :])
+        yield from guesses.contents.held_otherwise(node, port, held[0], contents, SELDOM)
+
+
+def _slices(node: Node, call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
+    """The slices of a node that are known, without those that skip elements."""
+    data = inputs[0] if inputs else None
+    starts, ends, axes, steps = (_list(names, call, inputs) for names in (STARTS, ENDS, AXES, STEPS))
+    if not isinstance(data, Tensor) or data.shape is None or starts is None or ends is None:
+        return []
+    found = []
+    for at, (start, end) in enumerate(zip(starts, ends)):
+        axis = at if axes is None else axes[at] if at < len(axes) else None
+        step = steps[at] if steps is not None and at < len(steps) else 1
+        if not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape) or step != 1:
+            continue
+        if isinstance(start, int) and isinstance(end, int):
+            axis %= len(data.shape)
+            found.append(Slice(at, axis, data.shape[axis], start, end))
+    return found
+
+
+def _list(names: Sequence[str], call: Call, inputs: Sequence[Type | None]) -> Sequence[MaybeDim] | None:
+    """A list that a node has as an attribute or as an input."""
+    given = next((value for name in names if (value := (call.attributes or {}).get(name)) is not None), None)
+    if given is not None:
+        return tuple(given) if isinstance(given, (tuple, list)) else None
+    port = _port(call, names)
+    known = inputs[port] if port is not None and port < len(inputs) else None
+    return known.ints if isinstance(known, Tensor) else None
+
+
+def _port(call: Call, names: Sequence[str]) -> int | None:
+    inputs = call.signature.inputs if call.signature is not None else ()
+    return next((at for at, name in enumerate(inputs) if name in names), None)
+
+
+def _taken(node: Node, guesses: Guesses) -> set[tuple[int, Elements]]:
+    """What other nodes of the operator take from the same value, each with its axis."""
+    found: set[tuple[int, Elements]] = set()
+    for each in guesses.of(node):
+        call = guesses.known.calls.get(each)
+        if each is node or call is None or guesses.contents.source(each) is not guesses.contents.source(node):
+            continue
+        found.update((one.axis, one.elements) for one in _slices(each, call, inputs_of(each, guesses.known)))
+    return found
+
+
+def _overlap(one: Elements, other: Elements) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
