@@ -18,7 +18,7 @@ TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 
 
 def may_be_fixed(problem: Problem, known: Known) -> bool:
-    """Whether edits are looked for that fix a problem of a node of the main graph."""
+    """Whether irlint searches for edits that fix a problem of a node of the main graph."""
     node = problem.node
     if node is None or problem.graph or problem.because is not None or node not in known.calls or node.bodies:
         return False
