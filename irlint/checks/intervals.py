@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from irlint.checks.transfers import (
     ANY,
@@ -95,7 +95,7 @@ class Intervals:
             return -1, ()
         site, at = Site(node, tensor.dtype), several[0]
         others = [self.whole(value) for value in node.inputs]
-        return at, tuple([transfer([*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
+        return at, tuple([_applied(transfer, [*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
 
     def _elementwise(self, transfer: Transfer, node: Node, tensor: Tensor, *, each: bool, depth: int) -> Parts:
         site = Site(node, tensor.dtype)
@@ -105,9 +105,9 @@ class Intervals:
         if len(columns) < ARITY.get(transfer, 1):
             return (ANY,)
         if max(map(len, columns)) == 1:
-            return (transfer([column[0] for column in columns], site),)
+            return (_applied(transfer, [column[0] for column in columns], site),)
         rows = [self._spread(column, value, tensor.shape) for column, value in zip(columns, inputs)]
-        return tuple([transfer(row, site) for row in zip(*rows)])
+        return tuple([_applied(transfer, row, site) for row in zip(*rows)])
 
     def _spread(self, column: Parts, value: Value | None, onto: Shape | None) -> Parts:
         known = self.tensor(value)
@@ -128,6 +128,14 @@ class Intervals:
         if node.outputs[0] is not value and node.op not in SPLITTING:
             return (of_type(dtype),)
         return self.results(node, each=each, depth=depth)
+
+
+def _applied(transfer: Transfer, given: Sequence[Interval], site: Site) -> Interval:
+    """What a function makes of intervals; any number if Python cannot compute the ends."""
+    try:
+        return transfer(given, site)
+    except (ArithmeticError, ValueError):
+        return ANY
 
 
 def _constant(tensor: Tensor, each: bool) -> Parts:

@@ -259,7 +259,9 @@ def _logarithm(given: Sequence[Interval], site: Site) -> Interval:
 
 def _exponential(given: Sequence[Interval], site: Site) -> Interval:
     (x,) = given
-    limit = LARGEST_EXPONENT.get(site.dtype or "", inf)
+    limit = LARGEST_EXPONENT.get(site.dtype or "")
+    if limit is None:
+        return Interval(0)
     if limit < x.low < inf:
         return Interval(why=f"input 0 is {x.text}: its exponential is infinite in {site.dtype}")
     ends = [inf if end > limit else math.exp(end) for end in (x.low, x.high)]

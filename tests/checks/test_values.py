@@ -141,3 +141,12 @@ def test_onnx_runtime_computes_it(name: str) -> None:
         return
     results: Any = session.run(None, {"x": x})
     assert np.isfinite(results[0]).all() == (expected == "runs"), results
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float8e4m3fn", "double", "bool"])
+@pytest.mark.parametrize("op", ["Exp", "Cosh", "Sinh", "Softplus", "Selu", "Tan"])
+def test_no_element_type_breaks_an_interval(op: str, dtype: str) -> None:
+    head = '<ir_version: 10, opset_import: ["" : 21]>'
+    model = f"{head} g () => ({dtype}[2] y) <{dtype}[2] x = {{1000, 1}}> {{ y = {op} (x) }}"
+    found = irlint.check(onnx.parser.parse_model(model)).findings
+    assert {"IRL008", "IRL599"}.isdisjoint(each.rule.code for each in found)
