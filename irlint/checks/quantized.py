@@ -78,6 +78,9 @@ g (uint8[2] q, uint8[2] p) => (uint8[2] y) <float s = {0.1}, uint8 z = {0}>
 { a = DequantizeLinear (q, s, z) x = DequantizeLinear (p, s, z) r = Add (a, x) y = QuantizeLinear (r, s, z) }""",
 )
 
+#: How many nodes a value is followed back to a constant.
+STEPS = 8
+
 #: Element types of which ONNX Runtime has integer kernels.
 EIGHT_BITS = ("int8", "uint8")
 
@@ -200,19 +203,21 @@ class Dequantized:
                 input=1,
             )
 
-    def _is_set(self, value: Value | None) -> bool:
+    def _is_set(self, value: Value | None, steps: int = STEPS) -> bool:
         """Whether a value is a constant, or is dequantized from one."""
+        if not steps:
+            return False
         if value is None or value in self.values.graph.constants:
             return True
         maker, known = self.makers.get(value), self.values.known.types.get(value)
         if isinstance(known, Tensor) and known.value is not None:
             return True
         passes = maker is not None and maker.op in ("DequantizeLinear", "QuantizeLinear") and maker.inputs
-        return maker is not None and (not maker.inputs or bool(passes and self._is_set(maker.inputs[0])))
+        return maker is not None and (not maker.inputs or bool(passes and self._is_set(maker.inputs[0], steps - 1)))
 
     def _axis(self, node: Node, weight: Node) -> Iterator[Fault]:
         stored, scales = self.values.tensor(weight, 0), self.values.tensor(weight, 1)
-        if stored is None or stored.rank is None or scales is None or scales.shape is None or len(scales.shape) != 1:
+        if stored is None or not stored.rank or scales is None or scales.shape is None or len(scales.shape) != 1:
             return
         if scales.shape[0] == 1 or (node.op == "MatMul" and stored.rank != 2) or "block_size" in weight.attributes:
             return
@@ -247,6 +252,7 @@ def of_graph(values: Values) -> Iterator[tuple[Node, Fault]]:
     """What is wrong with the nodes that read dequantized values."""
     read = Dequantized(values)
     for node in values.graph.nodes:
-        if (node.op in CHANNELS or node.op in JOINING) and node not in values.known.faulted:
+        is_read = (node.op in CHANNELS or node.op in JOINING) and node.outputs
+        if is_read and node not in values.known.faulted:
             for fault in read.faults(node):
                 yield node, fault

@@ -96,7 +96,7 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
 
 def _power(values: Values, node: Node) -> Iterable[Fault]:
     exponent = values.number(node, 1)
-    if exponent is not None and (exponent < 0 or exponent != int(exponent)):
+    if exponent is not None and (exponent < 0 or not float(exponent).is_integer()):
         yield from _never_finite(values, node)
 
 

@@ -166,6 +166,8 @@ class Values:
     def problems(self) -> Iterator[Problem]:
         finite: set[int] = set()
         for node in self.graph.nodes:
+            if node in self.known.faulted or not node.outputs:
+                continue
             # Nodes with the same attributes share them.
             if node.attributes and id(node.attributes) not in finite:
                 faults: Iterable[Fault] = list(_not_finite(node))
@@ -185,8 +187,7 @@ class Values:
 
     def _problems(self, node: Node, faults: Iterable[Fault]) -> Iterator[Problem]:
         for fault in faults:
-            if node not in self.known.faulted:
-                yield Problem(fault, self.graph.path, node, place=node.place)
+            yield Problem(fault, self.graph.path, node, place=node.place)
 
     def tensor(self, node: Node, index: int) -> Tensor | None:
         """What is known of an input."""

@@ -229,10 +229,12 @@ def _given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _commutes(node: Node, known: Known) -> bool:
-    """Whether the inputs of a node of two may be exchanged."""
+    """Whether a node that has one of two inputs gives the same with the two exchanged."""
     call = known.calls.get(node)
-    fold = call.operator.fold if call is not None and call.operator is not None else None
-    return fold is not None and len(node.inputs) == 1 and fold(*PAIR) == fold(*reversed(PAIR))
+    if call is None or call.operator is None or call.signature is None or len(node.inputs) != 1:
+        return False
+    fold = call.operator.fold
+    return fold is not None and len(call.signature.inputs) == len(PAIR) and fold(*PAIR) == fold(*reversed(PAIR))
 
 
 def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:

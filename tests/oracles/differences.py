@@ -275,7 +275,7 @@ MODELS = {
             [parameter(0), _BOUND, _fake_quantize(2), _fake_quantize(3), result(4)],
             [edge(0, 0, 2, 0), *_bounds(2), edge(2, 5, 3, 0), *_bounds(3), edge(3, 5, 4, 0)],
         ),
-        "",
+        "(IRL747) (IRL747)",
         "run",
         "the CPU plugin removes the first one, after which the second stands between an input and an output",
     ),
@@ -292,7 +292,7 @@ MODELS = {
             'name="c" type="Const" version="opset1"><data element_type="f32" shape="2,3" offset="0" '
             'size="24"/><output><port id="0" precision="FP32"',
         ),
-        "",
+        "(IRL747)",
         "run",
         "which layers the plugin fuses before it, after which it takes the type, differs by layer; a Convert is taken",
     ),

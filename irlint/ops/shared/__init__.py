@@ -47,6 +47,7 @@ Contents that give shapes:
 ``contents.strides``: the elements between neighbors on each axis.
 ``contents.positions``: every index of a shape.
 ``contents.extent``: the least and the largest number of a tensor.
+``contents.rounded``: a number as an element type holds it.
 
 Windows and filters:
 ``windows.onnx_window``: the window of ONNX's attributes.
