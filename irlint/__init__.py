@@ -239,14 +239,23 @@ def why(
     return traced(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
-def targets(model: Model, *, name: str | os.PathLike[str] | None = None, targets: Sequence[str] = ()) -> dict[str, Any]:
+def targets(
+    model: Model,
+    *,
+    name: str | os.PathLike[str] | None = None,
+    targets: Sequence[str] = (),
+    shapes: Shapes | None = None,
+) -> dict[str, Any]:
     """Which releases of which runtimes take a model, as ``irlint targets --format json`` prints it.
 
-    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without them all are reported. Raises OSError
-    where the file cannot be opened, and ValueError where it is no model that can be read, or a target is not known.
+    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without them all are reported. With ``shapes``
+    the answer holds for these sizes of the inputs. Raises OSError where the file cannot be opened, and ValueError where
+    it is no model that can be read, or a target is not known.
     """
+    from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
     from irlint.run.targets import taken
 
     given = source(model, name)
-    return taken(given.path, given.data, [targets] if isinstance(targets, str) else targets)
+    named = [targets] if isinstance(targets, str) else targets
+    return taken(given.path, given.data, named, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))

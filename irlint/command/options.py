@@ -198,6 +198,7 @@ TARGETS = (
         "texts",
         metavar="NAME[@RELEASE]",
     ),
+    *_as_in_check("--shape", "--config", "--isolated"),
 )
 
 INFO = (

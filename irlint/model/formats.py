@@ -102,6 +102,7 @@ ONNX = Format(
         "openvino": "openvino_frontend",
         "tensorrt": "tensorrt",
         "tensorrt-rtx": "tensorrt_rtx",
+        "qnn": "qnn",
     },
     restamps=True,
     writer="onnx",

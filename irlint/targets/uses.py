@@ -26,10 +26,11 @@ class Use:
     and outputs.
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
-    around them, ``constants`` are the constants of the graphs around, and ``spans`` is True where it takes an input of
-    its graph and gives an output. ``types`` are those of the values around the node, ``scope`` the attributes of the
-    function that it stands in, and ``certain`` is False in a branch that never runs, which a runtime may take away
-    before it looks for kernels.
+    around them, ``constants`` are the constants of the graphs around. ``begins`` is True where it takes an input of
+    its graph, and ``ends`` where it gives an output of it; ``sources`` are the operators before it whose results reach
+    it in float32, where the runtime looks at them. ``types`` are those of the values around the node, ``scope`` the
+    attributes of the function that it stands in, and ``certain`` is False in a branch that never runs, which a runtime
+    may take away before it looks for kernels.
     """
 
     node: Node
@@ -43,7 +44,14 @@ class Use:
     nodes: int = 1
     opset: int = 0
     constants: Set[Value] = frozenset()
-    spans: bool = False
+    begins: bool = False
+    ends: bool = False
+    sources: Set[str] = frozenset()
+
+    @property
+    def spans(self) -> bool:
+        """Whether it takes an input of its graph and gives an output."""
+        return self.begins and self.ends
 
 
 def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
@@ -119,7 +127,8 @@ class _Walk:
                 certain,
                 opset=self.opsets[-1] if self.opset is None else self.opset,
                 constants=self.constants,
-                spans=not set(node.inputs).isdisjoint(graph.inputs) and not set(node.outputs).isdisjoint(graph.outputs),
+                begins=not set(node.inputs).isdisjoint(graph.inputs),
+                ends=not set(node.outputs).isdisjoint(graph.outputs),
             )
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)

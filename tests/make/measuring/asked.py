@@ -1,8 +1,8 @@
 """Run by a process of its own, with a wheel on its path: what the wheel says of models, and what it registers.
 
-``python asked.py ENGINE QUESTIONS ANSWERS``: ENGINE is one of ``ENGINES``, QUESTIONS a pickle of the wheel's path and of
-models by key, a model being bytes, the path of a file, or a pair of an IR and its weights; ANSWERS gets JSON. A model
-on which the engine dies counts as refused.
+``python asked.py ENGINE QUESTIONS ANSWERS``: ENGINE is one of ``ENGINES``, QUESTIONS a pickle of the wheel's path and
+of models by key, a model being bytes, the path of a file, or a pair of an IR and its weights; ANSWERS gets JSON. A
+model on which the engine dies counts as refused.
 """
 
 from __future__ import annotations
@@ -142,7 +142,12 @@ def of_qnn(soc: str = "") -> tuple[str, dict[str, Any], Callable[[Any], str]]:
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         parts = session.get_provider_graph_assignment_info()
-        left = [[each.name, each.op_type] for part in parts if part.ep_name != "QNNExecutionProvider" for each in part.get_nodes()]
+        left = [
+            [each.name, each.op_type]
+            for part in parts
+            if part.ep_name != "QNNExecutionProvider"
+            for each in part.get_nodes()
+        ]
         return ON_CPU + json.dumps(left) if left else ""
 
     return onnxruntime_qnn.__version__, {}, ask

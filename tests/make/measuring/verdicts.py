@@ -2,10 +2,10 @@
 
 ``python tests/make/measuring/verdicts.py odd FOLDER INTO`` writes odd variants of the models of a folder: at other
 opsets, of other element types, and broken as people break them. ``ask ANSWERS FOLDER --wheel onnxruntime=PATH:PATH``
-asks an engine of ``asked.ENGINES``, whose wheel is installed in PATH, about each model, and adds what it says to the file
-ANSWERS. ``compare ANSWERS FOLDER`` has irlint (from PYTHONPATH) judge each model, and prints for each release how many
-refusals are named, the false ones, those that were called running, and how many are unknown; ``--list`` prints each model
-on which they disagree.
+asks an engine of ``asked.ENGINES``, whose wheel is installed in PATH, about each model, and adds what it says to the
+file ANSWERS. ``compare ANSWERS FOLDER`` has irlint (from PYTHONPATH) judge each model, and prints for each release how
+many refusals are named, the false ones, those that were called running, and how many are unknown; ``--list`` prints
+each model on which they disagree.
 """
 
 from __future__ import annotations
@@ -166,17 +166,20 @@ def _print(title: str, rows: Sequence[Any], listing: bool) -> None:
     counts = Counter((done, said) for done, said, *_ in rows)
     refused = sum(number for (done, _), number in counts.items() if done == "refused")
     false = sum(number for (done, said), number in counts.items() if said == "refused" != done)
-    missed = sum(number for (done, said), number in counts.items() if done == "refused" and said in ("runs", "fallback"))
+    missed = sum(
+        number for (done, said), number in counts.items() if done == "refused" and said in ("runs", "fallback")
+    )
     unknown = sum(number for (_, said), number in counts.items() if said == "unknown")
     right = sum(number for (done, said), number in counts.items() if done == said)
     print(
         f"{title}: {len(rows)} models, right {_share(right, len(rows))}; refused {refused}, named "
-        f"{_share(counts['refused', 'refused'], refused)}, called running {_share(missed, refused)}; false refusals {false}; "
-        f"unknown {_share(unknown, len(rows))}"
+        f"{_share(counts['refused', 'refused'], refused)}, called running {_share(missed, refused)}; "
+        f"false refusals {false}; unknown {_share(unknown, len(rows))}"
     )
     for done, said, path, error, reasons in rows if listing else ():
         if done != said and (said != "unknown" or done == "refused"):
-            print(f"  {said} by irlint, {done}: {path}\n    {' '.join(error[:300].split())}\n    {'; '.join(reasons)[:300]}")
+            print(f"  {said} by irlint, {done}: {path}")
+            print(f"    {' '.join(error[:300].split())}\n    {'; '.join(reasons)[:300]}")
 
 
 def _share(part: int, whole: int) -> str:
