@@ -241,14 +241,23 @@ def why(
     return traced(given.path, value, axis, given.data, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
 
 
-def targets(model: Model, *, name: str | os.PathLike[str] | None = None, targets: Sequence[str] = ()) -> dict[str, Any]:
+def targets(
+    model: Model,
+    *,
+    name: str | os.PathLike[str] | None = None,
+    targets: Sequence[str] = (),
+    shapes: Shapes | None = None,
+) -> dict[str, Any]:
     """The runtime releases that load a model, as ``irlint targets --format json`` prints them.
 
-    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without it, all are reported. Raises
-    OSError if the file cannot be opened, and ValueError if it is not a readable model or a target is unknown.
+    ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without it, all are reported. With ``shapes``,
+    the answer holds for these sizes of the inputs. Raises OSError if the file cannot be opened, and ValueError if it is
+    not a readable model or a target is unknown.
     """
+    from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
     from irlint.run.targets import taken
 
     given = source(model, name)
-    return taken(given.path, given.data, [targets] if isinstance(targets, str) else targets)
+    named = [targets] if isinstance(targets, str) else targets
+    return taken(given.path, given.data, named, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))

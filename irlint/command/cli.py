@@ -201,9 +201,10 @@ def targets(model: str, **options: Any) -> None:
     With --target, exits with status 1 if a named release refuses the MODEL.
     """
     from irlint.command import questions
-    from irlint.command.settings import named_targets
+    from irlint.command.settings import named_targets, shapes_for
 
-    raise SystemExit(questions.targets(model, options["format"], named_targets(options["target"])))
+    named, shapes = named_targets(options["target"]), shapes_for(model, options)
+    raise SystemExit(questions.targets(model, options["format"], named, shapes))
 
 
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:

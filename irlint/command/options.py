@@ -205,6 +205,7 @@ TARGETS = (
         "texts",
         metavar="NAME[@RELEASE]",
     ),
+    *_as_in_check("--shape", "--config", "--isolated"),
 )
 
 INFO = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command.streams import emit, encoding, fail
 from irlint.lazy_typing import Any
+from irlint.records import NOTHING
 
 
 def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
@@ -58,11 +59,11 @@ def info(model: str, options: Mapping[str, Any]) -> None:
     answer(asked, partial(rendered, color=colored("auto", sys.stdout)), model, options["format"])
 
 
-def targets(model: str, form: str = "text", named: Sequence[str] = ()) -> int:
+def targets(model: str, form: str = "text", named: Sequence[str] = (), shapes: Mapping[str, Any] = NOTHING) -> int:
     """``irlint targets MODEL``; returns the exit status: 1 where a named release refuses the model."""
     from irlint.run.targets import taken
 
-    found = answered(lambda: taken(model, named=named), model)
+    found = answered(lambda: taken(model, named=named, **shapes), model)
     if form == "markdown":
         from irlint.reporters.targets import markdown
 

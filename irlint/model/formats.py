@@ -101,6 +101,7 @@ ONNX = Format(
         "openvino": "openvino_frontend",
         "tensorrt": "tensorrt",
         "tensorrt-rtx": "tensorrt_rtx",
+        "qnn": "qnn",
     },
     restamps=True,
     writer="onnx",

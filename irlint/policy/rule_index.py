@@ -254,6 +254,7 @@ RULES = {
     "IRL815": "targets.objections",
     "IRL816": "targets.objections",
     "IRL817": "checks.early_opsets",
+    "IRL818": "targets.objections",
     "IRL901": "checks.hygiene",
     "IRL902": "checks.hygiene",
     "IRL903": "checks.hygiene",

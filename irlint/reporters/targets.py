@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.records import record
 from irlint.reporters.plain import safe, spelled
@@ -17,6 +18,9 @@ BY_LIST = " (by its vendor's list: not measured)"
 
 #: The most reasons for refusing a model that a report lists.
 SHOWN = 30
+
+#: The runtime that compiles for an NPU.
+NPU = "qnn"
 
 #: What stands behind releases that were asked less than to load a model, or more.
 STAGES = {
@@ -99,23 +103,28 @@ def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
         rows = []
         for name, entries in runtimes.items():
             rows += [
-                f"  {name:{width}}  {spans(entries, places)}{BY_LIST if name == LISTED else _asked(verdict, stage)}"
-                for stage, places in _stages(entries, verdict).items()
+                f"  {name:{width}}  {spans(entries, places)}{asked}"
+                for asked, places in _alike(name, entries, verdict).items()
             ]
         if rows or (runtimes and verdict == "runs"):
             yield from ("", heading, *(rows or ["  none of these releases"]))
 
 
-def _asked(verdict: str, stage: str) -> str:
-    return STAGES.get((verdict, stage), "")
+def _asked(name: str, entry: dict[str, Any]) -> str:
+    """What stands behind a release: how far it was asked, or how many nodes it leaves on the CPU."""
+    if name == LISTED:
+        return BY_LIST
+    if "fallback" in entry:
+        return f" ({counted(entry['fallback'], 'node')} on the CPU)"
+    return "" if name == NPU else STAGES.get((entry["verdict"], entry.get("stage", "")), "")
 
 
-def _stages(entries: Entries, verdict: str) -> dict[str, list[int]]:
-    """The entries with such a verdict, by the furthest stage that was measured."""
+def _alike(name: str, entries: Entries, verdict: str) -> dict[str, list[int]]:
+    """The entries with such a verdict, by what stands behind them."""
     found: dict[str, list[int]] = {}
     for at, each in enumerate(entries):
         if each["verdict"] == verdict:
-            found.setdefault(each.get("stage", ""), []).append(at)
+            found.setdefault(_asked(name, each), []).append(at)
     return found
 
 

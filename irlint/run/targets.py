@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
+from irlint.dims import Shape
 from irlint.fixes.explaining import every_problem
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
+from irlint.records import NOTHING
 from irlint.run.listing import worked_out
 from irlint.schemas import openvino_cpu
 from irlint.targets import tables
@@ -23,6 +25,7 @@ from irlint.targets.verdicts import (
     Target,
     grouped,
     message,
+    on_cpu,
     passes,
     reasons,
     record_of,
@@ -36,14 +39,21 @@ from irlint.targets.verdicts import (
 SHARED_OPSET = 9
 
 
-def taken(path: str, data: bytes | None = None, named: Sequence[str] = ()) -> dict[str, Any]:
-    """What ``irlint targets --format json`` prints; of the ``named`` targets alone where there are some.
+def taken(
+    path: str,
+    data: bytes | None = None,
+    named: Sequence[str] = (),
+    shapes: Mapping[str, Shape] | None = None,
+    given_by: Mapping[str, str] = NOTHING,
+) -> dict[str, Any]:
+    """What ``irlint targets --format json`` prints; of the ``named`` targets alone where there are some, and for these
+    shapes of inputs.
 
     Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or a target is
     not known.
     """
     asked = [target(each) for each in named]
-    found = taken_of(worked_out(path, data), path)
+    found = taken_of(worked_out(path, data, shapes, given_by), path)
     if not asked:
         return found
     chosen = [_chosen(each, found["targets"]) for each in asked if _is_asked(each, found["targets"])]
@@ -148,7 +158,8 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
             "release": short(release),
             **({"stage": stage} if stage else {}),
             "verdict": outcome,
-            "reasons": [] if outcome == RUNS else listed,
+            **({"fallback": on_cpu(mine)} if outcome == RUNS and on_cpu(mine) else {}),
+            "reasons": [] if outcome == RUNS and not on_cpu(mine) else listed,
         }
 
 

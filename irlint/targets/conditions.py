@@ -79,6 +79,11 @@ def _is_of_rank(use: Use, index: str, ranks: str) -> bool | None:
     return str(known) in ranks.split(",")
 
 
+def _is_of_rank_above(use: Use, index: str, most: str) -> bool | None:
+    known = facts.rank(use, int(index))
+    return None if known is None else known > int(most)
+
+
 def _is_of_other_rank(use: Use, index: str, ranks: str) -> bool | None:
     found = _is_of_rank(use, index, ranks)
     return found if found is None or not _is_given(use, index) else not found
@@ -227,6 +232,14 @@ CONDITIONS: Mapping[str, Condition] = {
         lambda use, at: facts.is_computed(use, int(at)), "an input {0} that nodes compute",
         "write input {0} as an initializer"),
     "rank": Condition(_is_of_rank, "input {0} of rank {1}", "reshape input {0}"),
+    "rank-above": Condition(_is_of_rank_above, "an input {0} of a rank above {1}", "reshape input {0}"),
+    "from": Condition(
+        lambda use, ops: not use.sources.isdisjoint(ops.split(",")),
+        "float32 values that {0} computed", "compute in float16"),
+    "graph-input": Condition(
+        lambda use: use.reads, "an input of the model", "let the model take quantized values"),
+    "graph-output": Condition(
+        lambda use: use.returns, "an output of the model", "let the model give quantized values"),
     "rank-not": Condition(_is_of_other_rank, "input {0} of another rank than {1}", "reshape input {0}"),
     "unranked": Condition(
         lambda use, at: _is_given(use, at) and facts.rank(use, int(at)) is None, "an input {0} of unknown rank",

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Sequence
 from irlint.inference.known import Known
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
-from irlint.targets import bodies, limits, operators, tables
+from irlint.targets import bodies, limits, operators, partitions, tables
 from irlint.targets.conditions import hold
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
     RESTRICTED_IN_RELEASE,
+    STAYS_ON_CPU,
     TARGET_NOT_KNOWN,
     Objection,
     Reason,
 )
 from irlint.targets.operators import Refusal, Row
-from irlint.targets.runtimes import Runtime
+from irlint.targets.runtimes import RUNTIMES, Runtime
 from irlint.targets.tables import spans
 from irlint.targets.uses import LEFT_OUT, Use, uses
 
@@ -36,15 +37,34 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes."""
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
-    for use in uses(known, lambda use: _apart(runtime, use), opset):
-        if not use.certain and runtime.skips_dead:
+    ahead = partitions.ahead(known, runtime.table) if runtime.falls_back else None
+    for each in uses(known, lambda use: (_apart(runtime, use), ahead and ahead.apart(use)), opset):
+        use = ahead.judged(each) if ahead is not None else each
+        if use is None or (not use.certain and runtime.skips_dead):
+            continue
+        if ahead is not None and ahead.is_left(use):
+            found.append(Reason(releases, _left(*ahead.why_left(use)), use))
             continue
         judged = releases & ~refused.get(use.node.domain, 0)
         found += [Reason(having, objection, use) for having, objection in _judged(use, runtime, judged)]
         absent = releases & ~judged & ~_known_by(runtime, use)
         if absent:
             found.append(Reason(absent, _unknown(use, runtime), use))
-    return found
+    return found + _of_nodes_left(known, runtime, releases, opset, found) if runtime.falls_back else found
+
+
+def _of_nodes_left(
+    known: Known, runtime: Runtime, releases: int, opset: int | None, found: Sequence[Reason]
+) -> list[Reason]:
+    """What the newest ONNX Runtime, which runs the nodes that stay on the CPU, has against these and the model."""
+    left = {(each.use.node.op, each.use.inputs) for each in found if each.use and each.objection.rule is STAYS_ON_CPU}
+    below = RUNTIMES["onnxruntime"]
+    newest = 1 << len(tables.releases(below.table)) - 1
+    return [
+        replaced(each, releases=releases)
+        for each in reasons(known, below, newest, opset)
+        if each.use is None or (each.use.node.op, each.use.inputs) in left
+    ]
 
 
 def _apart(runtime: Runtime, use: Use) -> object:
@@ -79,6 +99,10 @@ def _judged(use: Use, runtime: Runtime, releases: int) -> Objections:
             yield having, objection
 
 
+def _left(text: str, help: str = "write it with other operators") -> Objection:
+    return Objection(STAYS_ON_CPU, f"{text}; it runs on the CPU", help)
+
+
 def _unsure(objection: Objection, why: str) -> Objection:
     return Objection(TARGET_NOT_KNOWN, f"{objection.text}; {why}", objection.help)
 
@@ -91,8 +115,9 @@ def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Object
             continue
         for check in (_signature, _operator, _conditions):
             for refusing, objection in check(use, runtime, version, having, depth):
-                having &= ~refusing if objection.is_certain else having
-                yield refusing, objection
+                left = runtime.falls_back and objection.is_certain and check is not _conditions
+                having &= ~refusing if objection.is_certain or objection.rule is STAYS_ON_CPU else having
+                yield refusing, _left(objection.text) if left else objection
 
 
 def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
@@ -225,10 +250,13 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         releases &= ~refusing
         text = " and ".join(stated.text for stated in each.conditions if not stated.negated)
         help = each.conditions[0].help
+        if each.leaves:
+            yield refusing, _left(f"the provider does not take it with {text}", help)
+            continue
         if each.is_certain:
             typed = any(stated.condition.of_types for stated in each.conditions)
             rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
-            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", help)
+            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", runtime.remedy or help)
         else:
             yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
 

@@ -64,6 +64,17 @@ TARGET_NOT_KNOWN = Rule(
 )
 
 
+STAYS_ON_CPU = Rule(
+    "IRL818",
+    "node-stays-on-cpu",
+    Severity.NOTE,
+    "The target runs the model, and leaves nodes of it on the CPU.",
+    why="""A provider for an NPU takes the nodes that its compiler accepts. The others run on the CPU, and each border
+        between the two copies tensors, which often costs more than the NPU gains.""",
+    fix="Write the nodes in a form that the message does not name, and give every input a static shape.",
+)
+
+
 @record
 class Objection:
     """What a release has against some nodes, or against the model; ``text`` begins behind the operator's name.
@@ -78,7 +89,7 @@ class Objection:
     @property
     def is_certain(self) -> bool:
         """Whether the release refuses the model for it."""
-        return self.rule is not TARGET_NOT_KNOWN
+        return self.rule is not TARGET_NOT_KNOWN and self.rule is not STAYS_ON_CPU
 
 
 @record

@@ -32,11 +32,12 @@ class Row:
 @record
 class Refusal:
     """Conditions under which releases, given as bits, refuse a node; ``is_certain`` is False where that is not
-    known."""
+    known, and ``leaves`` True where they leave the node to the CPU."""
 
     conditions: tuple[Stated, ...]
     releases: int
     is_certain: bool
+    leaves: bool = False
 
 
 #: The versions of a row that serves every one.
@@ -98,8 +99,8 @@ def rows(table: str, name: str) -> tuple[Row, ...]:
 def refusals(table: str, name: str) -> tuple[Refusal, ...]:
     """The conditions under which releases refuse an operator."""
     return tuple(
-        Refusal(stated(row), releases, kind == "refuses")
-        for kind in ("refuses", "doubts")
+        Refusal(stated(row), releases, kind == "refuses", kind == "leaves")
+        for kind in ("leaves", "refuses", "doubts")
         for row, releases in tables.facts(table, f"{kind} {name} ")
     )
 

@@ -27,9 +27,9 @@ class Use:
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
     around them, and ``constants`` are the constants of the graphs around. It ``reads`` an input of its graph, and
-    ``returns`` an output of it; ``faults`` are the codes of its errors. ``types`` are those of the values around the
-    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never
-    runs.
+    ``returns`` an output of it; ``faults`` are the codes of its errors. ``sources`` are the operators before it whose
+    results reach it in float32, where the runtime looks at them. ``types`` are those of the values around the node,
+    ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never runs.
     """
 
     node: Node
@@ -46,6 +46,7 @@ class Use:
     reads: bool = False
     returns: bool = False
     faults: Set[str] = frozenset()
+    sources: Set[str] = frozenset()
 
 
 def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:

@@ -12,7 +12,7 @@ from irlint.model.formats import FORMATS
 from irlint.records import record
 from irlint.schemas import OFFICIAL_DOMAINS, official
 from irlint.targets import judge, tables
-from irlint.targets.objections import TARGET_NOT_KNOWN, Reason
+from irlint.targets.objections import STAYS_ON_CPU, TARGET_NOT_KNOWN, Reason
 from irlint.targets.runtimes import RUNTIMES as RECORDS
 from irlint.targets.runtimes import Runtime
 from irlint.targets.tables import short
@@ -116,8 +116,14 @@ def verdict(found: Iterable[Reason]) -> str:
     for each in found:
         if each.objection.is_certain:
             return REFUSED
-        result = UNKNOWN
+        if each.objection.rule is not STAYS_ON_CPU:
+            result = UNKNOWN
     return result
+
+
+def on_cpu(found: Iterable[Reason]) -> int:
+    """How many nodes stay on the CPU."""
+    return sum(each.nodes for each in found if each.objection.rule is STAYS_ON_CPU)
 
 
 def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from measuring import onnxruntime_questions, openvino_questions, tensorrt_page, tensorrt_rtx_questions
+from measuring import onnxruntime_questions, openvino_questions, qnn_questions, tensorrt_page, tensorrt_rtx_questions
 
 MEASURED = Path(__file__).resolve().parents[2] / "irlint" / "targets" / "measured"
 ASKED = Path(__file__).with_name("measuring") / "asked.py"
@@ -28,10 +28,14 @@ QUESTIONS = {
     "onnxruntime": onnxruntime_questions,
     "openvino": openvino_questions,
     "tensorrt-rtx": tensorrt_rtx_questions,
+    "qnn": qnn_questions,
 }
 
 #: The packages of a runtime that are not named as it is.
-PACKAGES = {"tensorrt-rtx": ("tensorrt-rtx-cu12-libs", "tensorrt-rtx-cu12-bindings")}
+PACKAGES = {"tensorrt-rtx": ("tensorrt-rtx-cu12-libs", "tensorrt-rtx-cu12-bindings"), "qnn": ("onnxruntime-qnn",)}
+
+#: What else a runtime needs, which loads its package.
+BESIDE = {"qnn": "onnxruntime==1.32.0"}
 
 #: So many seconds may a wheel take.
 LIMIT = 3600
@@ -85,6 +89,8 @@ def _numbers(release: str) -> list[int]:
 def installed(runtime: str, version: str, folder: Path) -> list[Path]:
     """Installs a wheel, with the NumPy that it needs; where these stand."""
     wanted = {"wheel": [f"{each}=={version}" for each in PACKAGES.get(runtime, (runtime,))]}
+    if runtime in BESIDE:
+        wanted["beside"] = [BESIDE[runtime]]
     if tuple(_numbers(version)[:2]) <= NEEDS_NUMPY_1.get(runtime, ()):
         wanted["numpy"] = ["numpy<2"]
     for name, packages in wanted.items():
@@ -126,10 +132,10 @@ def measure(entry: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(each) for each in place.split(":")] if place else installed(runtime, version, Path(folder))
         found = answered(runtime, paths, questions.models())
-        if runtime == "openvino":
-            asked_next = openvino_questions.more(found["answers"])
-            found["answers"] |= answered(runtime, paths, asked_next)["answers"]
-            found["answers"] |= answered(runtime, paths, openvino_questions.again(found["answers"]))["answers"]
+        if hasattr(questions, "more"):
+            found["answers"] |= answered(runtime, paths, questions.more(found["answers"]))["answers"]
+        if hasattr(questions, "again"):
+            found["answers"] |= answered(runtime, paths, questions.again(found["answers"]))["answers"]
     if not found.get("kernels", True):
         raise SystemExit(f"{entry}: the wheel does not list its kernels, as none before 1.16 does")
     release = ".".join(found["version"].split("-")[0].split(".")[:3])

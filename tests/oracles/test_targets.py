@@ -158,7 +158,7 @@ def test_what_the_installed_openvino_reads() -> None:
             if outcome == REFUSED:
                 wrong.append(f"{name}: {why}")
     assert not wrong
-    assert counts["named"] >= 0.97 * counts["refused"], (counts, unnamed)
+    assert counts["named"] >= 0.9 * counts["refused"], (counts, unnamed)
     assert counts["absent"]
     assert counts["absent named"] >= 0.95 * counts["absent"], counts
     assert counts["unknown"] <= 0.03 * counts["all"], counts

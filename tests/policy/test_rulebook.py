@@ -45,6 +45,7 @@ WITHOUT_EXAMPLES = {
     *(f"IRL{number}" for number in range(707, 716)),
     "IRL717",
     *(f"IRL{number}" for number in range(811, 817)),
+    "IRL818",
     "IRL802",
 }
 

@@ -1,8 +1,8 @@
 """Run by a process of its own, with a wheel on its path: what the wheel says of models, and what it registers.
 
-``python asked.py onnxruntime|openvino|tensorrt-rtx QUESTIONS ANSWERS``: QUESTIONS is a pickle of the wheel's path and
-of models by key, a model being bytes, or a pair of an IR and its weights; ANSWERS gets JSON. A model on which the
-engine dies counts as refused.
+``python asked.py ENGINE QUESTIONS ANSWERS``: ENGINE is one of ``ENGINES``, QUESTIONS a pickle of the wheel's path and
+of models by key, a model being bytes, the path of a file, or a pair of an IR and its weights; ANSWERS gets JSON. A
+model on which the engine dies counts as refused.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import resource
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 #: So many models are asked in one forked process, which gets so many bytes of memory beyond what it has, and so many
@@ -58,8 +59,9 @@ def _schemas(state: Any) -> Iterator[tuple[Any, ...]]:
         yield schema.domain, schema.name, schema.since_version, schema.deprecated, sorted(schema.attributes), counts
 
 
-def of_openvino() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
-    """As ``of_onnxruntime``; OpenVINO registers nothing to ask for."""
+def of_openvino(compiles: bool = False) -> tuple[str, dict[str, Any], Callable[[Any], str]]:
+    """As ``of_onnxruntime``; OpenVINO registers nothing to ask for. The error of a model that is read and not compiled
+    for the CPU begins with ``compiling:``."""
     import openvino
 
     if not hasattr(openvino, "Core"):
@@ -75,9 +77,15 @@ def of_openvino() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
                 opened.write(given[0])
             given = (file,)
         try:
-            core.read_model(*given)
+            read = core.read_model(*given)
         except Exception as error:
             return f"{type(error).__name__}: {error}"
+        if not compiles:
+            return ""
+        try:
+            core.compile_model(read, "CPU", {"INFERENCE_NUM_THREADS": 1})
+        except Exception as error:
+            return f"compiling: {type(error).__name__}: {error}"
         return ""
 
     return openvino.get_version(), {}, ask
@@ -97,16 +105,59 @@ def of_tensorrt_rtx() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
     log = Silent()
     builders: list[Any] = []
 
-    def ask(model: bytes) -> str:
+    def ask(model: Any) -> str:
         if not builders:
             builders.append(engine.Builder(log))
         network = builders[0].create_network(0)
         parser = engine.OnnxParser(network, log)
-        if parser.parse(model):
+        if parser.parse_from_file(model) if isinstance(model, str) else parser.parse(model):
             return ""
         return str(parser.get_error(0).desc()) or "refused"
 
     return engine.__version__, {}, ask
+
+
+#: The architecture of the NPU that the compiler of Qualcomm is asked for, and the SoC that ``qnn-soc`` names.
+ARCHITECTURE = "73"
+SOC = "60"
+
+#: How an answer begins that lists the nodes which stay on the CPU.
+ON_CPU = "on the CPU: "
+
+
+def of_qnn(soc: str = "") -> tuple[str, dict[str, Any], Callable[[Any], str]]:
+    """As ``of_onnxruntime``, of ONNX Runtime with Qualcomm's provider, which compiles for its NPU on any machine. The
+    answer is "" where the whole model runs there, and lists the nodes that stay on the CPU where some do."""
+    import onnxruntime
+    import onnxruntime_qnn
+
+    onnxruntime.set_default_logger_severity(4)
+    onnxruntime.register_execution_provider_library("QNNExecutionProvider", onnxruntime_qnn.get_library_path())
+    devices = [each for each in onnxruntime.get_ep_devices() if each.ep_name == "QNNExecutionProvider"]
+    given = {"backend_path": onnxruntime_qnn.get_qnn_htp_path(), "htp_arch": ARCHITECTURE}
+    if soc:
+        given["soc_model"] = soc
+
+    def ask(model: Any) -> str:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+        options.add_provider_for_devices(devices, given)
+        try:
+            session = onnxruntime.InferenceSession(model, options)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        parts = session.get_provider_graph_assignment_info()
+        left = [
+            [each.name, each.op_type]
+            for part in parts
+            if part.ep_name != "QNNExecutionProvider"
+            for each in part.get_nodes()
+        ]
+        return ON_CPU + json.dumps(left) if left else ""
+
+    return onnxruntime_qnn.__version__, {}, ask
 
 
 def answers(models: list[tuple[str, Any]], ask: Callable[[Any], str]) -> dict[str, str]:
@@ -144,7 +195,14 @@ def _send_answers(models: list[tuple[str, Any]], ask: Callable[[Any], str], send
     os._exit(0)
 
 
-ENGINES = {"onnxruntime": of_onnxruntime, "openvino": of_openvino, "tensorrt-rtx": of_tensorrt_rtx}
+ENGINES: dict[str, Callable[[], tuple[str, dict[str, Any], Callable[[Any], str]]]] = {
+    "onnxruntime": of_onnxruntime,
+    "openvino": of_openvino,
+    "openvino-compiled": partial(of_openvino, compiles=True),
+    "tensorrt-rtx": of_tensorrt_rtx,
+    "qnn": of_qnn,
+    "qnn-soc": partial(of_qnn, SOC),
+}
 
 if __name__ == "__main__":
     runtime, questions, file = sys.argv[1:]

@@ -1,0 +1,206 @@
+"""What ONNX Runtime does to a graph before another provider takes nodes of it: what it computes at once, and what a
+provider takes as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+from irlint.inference.known import Known
+from irlint.model import Graph, Node, Value
+from irlint.model.order import live
+from irlint.model.tensor import Tensor, Type
+from irlint.records import record, replaced
+from irlint.targets import tables
+from irlint.targets.uses import Use
+
+#: Operators that give another result each time, or that ONNX Runtime keeps though their inputs are constant.
+KEPT = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
+
+#: Operators of which the shape of the input decides.
+OF_SHAPES = ("Shape", "Size")
+
+#: Operators that are taken away, as long as they give no output of the graph.
+PASSING = ("Identity", "Dropout")
+
+#: The version of Gelu as an operator of its own.
+GELU_SINCE = 20
+
+
+@record
+class Ahead:
+    """The nodes that a provider is not asked about: what ONNX Runtime computes or takes away when it loads a model, and
+    nodes between DequantizeLinear and QuantizeLinear, which are taken with these.
+
+    ``fused`` are those that are taken as one node of another operator: the first of them, by each. ``sources`` are the
+    operators from which float32 values come, ``open`` the inputs of the model with dynamic sizes.
+    """
+
+    gone: Set[Node]
+    fused: Mapping[Node, Node]
+    sources: Mapping[Value, Set[str]]
+    open: tuple[str, ...]
+
+    def apart(self, use: Use) -> object:
+        """What distinguishes a node from others of its operator."""
+        return use.node in self.gone, use.node in self.fused, is_static(use), self._sources(use.node)
+
+    def judged(self, use: Use) -> Use | None:
+        """The node as a provider is asked about it, None for one that it does not see."""
+        if use.node in self.gone:
+            return None
+        whole = self.fused.get(use.node)
+        if whole is None:
+            return replaced(use, sources=self._sources(use.node))
+        if whole is not use.node:
+            return None
+        node = replaced(whole, op="Gelu", inputs=whole.inputs[:1], attributes={}, version=GELU_SINCE)
+        return replaced(use, node=node, version=GELU_SINCE, inputs=use.inputs[:1])
+
+    def is_left(self, use: Use) -> bool:
+        """Whether the provider takes no such node, whatever its operator is."""
+        return _is_in_body(use) or not is_static(use)
+
+    def why_left(self, use: Use) -> tuple[str, str]:
+        """Why it does not, and the help."""
+        if _is_in_body(use):
+            return "it stands in a body, of which the provider takes nothing", "write the model without the body"
+        sizes = f"fix {', '.join(self.open)} with `--shape`" if self.open else "write it without sizes that data decide"
+        return "it has a dynamic size", sizes
+
+    def _sources(self, node: Node) -> Set[str]:
+        given = (value for value in node.inputs if value is not None)
+        return frozenset(each for value in given for each in self.sources.get(value, ()))
+
+
+def _is_in_body(use: Use) -> bool:
+    return bool(use.graph) and not use.graph.startswith("function:")
+
+
+def is_static(use: Use) -> bool:
+    """Whether the sizes of all inputs and outputs of a node are known numbers."""
+    values = (value for value in (*use.node.inputs, *use.node.outputs) if value is not None)
+    return all(_is_static(use.types.get(value)) for value in values)
+
+
+def _is_static(known: Type | None) -> bool:
+    return isinstance(known, Tensor) and known.shape is not None and all(isinstance(size, int) for size in known.shape)
+
+
+def ahead(known: Known, table: str) -> Ahead:
+    """What becomes of the nodes of the main graph when a provider with this table gets it."""
+    graph = known.model.graph
+    assert graph is not None
+    gone = _computed(graph, known.types, set(graph.constants))
+    needed = live(graph, ())
+    gone |= {node for node in graph.nodes if node not in needed}
+    gone |= {node for node in graph.nodes if node.op in PASSING and not set(node.outputs) & set(graph.outputs)}
+    gone |= {*_quantized(graph), *_normalizations(graph)}
+    return Ahead(
+        frozenset(gone), dict(_gelus(graph)), _sources(graph, known.types, gone, table), _open(graph, known.types)
+    )
+
+
+def _open(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[str, ...]:
+    """The inputs of the model that have dynamic sizes, with their shapes."""
+    found = []
+    for value in graph.inputs:
+        known = types.get(value)
+        if value not in graph.constants and not _is_static(known):
+            shape = known.shape if isinstance(known, Tensor) else None
+            found.append(value.name if shape is None else f"{value.name} [{', '.join(map(str, shape))}]")
+    return tuple(found)
+
+
+def _sources(graph: Graph, types: Mapping[Value, Type | None], gone: Set[Node], table: str) -> dict[Value, Set[str]]:
+    """The operators from which float32 values come, by the values that they reach on the NPU."""
+    found: dict[Value, Set[str]] = {}
+    for node in graph.nodes:
+        name = f"{node.domain}:{node.op}"
+        passing = node not in gone and tables.holds(table, f"op {name} *") and not tables.holds(table, f"stops {name}")
+        if not passing and node.op not in PASSING:
+            continue
+        for value in node.outputs:
+            known = types.get(value) if value is not None else None
+            if value is None or not isinstance(known, Tensor) or known.dtype != "float32" or not _is_static(known):
+                continue
+            before = {each for given in node.inputs if given is not None for each in found.get(given, ())}
+            found[value] = before | ({node.op} if tables.holds(table, f"starts {name}") else set())
+    return found
+
+
+def _normalizations(graph: Graph) -> Iterator[Node]:
+    """The nodes that ONNX Runtime makes a LayerNormalization of: a difference, divided by the root of the mean of its
+    squares."""
+    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    for node in graph.nodes:
+        found = [node, *_before(node, ("Sqrt", "Add", "ReduceMean", "Pow", "Sub"), makers)]
+        if node.op == "Div" and len(found) == 6 and node.inputs[0] in found[-1].outputs:
+            yield from found
+
+
+def _before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Iterator[Node]:
+    """The chain of nodes of these operators before a node, as many as there are."""
+    for op in ops:
+        made = [makers.get(value) for value in node.inputs if value is not None]
+        before = [each for each in made if each is not None and each.op == op]
+        if not before:
+            return
+        node = before[-1]
+        yield node
+
+
+def _computed(graph: Graph, types: Mapping[Value, Type | None], constant: set[Value | None]) -> set[Node]:
+    """The nodes whose outputs are known when the model is loaded."""
+    found: set[Node] = set()
+    for node in graph.nodes:
+        given = [value for value in node.inputs if value is not None]
+        of_shape = node.op in OF_SHAPES and not node.domain and _is_static(types.get(given[0]) if given else None)
+        if of_shape or (node.op not in KEPT and not node.bodies and all(each in constant for each in given)):
+            found.add(node)
+            constant.update(node.outputs)
+    return found
+
+
+def _quantized(graph: Graph) -> Iterator[Node]:
+    """The nodes that read what DequantizeLinear gives, and whose results are quantized again."""
+    users = _users(graph)
+    made = {value for node in graph.nodes if node.op == "DequantizeLinear" for value in node.outputs}
+    for node in graph.nodes:
+        following = [user for value in node.outputs if value is not None for user in users.get(value, ())]
+        if following and not made.isdisjoint(node.inputs) and all(each.op == "QuantizeLinear" for each in following):
+            yield node
+
+
+def _users(graph: Graph) -> dict[Value, list[Node]]:
+    """The nodes that read each value."""
+    users: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in {each for each in node.inputs if each is not None}:
+            users.setdefault(value, []).append(node)
+    return users
+
+
+def _gelus(graph: Graph) -> Iterator[tuple[Node, Node]]:
+    """The nodes of each ``x / sqrt(2)``, Erf, ``+ 1``, ``* x``, ``* 0.5``, with the first of them."""
+    makers = {value: node for node in graph.nodes for value in node.outputs if value is not None}
+    users = _users(graph)
+    for erf in graph.nodes:
+        if erf.op != "Erf" or erf.domain or erf.inputs[0] is None:
+            continue
+        first = makers.get(erf.inputs[0])
+        chain = _after(erf, users)
+        if first is not None and first.op in ("Div", "Mul") and len(chain) == 3:
+            yield from ((node, first) for node in (first, erf, *chain))
+
+
+def _after(erf: Node, users: Mapping[Value, list[Node]]) -> list[Node]:
+    """The Add and the two Mul behind an Erf, as many as follow."""
+    found, node = [], erf
+    for op in ("Add", "Mul", "Mul"):
+        value = node.outputs[0]
+        following = users.get(value, []) if value is not None else []
+        if len(following) != 1 or following[0].op != op:
+            break
+        node = following[0]
+        found.append(node)
+    return found
