@@ -229,7 +229,7 @@ KEYS = (
         "respect-gitignore",
         "switch",
         "Whether the search of a folder skips the files that `.gitignore` lists. A file that you name on the command "
-        "line is always checked.",
+        "line is not affected.",
         "false",
         default=True,
         option=Option("--respect-gitignore", "Skip files that .gitignore lists (default: yes).", section="Files"),
@@ -238,7 +238,7 @@ KEYS = (
         "folders",
         "switch",
         "Whether the search of a folder also checks configurations of models, such as `config.pbtxt`. A file that you "
-        "name on the command line is always checked.",
+        "name on the command line is not affected.",
         "false",
         default=True,
         option=Option("--folders", "Also check files such as config.pbtxt in folders (default: yes).", section="Files"),
