@@ -46,6 +46,7 @@ WITHOUT_EXAMPLES = {
     "IRL717",
     *(f"IRL{number}" for number in range(811, 817)),
     "IRL802",
+    "IRL818",
 }
 
 

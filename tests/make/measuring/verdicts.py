@@ -144,10 +144,12 @@ def _rows(target: str, release: str, asked: dict[str, str], entries: dict[str, A
         if not path.endswith(kind) or path not in entries or error == "the engine died":
             continue
         entry = next((each for each in entries[path] if (each["name"], each["release"]) == (target, release)), None)
-        said, reasons = ("refused", []) if not entries[path] else ("none", []) if entry is None else _said(entry)
-        if said != "none":
+        judged_as, reasons = (
+            ("refused", []) if not entries[path] else ("none", []) if entry is None else _verdict(entry)
+        )
+        if judged_as != "none":
             late = error.startswith("compiling: ") and entry is not None and entry.get("stage") != "compiled"
-            yield _done("" if late else error), said, path, error, reasons
+            yield _done("" if late else error), judged_as, path, error, reasons
 
 
 def _done(error: str) -> str:
@@ -157,28 +159,30 @@ def _done(error: str) -> str:
     return "runs" if not error else "fallback" if error.startswith(ON_CPU) else "refused"
 
 
-def _said(entry: dict[str, Any]) -> tuple[str, list[str]]:
-    said = "fallback" if entry["verdict"] == "runs" and entry.get("fallback") else entry["verdict"]
-    return said, [each["message"] for each in entry["reasons"]]
+def _verdict(entry: dict[str, Any]) -> tuple[str, list[str]]:
+    judged_as = "fallback" if entry["verdict"] == "runs" and entry.get("fallback") else entry["verdict"]
+    return judged_as, [each["message"] for each in entry["reasons"]]
 
 
 def _print(title: str, rows: Sequence[Any], listing: bool) -> None:
-    counts = Counter((done, said) for done, said, *_ in rows)
+    counts = Counter((done, judged_as) for done, judged_as, *_ in rows)
     refused = sum(number for (done, _), number in counts.items() if done == "refused")
-    false = sum(number for (done, said), number in counts.items() if said == "refused" != done)
+    false = sum(number for (done, judged_as), number in counts.items() if judged_as == "refused" != done)
     missed = sum(
-        number for (done, said), number in counts.items() if done == "refused" and said in ("runs", "fallback")
+        number
+        for (done, judged_as), number in counts.items()
+        if done == "refused" and judged_as in ("runs", "fallback")
     )
-    unknown = sum(number for (_, said), number in counts.items() if said == "unknown")
-    right = sum(number for (done, said), number in counts.items() if done == said)
+    unknown = sum(number for (_, judged_as), number in counts.items() if judged_as == "unknown")
+    right = sum(number for (done, judged_as), number in counts.items() if done == judged_as)
     print(
         f"{title}: {len(rows)} models, right {_share(right, len(rows))}; refused {refused}, named "
         f"{_share(counts['refused', 'refused'], refused)}, called running {_share(missed, refused)}; "
         f"false refusals {false}; unknown {_share(unknown, len(rows))}"
     )
-    for done, said, path, error, reasons in rows if listing else ():
-        if done != said and (said != "unknown" or done == "refused"):
-            print(f"  {said} by irlint, {done}: {path}")
+    for done, judged_as, path, error, reasons in rows if listing else ():
+        if done != judged_as and (judged_as != "unknown" or done == "refused"):
+            print(f"  {judged_as} by irlint, {done}: {path}")
             print(f"    {' '.join(error[:300].split())}\n    {'; '.join(reasons)[:300]}")
 
 
