@@ -50,7 +50,7 @@ def _targeted(problem: Problem) -> Problem:
 def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator[Problem]:
     columns = sum({1 << each.column for each in asked if each.column is not None})
     found = reasons(known, runtime, columns) if columns else []
-    severity = None if record_of(known, runtime).is_measured else Severity.WARNING
+    is_certain = record_of(known, runtime).is_certain
     for each in asked:
         if each.column is None:
             yield Problem(too_old(each), target=each.label)
@@ -61,7 +61,9 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
         for reason, nodes in grouped(mine):
             count = f" ({counted(nodes, 'node')})" if nodes > 1 else ""
             text = f"{each.label}: {reason.objection.text}{count}"
-            fault = reason.objection.rule.fault(text, help=reason.objection.help, severity=severity)
+            rule = reason.objection.rule
+            severity = None if is_certain or rule.severity is not Severity.ERROR else Severity.WARNING
+            fault = rule.fault(text, help=reason.objection.help, severity=severity)
             problem = Problem(fault, target=each.label)
             use = reason.use
             yield problem if use is None else replaced(problem, graph=use.graph, node=use.node, place=use.node.place)

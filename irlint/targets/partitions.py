@@ -32,17 +32,20 @@ class Ahead:
     nodes between DequantizeLinear and QuantizeLinear, which are taken with these.
 
     ``fused`` are those that are taken as one node of another operator: the first of them, by each. ``sources`` are the
-    operators from which float32 values come, ``open`` the inputs of the model with dynamic sizes.
+    operators from which float32 values come, ``unseen`` the nodes of which ONNX Runtime infers no shapes, and ``open``
+    the inputs of the model with dynamic sizes.
     """
 
     gone: Set[Node]
     fused: Mapping[Node, Node]
     sources: Mapping[Value, Set[str]]
+    unseen: Set[Node]
     open: tuple[str, ...]
 
     def apart(self, use: Use) -> object:
         """What distinguishes a node from others of its operator."""
-        return use.node in self.gone, use.node in self.fused, is_static(use), self._sources(use.node)
+        placed = use.node in self.gone, use.node in self.fused, use.node in self.unseen
+        return placed, is_static(use), self._sources(use.node)
 
     def judged(self, use: Use) -> Use | None:
         """The node as a provider is asked about it, None for one that it does not see."""
@@ -58,12 +61,14 @@ class Ahead:
 
     def is_left(self, use: Use) -> bool:
         """Whether the provider takes no such node, whatever its operator is."""
-        return _is_in_body(use) or not is_static(use)
+        return _is_in_body(use) or use.node in self.unseen or not is_static(use)
 
     def why_left(self, use: Use) -> tuple[str, str]:
         """Why it does not, and the help."""
         if _is_in_body(use):
             return "it stands in a body, of which the provider takes nothing", "write the model without the body"
+        if use.node in self.unseen:
+            return "ONNX Runtime infers no shapes behind these operators", "declare the shapes of the values"
         sizes = f"fix {', '.join(self.open)} with `--shape`" if self.open else "write it without sizes that data decide"
         return "it has a dynamic size", sizes
 
@@ -95,9 +100,21 @@ def ahead(known: Known, table: str) -> Ahead:
     gone |= {node for node in graph.nodes if node not in needed}
     gone |= {node for node in graph.nodes if node.op in PASSING and not set(node.outputs) & set(graph.outputs)}
     gone |= {*_quantized(graph), *_normalizations(graph)}
-    return Ahead(
-        frozenset(gone), dict(_gelus(graph)), _sources(graph, known.types, gone, table), _open(graph, known.types)
-    )
+    unseen = _unseen(graph)
+    sources = _sources(graph, known.types, gone | unseen, table)
+    return Ahead(frozenset(gone), dict(_gelus(graph)), sources, unseen, _open(graph, known.types))
+
+
+def _unseen(graph: Graph) -> set[Node]:
+    """The nodes behind those of ai.onnx.ml and those with bodies, whose outputs have no shapes for ONNX Runtime."""
+    values: set[Value] = set()
+    found: set[Node] = set()
+    for node in graph.nodes:
+        if any(value in values for value in node.inputs if value is not None):
+            found.add(node)
+        if node in found or node.domain == "ai.onnx.ml" or node.bodies:
+            values.update(value for value in node.outputs if value is not None)
+    return found
 
 
 def _open(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[str, ...]:

@@ -50,7 +50,8 @@ class Runtime:
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
     ``removes`` are operators that may be taken away first, and ``free`` those that need nothing. ``drops_dead``: nodes
     in branches that never run may be taken away first; ``skips_dead``: they are not judged. ``falls_back``: the release
-    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU.
+    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU. ``of_device``: the answer
+    depends on a device that nobody names, so a refusal is a warning in a check.
     """
 
     table: str
@@ -70,11 +71,17 @@ class Runtime:
     free: tuple[str, ...] = ()
     drops_dead: bool = False
     skips_dead: bool = False
+    of_device: bool = False
 
     @property
     def is_measured(self) -> bool:
         """Whether the releases were asked themselves."""
         return self.stage != ""
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether a refusal is an error in a check."""
+        return self.is_measured and not self.of_device
 
 
 #: By the names that ``Format.runtimes`` and ``Rule.refused`` use.
@@ -120,6 +127,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         stage="compiled",
         part="builder in the provider",
         says="the compiler for HTP architecture 73, where no SoC is named,",
+        of_device=True,
         remedy="name the SoC with the provider option soc_model; for soc_model=60 the node was compiled",
         advice="load the model once with the provider",
         domains=(*OFFICIAL_DOMAINS, MICROSOFT),

@@ -16,7 +16,7 @@ COMPILING = "EP_FAIL"
 
 #: Operators in chains, with the sizes that they take there; each reads and gives float32 values.
 CHAINED = {
-    "Abs": "Abs ({x})", "Add": "Add ({x}, {s})", "Clip": "Clip ({x})", "Div": "Div ({x}, {s})", "Exp": "Exp ({x})",
+    "Abs": "Abs ({x})", "Add": "Add ({x}, {r})", "Clip": "Clip ({x})", "Div": "Div ({x}, {s})", "Exp": "Exp ({x})",
     "HardSwish": "HardSwish ({x})", "LayerNormalization": "LayerNormalization ({x}, {v})", "Log": "Log ({x})",
     "MatMul": "MatMul ({x}, {m})", "Mul": "Mul ({x}, {s})", "Neg": "Neg ({x})", "Pow": "Pow ({x}, {s})",
     "Reciprocal": "Reciprocal ({x})", "ReduceMean": "ReduceMean <axes = [2]> ({x})", "Relu": "Relu ({x})",
@@ -56,6 +56,7 @@ def _chain(shape: Sequence[int], *ops: str) -> bytes:
     numbers = ", ".join(["0.1"] * 8)
     constants = {
         "s": "float {n} = {{0.3}}",
+        "r": "float {n} = {{0.7}}",
         "v": f"float[8] {{n}} = {{{{{numbers}}}}}",
         "m": f"float[8,8] {{n}} = {{{{{', '.join([numbers] * 8)}}}}}",
         "k": f"float[8,8,3,3] {{n}} = {{{{{', '.join([numbers] * 72)}}}}}",

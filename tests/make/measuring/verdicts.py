@@ -144,10 +144,12 @@ def _rows(target: str, release: str, asked: dict[str, str], entries: dict[str, A
         if not path.endswith(kind) or path not in entries or error == "the engine died":
             continue
         entry = next((each for each in entries[path] if (each["name"], each["release"]) == (target, release)), None)
-        verdict, reasons = ("refused", []) if not entries[path] else ("none", []) if entry is None else _verdict(entry)
-        if verdict != "none":
+        judged_as, reasons = (
+            ("refused", []) if not entries[path] else ("none", []) if entry is None else _verdict(entry)
+        )
+        if judged_as != "none":
             late = error.startswith("compiling: ") and entry is not None and entry.get("stage") != "compiled"
-            yield _done("" if late else error), verdict, path, error, reasons
+            yield _done("" if late else error), judged_as, path, error, reasons
 
 
 def _done(error: str) -> str:
@@ -158,27 +160,29 @@ def _done(error: str) -> str:
 
 
 def _verdict(entry: dict[str, Any]) -> tuple[str, list[str]]:
-    verdict = "fallback" if entry["verdict"] == "runs" and entry.get("fallback") else entry["verdict"]
-    return verdict, [each["message"] for each in entry["reasons"]]
+    judged_as = "fallback" if entry["verdict"] == "runs" and entry.get("fallback") else entry["verdict"]
+    return judged_as, [each["message"] for each in entry["reasons"]]
 
 
 def _print(title: str, rows: Sequence[Any], listing: bool) -> None:
-    counts = Counter((done, verdict) for done, verdict, *_ in rows)
+    counts = Counter((done, judged_as) for done, judged_as, *_ in rows)
     refused = sum(number for (done, _), number in counts.items() if done == "refused")
-    false = sum(number for (done, verdict), number in counts.items() if verdict == "refused" != done)
+    false = sum(number for (done, judged_as), number in counts.items() if judged_as == "refused" != done)
     missed = sum(
-        number for (done, verdict), number in counts.items() if done == "refused" and verdict in ("runs", "fallback")
+        number
+        for (done, judged_as), number in counts.items()
+        if done == "refused" and judged_as in ("runs", "fallback")
     )
-    unknown = sum(number for (_, verdict), number in counts.items() if verdict == "unknown")
-    right = sum(number for (done, verdict), number in counts.items() if done == verdict)
+    unknown = sum(number for (_, judged_as), number in counts.items() if judged_as == "unknown")
+    right = sum(number for (done, judged_as), number in counts.items() if done == judged_as)
     print(
         f"{title}: {len(rows)} models, right {_share(right, len(rows))}; refused {refused}, named "
         f"{_share(counts['refused', 'refused'], refused)}, called running {_share(missed, refused)}; "
         f"false refusals {false}; unknown {_share(unknown, len(rows))}"
     )
-    for done, verdict, path, error, reasons in rows if listing else ():
-        if done != verdict and (verdict != "unknown" or done == "refused"):
-            print(f"  {verdict} by irlint, {done}: {path}")
+    for done, judged_as, path, error, reasons in rows if listing else ():
+        if done != judged_as and (judged_as != "unknown" or done == "refused"):
+            print(f"  {judged_as} by irlint, {done}: {path}")
             print(f"    {' '.join(error[:300].split())}\n    {'; '.join(reasons)[:300]}")
 
 
