@@ -11,6 +11,7 @@ from irlint.command.options import DEFAULTS
 from irlint.command.streams import complain, emit, emit_blocks, fail, write_blocks
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
+from irlint.model.formats import FORMATS
 from irlint.parsers.opening import is_url
 from irlint.reporters.forms import FORMS
 
@@ -72,6 +73,15 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     return found
 
 
+def weights_left(path: str, output: str, form: str | None) -> list[str]:
+    """A line about the weights file of a model, if none stands beside the written one."""
+    suffix = next((each.weights for each in FORMATS if each.name == form), "")
+    beside, wanted = (os.path.splitext(each)[0] + suffix for each in (path, output))
+    if not suffix or not os.path.exists(beside) or os.path.exists(wanted):
+        return []
+    return [f"{output} reads its weights from {wanted}, which does not exist: copy {beside} to it"]
+
+
 class _Run:
     """What was done so far."""
 
@@ -125,6 +135,7 @@ class _Run:
             return False
         if self.options["output"] is not None:
             write_blocks(self.options["output"], found.blocks(), "--output")
+            self.lines += weights_left(path, self.options["output"], found.after.outcome.file.format)
             return True
         if piped:
             emit_blocks(found.blocks())

@@ -265,3 +265,13 @@ def test_versions_of_a_target(dynamic: Path) -> None:
     edit = {"kind": "ir_version", "of": "graph", "graph": "", "value": 8}
     assert (result.returncode, entry) == (0, {"path": "m.onnx", "written": True, "edits": [edit], "left": []})
     assert onnx.load(dynamic).ir_version == 8
+
+
+def test_the_weights_of_an_ir_that_is_written_beside_are_named(tmp_path: Path) -> None:
+    source = WARNING.parents[2] / "openvino" / "good" / "IRL705-invalid-const.xml"
+    (tmp_path / "m.xml").write_bytes(source.read_bytes())
+    (tmp_path / "m.bin").write_bytes(source.with_suffix(".bin").read_bytes())
+    shown = run("fix", "m.xml", "--output", "other.xml", cwd=tmp_path).stdout
+    assert "other.xml reads its weights from other.bin, which does not exist: copy m.bin to it\n" in shown
+    (tmp_path / "other.bin").write_bytes(b"")
+    assert "weights" not in run("fix", "m.xml", "--output", "other.xml", cwd=tmp_path).stdout
