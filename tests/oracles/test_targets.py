@@ -160,7 +160,7 @@ def test_what_the_installed_openvino_reads() -> None:
     assert not wrong
     assert counts["named"] >= 0.9 * counts["refused"], (counts, unnamed)
     assert counts["absent"]
-    assert counts["absent named"] >= 0.95 * counts["absent"], counts
+    assert counts["absent named"] >= 0.9 * counts["absent"], counts
     assert counts["unknown"] <= 0.03 * counts["all"], counts
 
 

@@ -26,8 +26,6 @@ import onnx
 
 import irlint
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 #: The seconds that a counter may take for a model.
 LIMIT = 20
 
@@ -139,6 +137,7 @@ def onnx_tool(path: Path, shapes: Shapes) -> dict[str, int]:
 
 def network(path: Path) -> tuple[Any, dict[str, Any]]:
     """The network that a file was exported from, and its examples."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from exporting import language, networks, pictures
 
     name = path.name.split(".")[0]
