@@ -48,8 +48,8 @@ TYPE_CONTRADICTED = Rule(
     Severity.ERROR,
     "The declared element type differs from the inferred one.",
     why=(
-        "ONNX Runtime refuses such a model when it loads it, unless the value is the output of a Constant. OpenVINO "
-        "uses the type that it infers, so readers of the file see a wrong one."
+        "ONNX Runtime refuses to load such a model, except if the value is the output of a Constant. OpenVINO ignores "
+        "the declared type, but other readers of the file use it; in an IR, irlint therefore warns."
     ),
     fix="Correct the declaration, or insert the missing conversion.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

@@ -82,8 +82,8 @@ UNUSED_NODE = Rule(
     Severity.NOTE,
     "The results of some nodes are never used.",
     why=(
-        "Runtimes load the weights of such nodes and then remove the nodes. Often an output is missing in the "
-        "graph's list."
+        "Runtimes load the weights of such nodes, and then remove the nodes. If the result was intended as an output "
+        "of the model, callers do not get it."
     ),
     fix="Remove the nodes, or add their results to the outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

@@ -14,9 +14,9 @@ WEIGHTS_LEFT_OVER = Rule(
     Severity.WARNING,
     "The .bin file of an IR is longer than its constants need.",
     why=(
-        "A converter writes the two files of an IR together, but neither file identifies the other. If the .bin file "
-        "is longer than the constants of the .xml, it probably comes from another model or version, and the weights "
-        "are wrong."
+        "A converter writes the two files of an IR together, but neither file identifies the other. A .bin file with "
+        "bytes after the last constant of the .xml probably belongs to another model or version. OpenVINO loads it "
+        "and uses wrong weights."
     ),
     fix="Copy the .xml and the .bin again, both from the same conversion.",
 )

@@ -66,10 +66,10 @@ IN_PART = Rule(
     "quantized-in-part",
     Severity.NOTE,
     "One input of a node is dequantized and the other is not, though the result is quantized.",
-    why="Integer kernels need both inputs in integers. ONNX Runtime computes such an Add or Concat in float32, and "
-    "OpenVINO such a Conv in floating point. ONNX Runtime 1.20 does so too; 1.24 and later quantize the weight "
-    "themselves. The numbers are right, and the speed of integers is lost.",
-    fix="Quantize the other input, too, or neither.",
+    why="A runtime computes in integers only if both inputs are integers. ONNX Runtime computes such an Add or Concat "
+    "in float32. OpenVINO and ONNX Runtime 1.20 compute such a Conv in floating point; ONNX Runtime 1.24 and later "
+    "quantize its weight themselves. The results are right, but the speed of integers is lost.",
+    fix="Quantize both inputs, or neither.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2] q, float[2] x) => (uint8[2] y) <float s = {0.1}, uint8 z = {0}>
 { a = DequantizeLinear (q, s, z) r = Add (a, x) y = QuantizeLinear (r, s, z) }""",

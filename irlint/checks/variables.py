@@ -132,9 +132,8 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         id = _variable(node)
         if id in ids and (node.version not in _OLD or sources.lead(node, id)):
             continue
-        reason = _why_unread(id, ids)
         fault = VARIABLE_NOT_READ.fault(
-            f'the variable "{id}" is written and never read: {reason}',
+            _unread_text(id, ids),
             help="give this layer and its ReadValue the same `variable_id`",
             attribute="variable_id",
         )
@@ -148,15 +147,12 @@ def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
     return dict.fromkeys(sorted(id for id in read if id is not None))
 
 
-def _why_unread(id: str | None, ids: Collection[str]) -> str:
-    """Why nothing reads what is written to a variable, where layers read those with the ``ids``."""
+def _unread_text(id: str | None, ids: Collection[str]) -> str:
+    """The message about an Assign to the variable ``id``; ``ids`` are the variables that ReadValues read."""
     if id in ids:
-        return (
-            f"before opset6, this layer has to use the value of the ReadValue of {id}, which must be before opset6, too"
-        )
-    if not ids:
-        return "no layer reads a variable"
-    return f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {_quoted(ids)}"
+        return f'before opset6, an Assign of "{id}" has to depend on a ReadValue of it, which is also before opset6'
+    others = f"they read {_quoted(ids)}" if ids else "no result needs a ReadValue"
+    return f'an Assign writes the variable "{id}", and no ReadValue reads it: {others}'
 
 
 def _quoted(ids: Collection[str]) -> str:

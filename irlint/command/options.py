@@ -129,7 +129,7 @@ OWN = (
     Option("--allow-empty", "Exit with status 0 if there is nothing to check.", "flag", section="Outcome"),
     Option(
         "--stdin-filename",
-        "File name for the model on standard input (with - as PATH).",
+        "File name for the model that PATH - reads from standard input.",
         "text",
         metavar="NAME",
         section="Files",
@@ -232,10 +232,14 @@ FIX = (
         "--isolated",
         "--stdin-filename",
     ),
-    Option("--unsafe-fixes", "Also apply a suggested fix if it is the only candidate.", "flag"),
+    Option(
+        "--unsafe-fixes",
+        "Also apply the suggested fix of an error if exactly one candidate fixes it without causing a new finding.",
+        "flag",
+    ),
     Option("--freeze", "Write the shapes of --shape into the model.", "flag"),
     Option("--annotate", "Add missing value_info (ONNX).", "flag"),
-    Option("--diff", "Print the changes without writing them; exit with status 1 if there are any.", "flag"),
+    Option("--diff", "Print the changes without writing them; exit with status 1 if a file would change.", "flag"),
     Option(
         "--output", "Write the fixed model to this file instead of its own (one model only).", "file", metavar="FILE"
     ),
@@ -289,7 +293,12 @@ SUMMARY = (
 
 BROADCAST = (
     Option("--rule", "Apply only this rule; exit with status 1 if the shapes break it.", "text", metavar="NAME"),
-    Option("--axis", "First axis of the second shape (rules legacy, pdpd and broadcast-explicit).", "axis"),
+    Option(
+        "--axis",
+        "Axis of the larger shape where the other shape begins: the second one (rules legacy and pdpd) or the first "
+        "one (rule broadcast-explicit).",
+        "axis",
+    ),
     FORM,
 )
 

@@ -88,9 +88,10 @@ def explanation(name: str | None, columns: int | None = None, *, color: bool = F
     rules = every_rule()
     if name is None:
         return guide.contents(rules, color=color)
-    if name.lower() in guide.TOPICS:
-        return guide.page(name.lower(), columns or WIDTH, color=color)
     found = [each for each in rules if named(each, name)]
+    topic = None if found else guide.topic(name)
+    if topic is not None:
+        return guide.page(topic, columns or WIDTH, color=color)
     if not found:
         close = closest(name, [*guide.TOPICS, *(text for rule in rules for text in (rule.code, rule.name))])
         hint = f", did you mean {close!r}?" if close else ""

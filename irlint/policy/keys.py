@@ -82,7 +82,7 @@ KEYS = (
     Key(
         "select",
         "rules",
-        "Report only these rules (default: all). If two entries match a rule, the more specific one applies.",
+        "Report only these rules (default: all).",
         '["IRL1", "IRL2", "IRL3"]',
         option=Option("--select", "Report only these rules: codes, prefixes of codes, or names.", section="Rules"),
         filled=True,
@@ -90,7 +90,8 @@ KEYS = (
     Key(
         "ignore",
         "rules",
-        "Do not report these rules.",
+        "Do not report these rules. If `select` and `ignore` both match a rule, the longer prefix or the full code "
+        "wins; equal entries ignore the rule.",
         '["nodes-not-sorted"]',
         option=Option("--ignore", "Do not report these rules.", section="Rules"),
     ),
@@ -125,7 +126,7 @@ KEYS = (
         'returns = { heads = "float32[N, 8, H, W]" }\n'
         'max-parameters = "5M"\nmax-bytes = "20M"\nmax-macs = "4.5G"\nmax-peak-memory = "64M"',
         option=Option(
-            "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
+            "--shape", "Replace the declared shape of an input: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
         parts=(
             Key("file", "glob", "The models.", needed=True),
@@ -216,7 +217,7 @@ KEYS = (
         "A file of known findings to hide, in the folder of the configuration or below; `irlint --update-baseline "
         "PATH...` writes it.",
         '"irlint-baseline.json"',
-        option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
+        option=Option("--baseline", "Hide the known findings that this file lists.", section="Rules"),
     ),
     Key(
         "exclude",

@@ -60,6 +60,15 @@ def title(topic: str) -> str:
     return source(topic).partition("\n")[0].removeprefix("# ")
 
 
+def topic(name: str) -> str | None:
+    """The topic of that name, or the only one with that word in its title: ``configuration`` for "suppressions"."""
+    word = name.lower()
+    if word in TOPICS:
+        return word
+    found = [each for each in TOPICS if word in re.findall(r"\w+", title(each).lower())]
+    return found[0] if len(found) == 1 else None
+
+
 def contents(rules: Iterable[Rule], *, color: bool = False) -> str:
     """The topics of the guide and the families of the rules, a line for each, with the word that shows more of it."""
     families: dict[str, list[Rule]] = {}

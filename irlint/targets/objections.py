@@ -68,10 +68,10 @@ STAYS_ON_CPU = Rule(
     "IRL818",
     "node-stays-on-cpu",
     Severity.NOTE,
-    "The target runs the model, and leaves nodes of it on the CPU.",
-    why="""A provider for an NPU takes the nodes that its compiler accepts. The others run on the CPU, and each border
-        between the two copies tensors, which often costs more than the NPU gains.""",
-    fix="Write the nodes in a form that the message does not name, and give every input a static shape.",
+    "The target runs the model, but some of its nodes run on the CPU.",
+    why="""The compiler of an NPU refuses some nodes, and the provider runs these on the CPU. Each change between NPU
+        and CPU copies tensors, which often takes more time than the NPU saves.""",
+    fix="Avoid the form of the nodes that the message names, and give every input a static shape.",
 )
 
 

@@ -168,14 +168,14 @@ SPLIT_READ_DIFFERENTLY = Rule(
     Severity.NOTE,
     "`split` is a scalar and keepdims is 0: the specification keeps the axis, but ONNX Runtime removes it.",
     why=(
-        "By the specification, `keepdims` has no effect if `split` is present. ONNX Runtime follows this only if "
-        "`split` is a list: it removes the axis if `split` is the scalar 1, and fails at run time if the scalar is "
-        "larger. PyTorch writes this form for `unbind` and for loops over a tensor, and expects that the axis is "
-        "removed. irlint infers the result of ONNX Runtime."
+        "The specification ignores `keepdims` if `split` is present, and ONNX Runtime does so if `split` is a list. If "
+        "`split` is the scalar 1, ONNX Runtime removes the axis; if the scalar is larger, the node fails when it "
+        "runs. PyTorch exports `unbind` and loops over a tensor in this form, and expects that the axis is removed. "
+        "irlint infers the shape that ONNX Runtime returns."
     ),
     fix=(
-        "Remove the input `split`: without it, both interpretations split into slices of 1, and keepdims=0 removes "
-        "the axis."
+        "Remove the input `split`. The specification and ONNX Runtime then agree: slices of 1, and `keepdims = 0` "
+        "removes the axis."
     ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> \

@@ -41,10 +41,11 @@ FEATURES_MISMATCH = Rule(
     "IRL517",
     "feature-count-mismatch",
     Severity.ERROR,
-    "The node was trained with another number of features than its input has.",
+    "The input has another number of features than the node was trained with.",
     why=(
         "Coefficients, support vectors, scales and tree nodes refer to features by their position on the last axis. "
-        "Runtimes refuse an input with more features than coefficients, or without a feature that a tree uses."
+        "Runtimes refuse an input with more features than the node has coefficients, and an input without a feature "
+        "that a tree uses."
     ),
     fix="Pass the features that the node was trained with, in the same order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>

@@ -40,9 +40,10 @@ PDPD_MISMATCH = Rule(
     Severity.ERROR,
     "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
     why=(
-        "PaddlePaddle's rule broadcasts only the second input. Its axes are aligned with those of the first input "
-        'from `axis` on; with an `axis` of -1, with the last ones. OpenVINO refuses other shapes with "Argument '
-        'shapes are inconsistent.".'
+        "PaddlePaddle's rule broadcasts only the second input. The first axis of the second input is aligned with the "
+        "axis of the first input that the attribute names; if the attribute is -1, the last axes are aligned. Each "
+        "size of the second input must be 1 or equal to the size of the aligned axis. OpenVINO refuses other shapes "
+        'with "Argument shapes are inconsistent.".'
     ),
     fix=(
         "Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that matches the first axis of the "
@@ -58,10 +59,10 @@ PDPD_READING = Rule(
     Severity.WARNING,
     "The specification and the OpenVINO library interpret this pdpd broadcast differently.",
     why=(
-        "The specification names the attribute `axis`, defaults to -1, and ignores trailing 1s of the second input. "
-        "The OpenVINO library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
-        "Broadcast-1, `mode.mode.axis` on Broadcast-3), defaults to 0, and refuses trailing 1s past the last axis of "
-        "the first input. Other readers may follow the specification, so the result depends on the reader."
+        "In the specification, the attribute is `axis`, its default is -1, and trailing 1s of the second input are "
+        "ignored. The OpenVINO library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` in "
+        "a Broadcast of opset1, `mode.mode.axis` of opset3), and its default is 0. It refuses trailing 1s past the "
+        "last axis of the first input. Other programs may follow the specification and compute another result."
     ),
     fix=(
         "Write the axis under the name that the library reads, and remove trailing 1s of the second input past the "
@@ -72,7 +73,10 @@ PDPD_READING = Rule(
     .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
     .replace('"3,4"', '"4,4"')
     .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
-    good=PDPD_MISMATCH.good,
+    good=_GOOD.replace("2,3,4,5", "3,4,4,5")
+    .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
+    .replace('"3,4"', '"4,4"')
+    .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
 )
 
 

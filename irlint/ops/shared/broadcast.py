@@ -39,10 +39,14 @@ UNIDIRECTIONAL_MISMATCH = Rule(
     Severity.ERROR,
     "An input cannot be broadcast to the shape of another input.",
     why=(
-        "The operator broadcasts in one direction: the result has the shape of the first input. The other input must "
-        "not have more axes, and each of its sizes must be 1 or equal to that of the aligned axis."
+        "The operator broadcasts in one direction: the input must not enlarge the result. The result of PRelu has the "
+        "shape of the first input, and the result of Gemm the shape of the product. The input must not have more axes "
+        "than the result. Aligned at the last axis, each of its sizes must be 1 or equal to the size of the result."
     ),
-    fix="Use a shape that NumPy's rule can broadcast to the other input without enlarging that input.",
+    fix=(
+        "Give the input at most as many axes as the result has, and make each of its sizes 1 or the size of the "
+        "aligned axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -71,9 +71,10 @@ ACTIVATIONS_MISMATCH = Rule(
     Severity.ERROR,
     "A recurrent operator has too few or too many activations, or an unknown one.",
     why=(
-        "Each direction needs its own activations: three in LSTM, two in GRU, one in RNN. Runtimes refuse other "
-        "lists when they load the model. In OpenVINO, sequences have no default activations: without activations, or "
-        "with others than relu, sigmoid and tanh, OpenVINO reads the model but cannot compile it."
+        "Each direction needs its own activations: three in an LSTM, two in a GRU, one in an RNN. ONNX Runtime "
+        "refuses to load a model with fewer, more or unknown activations. OpenVINO reads an IR with too few "
+        "activations, but cannot compile it. The sequence operators of OpenVINO have no default activations, and "
+        "compile only with relu, sigmoid and tanh."
     ),
     fix="List the activations of all directions, one direction after the other.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

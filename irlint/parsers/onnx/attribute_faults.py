@@ -28,12 +28,12 @@ ATTRIBUTE_REFERENCE = Rule(
     "IRL521",
     "attribute-reference-misplaced",
     Severity.WARNING,
-    "An attribute refers to a function's attribute but is outside of a function, or has both a reference and a value.",
+    "An attribute outside of a function refers to a function's attribute, or has both a reference and a value.",
     why=(
         "In a function, an attribute may refer to an attribute of the call. onnx.proto forbids such a reference "
         "elsewhere, and forbids a reference together with a value. In the main graph, ONNX Runtime ignores the "
-        "reference, so an attribute without a value is 0 or empty. In a body, it refuses a reference together with a "
-        "value."
+        "reference; an attribute without a value is then 0 or empty, and the report shows that value. In a body, "
+        "ONNX Runtime refuses an attribute that has both."
     ),
     fix="Replace the reference by a value, or move the node into the function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -107,7 +107,7 @@ def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
     if has_value:
         text = f"attribute `{name}` has both a value and a reference to an attribute of a function"
     else:
-        text = f"attribute `{name}` refers to an attribute of a function, but is outside of a function"
+        text = f"attribute `{name}` refers to an attribute of a function, but is in no function: it is 0 or empty"
     return ATTRIBUTE_REFERENCE.fault(
         text,
         help="remove the reference" if has_value else f"write the value of `{name}`",

@@ -63,10 +63,10 @@ EXTERNAL_ENTRIES = Rule(
     Severity.ERROR,
     "The external data entries of a tensor have an unknown or repeated key.",
     why=(
-        "onnx.proto defines the keys location, offset, length and checksum, and ONNX Runtime also knows keys that "
-        "begin with prepacked. ONNX Runtime refuses the model for any other key, and for a second location."
+        "onnx.proto defines the keys location, offset, length and checksum. ONNX Runtime also accepts keys that begin "
+        "with prepacked. It refuses a model with any other key, or with two locations."
     ),
-    fix="Write each of location, offset and length once.",
+    fix="Write location, offset and length once each, and remove unknown keys.",
 )
 
 SPARSE_TENSOR = Rule(

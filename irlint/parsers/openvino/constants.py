@@ -122,7 +122,7 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
     if layer.type != "Const":
         _complain_of_spelling(layer, reader)
     if layer.data is None:
-        _complain(layer, reader, "has no <data>", None)
+        _complain(layer, reader, "has no <data>", None, help="add element_type, shape, offset and size to the Const")
         return Constant(Tensor(), None, place)
     missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
     if missing:
@@ -251,7 +251,7 @@ def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) 
     close = closest(missing[0], others)
     listed = ", ".join(f'"{name}"' for name in missing)
     some = "attribute" if len(missing) == 1 else "attributes"
-    help = f"it has `{close}`: did you mean `{missing[0]}`?" if close else ""
+    help = f"it has `{close}`: did you mean `{missing[0]}`?" if close else f"add {listed} to the <data>"
     _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
 
 
@@ -282,7 +282,7 @@ def _complain(
         severity = Severity.WARNING
     fault: Fault = INVALID_CONST.fault(
         f"{layer.text} {what}",
-        help=help or "add element_type, shape, offset and size to the Const",
+        help=help or "correct the attribute, or write the IR again with openvino.save_model",
         attribute=place.attribute if place else None,
         severity=severity,
     )

@@ -51,7 +51,7 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
         wiring.nameless += (len(layers) - 1) * (key in used)
         for again in layers[1:]:
             fault = DUPLICATE_LAYER_ID.fault(
-                f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" already has',
+                f'{layers[0].type} "{layers[0].name}" and {again.type} "{again.name}" have the same id, {key}',
                 help=_other_id(missing, layers, wiring),
                 severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
                 loses=1,
