@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from serving import Site, served
 
 from irlint.findings.report import Report
-from irlint.parsers.opening import NotListed
 from irlint.parsers.remote import session
 from irlint.parsers.remote.locations import Located
 from irlint.run.files import Settings, checked
-from serving import Site, served
 
 pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
@@ -120,10 +119,6 @@ def test_secrets_of_a_url_go_to_its_neighbors_and_are_not_shown() -> None:
         assert found.located("https://h/r/m/1/a b.onnx").url == "https://me:pw@h/r/m/1/a%20b.onnx?token=t"
         assert found.located("https://h/r/other").url == "https://me:pw@h/r/other?token=t"
         assert str(found.located("https://h/r/m/1/model.onnx")) == "https://h/r/m/1/model.onnx"
-
-
-def test_not_listed_is_an_error_of_the_operating_system() -> None:
-    assert issubclass(NotListed, OSError)
 
 
 def test_a_run_checks_configurations_again(tmp_path: Path) -> None:
