@@ -141,7 +141,7 @@ class Makers:
         size, given = _size(outputs[output.port], output), self._type(node.inputs[position.port])
         if size is None and not position.in_contents and isinstance(given, Tensor) and given.value is not None:
             return False
-        return same(size, dim) is not True
+        return size != dim
 
     def arithmetic(self, value: Value, axis: int) -> Arithmetic | None:
         """How the rule of the source node computes the size of an axis."""
@@ -191,7 +191,7 @@ class Makers:
         if not positions:
             return False
         outputs = self._asked(node, positions)
-        return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
+        return output.port < len(outputs) and _size(outputs[output.port], output) == FRESH
 
     def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
         """The answer of the node's rule with a fresh size at all of ``positions``."""

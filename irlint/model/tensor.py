@@ -125,7 +125,7 @@ class Tensor:
     from sizes.
     """
 
-    __slots__ = ("contents", "dtype", "extent", "shape")
+    __slots__ = ("dtype", "extent", "shape", "value")
     __match_args__: ClassVar[tuple[Literal["dtype"], Literal["shape"], Literal["value"], Literal["extent"]]] = (
         "dtype",
         "shape",
@@ -142,7 +142,7 @@ class Tensor:
     ) -> None:
         self.dtype = dtype
         self.shape = shape
-        self.contents = value
+        self.value = value
         self.extent = extent
 
     def __repr__(self) -> str:
@@ -157,10 +157,6 @@ class Tensor:
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape, self.value, self.extent))
-
-    @property
-    def value(self) -> Contents | None:
-        return self.contents
 
     @property
     def rank(self) -> int | None:
