@@ -153,10 +153,8 @@ class _Comparison:
                 yield from self._of_node(node)
 
     def _compared(self) -> Iterator[Node]:
-        """The nodes to compare.
-
-        If an output has more than MANY declarations, only the first node with an output of that name is compared.
-        """
+        """The nodes to compare; of the nodes that compute an output of one name with more than MANY declarations, only
+        the first."""
         seen: set[str] = set()
         for node in self.graph.nodes:
             often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
@@ -217,10 +215,7 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The earlier problem that explains a wrong declaration; None if there is none.
-
-        An earlier problem explains the declaration if the declaration is right for the declared types of the inputs.
-        """
+        """The earlier problem that explains a wrong declaration, which is right for the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -240,10 +235,8 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether all inputs and outputs of a node are tensors of exactly the declared types.
-
-    ``alike`` caches pairs of equal types by their ``id``, because many nodes share the same types.
-    """
+    """Whether all inputs and outputs of a node are tensors of exactly the declared types. ``alike`` caches pairs of
+    equal types by their ``id``, because many nodes share types."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)
@@ -301,10 +294,8 @@ def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> boo
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
-    """A problem for each input port of an IR whose dims differ from the output port at the other end of its edge.
-
-    The input port is only at fault if the output port agrees with the inferred shape.
-    """
+    """A problem for each input port of an IR whose dims differ from the output port at the other end of its edge. That
+    output port must agree with the inferred shape."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
@@ -328,10 +319,8 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
 
 
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
-    """Whether a Convert of compressed weights declares the stored type, float16, as its output type.
-
-    OpenVINO's own writer does so if the weights are an output of the model.
-    """
+    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO's own
+    writer does so if the weights are an output of the model."""
     stored = graph.constants.get(node.inputs[0]) if node.op == "Convert" and node.inputs and node.inputs[0] else None
     declared = declaration.type
     return stored is not None and isinstance(declared, Tensor) and declared.dtype == stored.tensor.dtype == "float16"
@@ -346,11 +335,8 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
 
 
 def gives(node: Node, known: Known, within: str) -> str:
-    """The subject and verb of a message about a wrong declaration, such as "the operator computes".
-
-    For an input or a constant, the subject is its attributes; for an input of the body ``within``, the layer around
-    it.
-    """
+    """The subject and verb of a message about a wrong declaration: "the operator computes", the attributes of an input
+    or a constant, or the layer around the body ``within`` for an input of that body."""
     if within and node.op == known.format.input_node:
         return "the enclosing layer passes"
     stated = node.op in (known.format.input_node, known.format.constant_node)
@@ -424,10 +410,8 @@ def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known,
 
 
 def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
-    """The containers around both types in words, such as "elements of ", and the two inner types.
-
-    For tensors, the words are "" and the types are returned unchanged.
-    """
+    """The containers around both types in words, such as "elements of ", and the two inner types; "" and both types for
+    tensors."""
     what = ""
     held: Type | None = inferred
     stated: Type | None = declared
@@ -438,8 +422,7 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
 
 
 def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault with another help: correct the Parameter's `shape`, or in a body the value that the port map ties to
-    it."""
+    """The fault with another help: correct the `shape` of the Parameter or, in a body, the entry of its port map."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault

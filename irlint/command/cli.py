@@ -98,7 +98,7 @@ def shapes(model: str, **options: Any) -> None:
 
 
 def _page() -> int | None:
-    """The columns of the terminal that standard output is, None where it is none."""
+    """The columns of the terminal on standard output; None if standard output is no terminal."""
     from shutil import get_terminal_size
 
     from irlint.reporters.ansi import NARROWEST, is_terminal

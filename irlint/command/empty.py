@@ -1,4 +1,4 @@
-"""Why there is nothing to check: what was passed over, what is excluded by which line, and what git ignores."""
+"""The message if there is nothing to check: which files were skipped, excluded or ignored by git."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fail_empty(
     config: Config | None,
     excluded: Excluded,
 ) -> NoReturn:
-    """Ends the run, in which there was nothing to check; ``passed`` are the files that were passed over."""
+    """Ends a run that found nothing to check; ``passed`` are the skipped files."""
     from irlint.command.results import refuse_lacking
     from irlint.findings.report import POINTER_SKIPPED
     from irlint.reporters.plain import no_models

@@ -1,4 +1,5 @@
-"""The options of the commands: a row for each; those that stand for a key of the configuration come from its row."""
+"""The options of the commands, as a table. An option that sets a key of the configuration comes from the row of the
+key."""
 
 from __future__ import annotations
 
@@ -159,12 +160,12 @@ OWN = (
 
 
 def default(option: Option) -> Any:
-    """What an option is where nobody gives it."""
+    """The value of an option that is not given."""
     return KINDS[option.kind] if option.default is None else option.default
 
 
 def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
-    """The options that stand for keys of the configuration, of the same kind and with the same values."""
+    """The options that set keys of the configuration, each with the kind and the values of its key."""
     for key in keys:
         if key.option is not None:
             values = key.values if key.kind == "choice" else ()
@@ -172,7 +173,7 @@ def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
 
 
 def _ordered(first: Iterable[Option], own: Iterable[Option]) -> Iterator[Option]:
-    """The options of keys, each with those that stand behind it, then the others."""
+    """The options of keys, each followed by the options with its flag in ``after``, then all others."""
     for option in first:
         yield option
         yield from (each for each in own if each.after == option.flag)

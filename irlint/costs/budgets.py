@@ -34,7 +34,7 @@ NAMED = 3
 
 @record
 class Budget:
-    """The most that models may cost: ``name`` is the key, and ``place`` where it is stated."""
+    """A limit on a cost: ``name`` is the key, and ``place`` its file and line."""
 
     name: str
     most: int

@@ -14,10 +14,10 @@ Entry = TypeVar("Entry")
 
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
-    """Whether a path, or one of the folders that it lies in, is named by a pattern.
+    """Whether a pattern matches a path or one of its folders.
 
-    A pattern without a slash names files and folders at any depth; one with a slash is read from ``root``, "" being the
-    working folder. ``*`` and ``?`` stop at slashes, ``**`` stands for any number of folders.
+    A pattern without a slash matches files and folders at any depth. A pattern with a slash is relative to ``root``; ""
+    is the working directory. ``*`` and ``?`` do not match slashes, and ``**`` matches any number of folders.
     """
     listed = list(map(_plain, patterns))
     if not listed:
@@ -27,8 +27,10 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries that are each for the files that a glob names, as ``matches`` reads it from ``root``. Those of globs
-    without wildcards are found by the parts of a path, so that they cost nothing where a file is none of theirs."""
+    """Entries, each for the files that a glob matches (see ``matches``) relative to ``root``.
+
+    Globs without wildcards are found through the parts of a path, so a large number of them costs little.
+    """
 
     __slots__ = ("_named", "_others", "entries", "globs", "root")
     __match_args__ = ("globs", "entries", "root")
@@ -82,8 +84,8 @@ def _names(parts: Sequence[str], path: str) -> Iterator[str]:
 
 
 def relative(path: str, root: str) -> str:
-    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive, and a URL as it
-    is."""
+    """The path relative to ``root``, with forward slashes. A path on another drive stays absolute, and a URL is
+    unchanged."""
     if is_url(path):
         return path
     try:
@@ -124,8 +126,8 @@ def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """How many of the first parts of a path a pattern may stand for; ``**`` at its end stands for one or more, of which
-    the fewest counts."""
+    """The smallest number of first parts of a path that a pattern matches. ``**`` at the end of a pattern matches at
+    least one part."""
     count = len(parts)
     found: Collection[int] = (0,)
     for at, wanted in enumerate(pattern):
