@@ -52,8 +52,7 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """What the operators demand of sizes that the file declares dynamic: one problem for each that is fixed, and one
-    where none work."""
+    """A problem for each dynamic size for which only one value works, and a single one if no sizes work."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
     from irlint.checks import fixed

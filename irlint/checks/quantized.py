@@ -102,7 +102,7 @@ def faults(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _quantized(values: Values, node: Node) -> str:
-    """What QuantizeLinear makes of all numbers, "" where it makes several of them."""
+    """The text for a QuantizeLinear that maps every number to the same one; "" if it maps numbers to several."""
     scale, zero = values.number(node, 1), values.number(node, 2) if len(node.inputs) > 2 else 0.0
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     if scale is None or zero is None or not 0 < scale < inf or not isinstance(made, Tensor):
@@ -124,7 +124,7 @@ def _step(number: float, held: Interval) -> float:
 
 
 def _limited(values: Values, node: Node) -> str:
-    """What FakeQuantize makes of all numbers, "" where it makes several of them."""
+    """The text for a FakeQuantize that maps every number to the same one; "" if it maps numbers to several."""
     if len(node.inputs) < 5:
         return ""
     low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))

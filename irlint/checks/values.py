@@ -143,7 +143,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 class Values:
-    """The nodes of one graph, whose intervals are computed where a node asks."""
+    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them."""
 
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known
@@ -209,7 +209,7 @@ class Values:
         return ranges.faults
 
     def name(self, value: Value) -> str:
-        """What a message calls a value: its name in an ONNX model, that of its layer in an IR."""
+        """The name of a value in messages: its own name in an ONNX model, the name of its layer in an IR."""
         maker = self.makers.get(value)
         return maker.label if maker is not None and maker.id is not None else value.name
 

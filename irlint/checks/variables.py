@@ -162,7 +162,7 @@ def _quoted(ids: Collection[str]) -> str:
 
 
 class _Sources:
-    """Which nodes make the values of a graph, and how many may still be looked at."""
+    """The nodes that compute the values of a graph, and how many more nodes may be searched."""
 
     def __init__(self, graph: Graph) -> None:
         self.producers = producers(graph)
@@ -193,7 +193,7 @@ def _variable(node: Node) -> str | None:
 
 
 def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
+    """Variables of unknown rank, if a variable with a stated shape gets its initial value from them."""
     readers = set(_readers(graph))
     if len(readers) < 2:
         return
@@ -218,13 +218,14 @@ def _readers(graph: Graph) -> list[Node]:
 
 
 def _open_values(node: Node, types: Iterable[Type | None]) -> list[Value]:
-    """What a node gives without a rank where its outputs are of these types."""
+    """The outputs of unknown rank of a node, for outputs of these types."""
     open_ones = (value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None)
     return [value for value in open_ones if value is not None]
 
 
 def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
-    """The problem of a variable whose rank is open, where that of another one with a stated shape follows from it."""
+    """The problem of a variable of unknown rank from which the initial value of a variable with a stated shape is
+    computed."""
     from irlint.ops.flow.state import VARIABLE_MISMATCH
 
     stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
@@ -245,7 +246,7 @@ def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node
 
 
 def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables without an Assign, and those with several layers where the plugin looks for one."""
+    """Variables without an Assign, and variables with several layers if the plugin expects one."""
     writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
     if not readers or None in writers:
         return

@@ -42,7 +42,7 @@ class Budget:
 
 
 def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
-    """A problem for each budget that a model exceeds, or may exceed."""
+    """A problem for each budget that a model exceeds or may exceed."""
     cost = counted(known) if any(each.name in ("max-macs", "max-peak-memory") for each in budgets) else None
     stored = sums(known)
     found = (_fault(each, known, stored, cost) for each in budgets)

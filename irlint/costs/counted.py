@@ -127,7 +127,8 @@ class _Counter:
         return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
 
     def _body(self, body: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The costs of one run of a body. Inputs that the node gives with unknown type have their declared type."""
+        """The costs of one run of a body. A body that was not inferred is inferred with the declared types of its
+        inputs."""
         if all(node in scope.calls for node in body.nodes if node.op != self.format.input_node):
             return self.graph(body, scope, fixed)
         if len(scope.path) >= DEEPEST:

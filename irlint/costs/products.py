@@ -78,7 +78,7 @@ def _matrix(node: Operation, left: str) -> MaybeDim:
 
 
 def _batch_transposed(node: Operation) -> MaybeDim:
-    """The axes of FusedMatMul: with ``transBatchA``, the first axis of the matrices precedes the batch axes."""
+    """The MACs of FusedMatMul. With ``transBatchA``, the first axis of the matrices precedes the batch axes."""
     shape = node.named.get("a")
     if shape is not None and node.attribute("transBatchA", 0) and len(shape) > 2:
         axis = 0 if node.attribute("transA", 0) else -1

@@ -1,4 +1,4 @@
-"""Files beside models that make statements about them, checked against the models."""
+"""Configurations in the folders of models, checked against these models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMON = ("config.json", "preprocessor_config.json")
 
 
 def is_configuration(path: str) -> bool:
-    """Whether a file has the name of one that states something about models beside it."""
+    """Whether a file has the name of a known configuration."""
     return os.path.basename(path) in MODULES
 
 

@@ -24,7 +24,7 @@ BROWSER = "transformers.js_config"
 
 
 def missing(document: Document, folder: str, files: list[str]) -> Iterator[Disagreement]:
-    """Files that belong to the models beside a configuration, and do not exist."""
+    """The missing files of the models in the folder of a configuration."""
     yield from _parts(document, files)
     for file in files:
         yield from _data(document, folder, file)
@@ -53,7 +53,7 @@ def _absent(document: Document, message: str) -> Disagreement:
 
 
 def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
-    """Data beside a model that the configuration states for transformers.js."""
+    """The missing data files that the configuration states for transformers.js."""
     stated = document.of(BROWSER, "use_external_data_format")
     name = os.path.basename(file)
     path: tuple[str | int, ...] = (BROWSER, "use_external_data_format")

@@ -103,7 +103,7 @@ class Names:
 
 
 def checked(path: str, text: str) -> Checked:
-    """What the library refuses of a ``genai_config.json``. Raises OSError where a model cannot be opened."""
+    """The entries of a ``genai_config.json`` that the library refuses. Raises OSError if a model cannot be opened."""
     document = parsed(text)
     if isinstance(document, Disagreement):
         return Checked(KIND, (document,))

@@ -72,7 +72,7 @@ def model_files(folder: str) -> list[str]:
 
 
 def checked(path: str, text: str) -> Checked:
-    """What a configuration states that its models contradict. Raises OSError where one cannot be opened."""
+    """The entries of a configuration that its models contradict. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     files = model_files(folder)
     if not files:

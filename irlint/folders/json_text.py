@@ -19,13 +19,13 @@ _TOKEN = re.compile(r'(?P<space>\s+)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s"{
 
 @record
 class Document:
-    """A JSON text: its value, and where each value inside stands."""
+    """A JSON text: its value, and the position of each value inside it."""
 
     value: Any
     spans: dict[Path, Span]
 
     def of(self, *path: str | int) -> Any:
-        """The value at a path, None where there is none."""
+        """The value at a path; None if there is none."""
         found = self.value
         for key in path:
             if isinstance(found, dict):
@@ -37,17 +37,17 @@ class Document:
         return found
 
     def whole_number(self, *path: str | int) -> int | None:
-        """The integer at a path, None where there is none."""
+        """The integer at a path; None if there is none."""
         found = self.of(*path)
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
     def text(self, *path: str | int) -> str | None:
-        """The text at a path, None where there is none."""
+        """The text at a path; None if there is none."""
         found = self.of(*path)
         return found if isinstance(found, str) else None
 
     def at(self, *path: str | int) -> Span:
-        """Where a value stands, else the one around it."""
+        """The position of a value; of the value around it if it does not exist."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)

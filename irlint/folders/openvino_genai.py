@@ -63,7 +63,7 @@ CONVERTERS = (
 
 
 def checked(path: str, text: str) -> Checked:
-    """What the pipeline refuses of a folder. Raises OSError where a model cannot be opened."""
+    """The parts of a folder that the pipeline refuses. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     try:
         model = interface(joined(folder, MODEL))
@@ -129,7 +129,8 @@ def _weighed(fault: Fault, name: str) -> Fault:
 
 
 def _unfed(model: Interface) -> Iterator[Disagreement]:
-    """Inputs that the pipeline does not feed; where one that it feeds is missing, this one may be meant."""
+    """A warning for each input that the pipeline does not feed. There is none if an input that it feeds is missing,
+    because the two may be the same."""
     known = _tensors(model.inputs)
     if any(name not in known for name in FED):
         return

@@ -1,4 +1,4 @@
-"""The rules about files that state something about models beside them."""
+"""The rules about configurations in the folders of models."""
 
 from __future__ import annotations
 

@@ -126,8 +126,8 @@ def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """The smallest number of first parts of a path that a pattern matches. ``**`` at the end of a pattern matches at
-    least one part."""
+    """The numbers of first parts of a path that a pattern can match. ``**`` at its end matches one or more parts, of
+    which the smallest number decides."""
     count = len(parts)
     found: Collection[int] = (0,)
     for at, wanted in enumerate(pattern):

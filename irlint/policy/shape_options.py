@@ -20,8 +20,8 @@ BY = "shapes="
 
 @record
 class ModelShapes:
-    """What a configuration states of the models that a glob matches: input shapes, promises and limits, with the place
-    of each key."""
+    """What a configuration states of the models that a glob matches: input shapes, promises, and limits by key.
+    ``place`` is the file and line of the entry."""
 
     file: str
     shapes: Mapping[str, Shape]

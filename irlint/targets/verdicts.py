@@ -26,8 +26,11 @@ RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
 
 @record
 class Target:
-    """A release of a runtime that somebody asks for: ``column`` is the measured release that is looked up, None where
-    there is none that old, and ``assumed`` is True where the release is newer than those that were measured."""
+    """A release of a runtime that the user names.
+
+    ``column`` is the measured release that gives the answer; None if the release is older than all of them. ``assumed``
+    is True if it is newer than all of them.
+    """
 
     runtime: str
     release: str
