@@ -215,7 +215,7 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The earlier problem that explains a wrong declaration, which is right for the declared types of the inputs."""
+        """The earlier problem that explains a declaration, which is right for the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:

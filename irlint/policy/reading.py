@@ -89,7 +89,7 @@ class Reader:
         return f"{self.file}:{bisect_left(self._ends, start) + 1}"
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
-        """The start and end of a key or value in the text. If it is not found, those of the innermost table around it."""
+        """The start and end of a key or value in the text; if it is missing, those of the innermost table around it."""
         from irlint.policy.toml_places import Places
 
         self._places = self._places or Places(self.text)

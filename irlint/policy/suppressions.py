@@ -144,7 +144,7 @@ def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Itera
 
 
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Levels by rule code, from pairs of a rule and its level. The longer entry wins; of equal entries, the later one."""
+    """Levels by rule code, from pairs of a rule and its level. The longer entry wins, then the later one."""
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
     for name, level in entries:
