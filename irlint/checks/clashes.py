@@ -28,7 +28,7 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis of a clash: the only one that differs, or the one on which a declared size was merged with another size."""
+    """The axis of a clash: the only one that differs, or the one on which a declared size was merged with another."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis

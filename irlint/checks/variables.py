@@ -151,8 +151,9 @@ def _unread_text(id: str | None, ids: Collection[str]) -> str:
     """The message about an Assign to the variable ``id``; ``ids`` are the variables that ReadValues read."""
     if id in ids:
         return f'before opset6, an Assign of "{id}" has to depend on a ReadValue of it, which is also before opset6'
-    others = f"they read {_quoted(ids)}" if ids else "no result needs a ReadValue"
-    return f'an Assign writes the variable "{id}", and no ReadValue reads it: {others}'
+    if not ids:
+        return f'the variable "{id}" has no ReadValue that a result needs'
+    return f'the variable "{id}" has no ReadValue; the variables with one are: {_quoted(ids)}'
 
 
 def _quoted(ids: Collection[str]) -> str:

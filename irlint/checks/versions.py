@@ -87,9 +87,9 @@ IR_VERSION_TOO_OLD = Rule(
     Severity.WARNING,
     "The IR version of the model is older than a feature that the model uses.",
     why=(
-        "Models import opsets since IR version 3. The ONNX checker refuses a model of an older IR version that has an "
-        "import. Each later opset was released together with an IR version. Runtimes also load the opset with an "
-        "older IR version, so that case is only a note."
+        "Models import opsets since IR version 3. The ONNX checker refuses an import in a model of an older IR version. "
+        "Each opset was released together with an IR version. Runtimes also load the opset with an older IR version, "
+        "so that case is only a note."
     ),
     fix="Set `ir_version` to the version in the message.",
     bad="""<ir_version: 2, opset_import: ["" : 7]>
