@@ -1,5 +1,4 @@
-"""The attributes of an IR layer against those of its operation: read, misread, missing, misspelled, of another
-operation."""
+"""Assigns the attributes of an IR layer to its operation, and finds wrong, missing and misspelled ones."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from irlint.ops import Operator, openvino_versions
 from irlint.ops.signatures import REQUIRED, Signature, signature
 from irlint.records import record
 
-#: Attributes that writers put on any layer, and that no reader heeds.
+#: Attributes that tools write into any layer and that no runtime reads.
 HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )
@@ -23,10 +22,13 @@ HARMLESS = frozenset(
 
 @record
 class Reading:
-    """What was read of a layer's attributes: arguments for the rule, the parameters whose texts are refused, the
-    attributes that the operation has not got, and the faults of the texts.
+    """The attributes of a layer after they are read.
 
-    ``parameters`` maps the attributes that the operation has to the parameters of its rule.
+    ``parameters`` maps attributes of the operation to parameters of its rule, and ``arguments`` maps parameters to
+    values.
+    ``misread`` are the parameters whose texts OpenVINO refuses, and ``unknown`` the attributes that the operation does
+    not
+    have. ``faults`` are the faults of the texts.
     """
 
     parameters: Mapping[str, str]
@@ -37,7 +39,7 @@ class Reading:
 
 
 def openvino_attributes(node: Node, operator: Operator, known: Signature) -> tuple[dict[str, Any], list[Fault]]:
-    """The arguments for the operation's rule, and the faults of the attributes that say them."""
+    """The arguments for the operation's rule, and the faults of the attributes."""
     reading = _reading(node, operator, known)
     arguments, faults = reading.arguments, reading.faults
     missing: list[str] = []
@@ -74,7 +76,7 @@ def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
 
 
 def _read(node: Node, written: str, name: str, operator: Operator, known: Signature, reading: Reading) -> None:
-    """Adds what the text of one attribute says, or the fault of it."""
+    """Adds the value of one attribute's text to ``reading``, or its fault."""
     text, (annotation, default) = node.attributes[written].value, known.attributes[name]
     try:
         value, remark = read_text(text, name, annotation, operator)
@@ -91,10 +93,9 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
 
 
 def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
-    """The faults for required attributes that are missing and for attributes that the operation has not got.
+    """The faults of missing required attributes and of attributes that the operation does not have.
 
-    One that is the misspelling of another gives one fault; all that are missing, or of other operations, give one
-    together.
+    A misspelled attribute gives one fault. All missing ones give one fault together, as do all of other operations.
     """
     faults = []
     foreign = []
@@ -118,8 +119,7 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
 
 
 def _meant(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
-    """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown
-    one."""
+    """The missing attribute that an unknown one probably is: the closest one, or the only one if both are single."""
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
     close = wording.closest(written.lower(), sorted(spelled))
     if close is not None:
@@ -149,7 +149,7 @@ def _is_needed(node: Node, operator: Operator) -> bool:
 
 
 def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
-    """The fault of required attributes that are missing: an error where OpenVINO takes nothing for them."""
+    """The fault of missing required attributes; a warning if OpenVINO uses a value of its own for them."""
     spelled = [f"`{operator.spelled.get(name, name)}`" for name in names]
     listed = " and ".join([", ".join(spelled[:-1])] * (len(spelled) > 1) + spelled[-1:])
     some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
@@ -177,9 +177,9 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
 
 
 def _documented(operator: Operator, name: str, known: Signature, unknown: list[str]) -> Fault | None:
-    """The warning about an absent attribute whose default only the specification knows.
+    """The warning about an absent attribute whose default only the specification has; OpenVINO does not use it.
 
-    None for other attributes, and where one of the ``unknown`` ones is its misspelling.
+    None for other attributes, and if one of the ``unknown`` attributes is a misspelling of this one.
     """
     refused = name in operator.refused_without
     default = operator.refused_without.get(name, operator.documented.get(name))
@@ -201,14 +201,14 @@ def _shown(value: object) -> str:
 
 
 def _is_read(node: Node, written: str) -> bool:
-    """Whether the library reads an attribute: the axis of a broadcast only where its mode is pdpd."""
+    """Whether OpenVINO reads an attribute: it reads the axis of a broadcast only if its mode is pdpd."""
     mode, dot, _ = written.partition(".")
     if not dot:
         return True
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
-#: The most allowed values that a message names.
+#: The largest number of allowed values that a message lists.
 FEW = 4
 
 
@@ -230,7 +230,7 @@ def _misread(
 
 
 def _is_foreign(node: Node, written: str, parameters: Mapping[str, str]) -> bool:
-    """Whether an attribute is one of another operation, and no misspelling."""
+    """Whether an attribute belongs to another operation and is not a misspelling."""
     return not _in_another_version(node.op, written) and _closest(written, list(parameters)) is None
 
 
@@ -270,27 +270,29 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
 
 
 def _closest(written: str, names: Sequence[str]) -> str | None:
-    """What an attribute that the operation has not got stands for: the one name that it begins or has in another case,
-    or the closest one."""
+    """The attribute in ``names`` that an unknown one probably is: one in another case, a longer form, or the
+    closest."""
     begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
     return closest(begun[0] if len(begun) == 1 else written, names)
 
 
 def _absent(value: object) -> str:
-    """A value that stands for an attribute that is not written, in words."""
+    """The value that OpenVINO uses for an absent attribute, as a phrase."""
     if value is None:
         return '"dynamic"'
     return "an empty list" if value == () else f'"{str(value).lower() if isinstance(value, bool) else value}"'
 
 
 def _in_another_version(op: str, written: str) -> bool:
-    """Whether some version of the operation has the attribute, or had it: writers put it on the others as well."""
+    """Whether some version of the operation has or had the attribute; tools write it into the other versions, too."""
     return any(written in _attributes_of(operator) for operator in openvino_versions(op))
 
 
 def meant_version(node: Node) -> str:
-    """What to write for a layer whose attributes are, all of them, those of another version of its operation: the first
-    that has them; nothing where its own version has them, or none does."""
+    """The help for a layer whose attributes all belong to a later version of its operation: to write that version.
+
+    "" if its own version has them, or if no version does.
+    """
     written = {name for name in node.attributes if "." not in name}
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)

@@ -265,8 +265,11 @@ def int32(value: int) -> int:
 
 
 def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
-    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text.
-    What stands for a text that is too long to be read is added to ``long``."""
+    """The text of a string field. Bytes that are not UTF-8 become lone surrogates, so different bytes give different
+    texts.
+
+    If the text is too long, its replacement is returned and added to ``long`` with its size.
+    """
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
 
@@ -278,25 +281,25 @@ def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
 
 
 def last(found: Fields, key: int, default: int = 0) -> int:
-    """The value of a singular varint field: the last one given, as protobuf has it."""
+    """The value of a singular varint field: the last one in the file, as in protobuf."""
     values = found.get(key)
     return signed(values[-1]) if values else default
 
 
 def last_int32(found: Fields, key: int) -> int:
-    """The value of a singular field of type int32, 0 where it is not given."""
+    """The value of a singular field of type int32; 0 if it is absent."""
     values = found.get(key)
     return int32(values[-1]) if values else 0
 
 
 def last_known(found: Fields, key: int, known: Container[int]) -> int:
-    """The value of an enum: the last one that is ``known``; else the last one, 0 where it is not given."""
+    """The value of an enum: the last one that is ``known``, else the last one, or 0 if it is absent."""
     values = found.get(key, (0,))
     return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
 
 def last_text(data: Buffer, found: Fields, number: int, long: LongTexts | None = None) -> str:
-    """The value of a singular string field as ``text`` gives it, "" where it is not given."""
+    """The value of a singular string field, as ``text`` returns it; "" if it is absent."""
     spans = found.get(number << 3 | DELIMITED)
     return text(data, spans[-1], long) if spans else ""
 
@@ -325,7 +328,7 @@ def _in_order(data: Buffer, plain: Iterator[int], packed: Iterator[Span], order:
 
 
 def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
-    """How many varints a repeated field has; None where they are packed into too many bytes to be counted."""
+    """The number of varints in a repeated field; None if they are packed into more than COUNTED_BYTES bytes."""
     count = len(found.get(number << 3 | VARINT, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
         if end - start > COUNTED_BYTES:
@@ -335,7 +338,7 @@ def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
 
 
 def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
-    """A repeated field of 32 or 64 bits (``width`` in bytes), packed or not, as one run of little-endian bytes."""
+    """A repeated field of 32 or 64 bits, packed or not, as consecutive little-endian bytes; ``width`` is in bytes."""
     wire = FIXED32 if width == 4 else FIXED64
     spans = [(at, at + width) for at in found.get(number << 3 | wire, ())]
     packed = found.get(number << 3 | DELIMITED, [])
@@ -344,7 +347,7 @@ def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
 
 
 def fixed_count(found: Fields, number: int, width: int) -> int:
-    """How many elements a repeated field of 32 or 64 bits has; raises Damage where one is cut."""
+    """The number of elements of a repeated field of 32 or 64 bits; raises Damage if one is incomplete."""
     wire = FIXED32 if width == 4 else FIXED64
     count = len(found.get(number << 3 | wire, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
@@ -396,7 +399,7 @@ def _overrun(key: int, first: int, excess: int) -> Damage:
 
 
 def _take_back(found: Fields, key: int) -> None:
-    """Removes the last field, which is not whole."""
+    """Removes the last field, which is incomplete."""
     found[key].pop()
     if not found[key]:
         del found[key]

@@ -1,5 +1,4 @@
-"""The remote files that one check may open: the model that somebody named, and those in its folder that it keeps
-contents in."""
+"""Limits the remote files that one check may open: the model that the user named, and files in its folder."""
 
 from __future__ import annotations
 
@@ -13,15 +12,17 @@ from irlint.parsers.remote.locations import Located, shown, sibling
 from irlint.parsers.remote.ranges import Ranges
 from irlint.parsers.remote.stores import IgnoresRanges, Store, store
 
-#: The stores that this process, and no other one, has asked, by its number and their scheme and host.
+#: The stores that this process uses, by process id and by scheme and host.
 _STORES: dict[tuple[int, str], Store] = {}
 
 _sessions: list[Session] = []
 
 
 class Session:
-    """A block in which a model can be opened by its URL as that is shown; no other URL can be, whatever the model
-    says."""
+    """A block within which the model can be opened by its shown URL.
+
+    Files in its folder can be opened after ``admit``. No other URL can be, whatever the model names.
+    """
 
     def __init__(self, model: Located) -> None:
         self.model = model
@@ -37,7 +38,7 @@ class Session:
             file.finish()
 
     def admit(self, name: str) -> Ranges:
-        """A file in the folder of the model, or below, which can be opened from now on."""
+        """The file ``name`` in the model's folder or below; it can be opened from now on."""
         found = Located(sibling(self.model.url, name))
         key = beside(str(self.model), name)
         if key not in self.files:
@@ -46,12 +47,12 @@ class Session:
 
     @property
     def ignores_ranges(self) -> bool:
-        """Whether the server sent more than it was asked for."""
+        """Whether the server sends complete files when it is asked for a range."""
         return any(file.ignores_ranges for file in self.files.values())
 
 
 def store_of(url: str) -> Store:
-    """The store that a URL leads to. Raises NotInstalled."""
+    """The store for a URL. Raises NotInstalled."""
     scheme, _, rest = url.partition("://")
     key = os.getpid(), f"{scheme}://{rest.partition('/')[0]}"
     if key not in _STORES:
@@ -60,8 +61,10 @@ def store_of(url: str) -> Store:
 
 
 def opened(url: str) -> Any:
-    """A file that the check may open, from its beginning on. Raises OSError for any other, and where its size cannot be
-    had."""
+    """The admitted file with this shown URL, positioned at its beginning.
+
+    Raises OSError for another URL, or if the size is unavailable.
+    """
     for session in reversed(_sessions):
         if url in session.files:
             file = session.files[url]
@@ -72,12 +75,12 @@ def opened(url: str) -> Any:
 
 
 def beside(model: str, name: str) -> str:
-    """The URL, as it is shown, of a file beside a model."""
+    """The shown URL of a file beside a model."""
     return f"{model.rpartition('/')[0]}/{name}"
 
 
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
-    """The size of a file that a model names, None for a missing one, and why its bytes cannot be had."""
+    """The size of a file that a model names (None if it is missing), the reason why it cannot be read, and None."""
     if "://" in name or name.startswith(("//", "/", "\\")):
         return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
@@ -96,7 +99,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 
 
 def size(file: Ranges) -> int:
-    """The size of a file of which nothing need be read, from its status alone. Raises OSError."""
+    """The size of a file, from its status only if possible. Raises OSError."""
     if file.known is None:
         try:
             file.known = file.store.status(file.url)
