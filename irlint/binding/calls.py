@@ -195,8 +195,7 @@ class Call:
     """The operator or function that a node calls; neither if there is no rule for it.
 
     ``version`` is the opset version, and ``op`` the operator's name in its specification. ``attributes`` are the
-    keyword
-    arguments for the rule. ``broken`` is True if the faults make the rule's answer meaningless.
+    keyword arguments for the rule. ``broken`` is True if the faults make the rule's answer meaningless.
     """
 
     op: str

@@ -95,8 +95,7 @@ def _as_in_the_model(
     """The call and faults of a function's node if the model imports another opset than the function.
 
     ONNX Runtime inserts the nodes of a function in place of its calls. It counts their inputs by the function's opset,
-    and
-    reads everything else by the opset of the model.
+    and reads everything else by the opset of the model.
     """
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):

@@ -24,8 +24,7 @@ class Arity:
     """The inputs of an operator: their names, the allowed numbers of inputs, and which inputs are optional.
 
     ``later`` is the first opset that takes the inputs of the node, 0 if none does. ``former`` is the attribute that
-    this
-    later opset has as an input after the last one, or "".
+    this later opset has as an input after the last one, or "".
     """
 
     names: list[str]

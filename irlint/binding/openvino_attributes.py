@@ -25,10 +25,8 @@ class Reading:
     """The attributes of a layer after they are read.
 
     ``parameters`` maps attributes of the operation to parameters of its rule, and ``arguments`` maps parameters to
-    values.
-    ``misread`` are the parameters whose texts OpenVINO refuses, and ``unknown`` the attributes that the operation does
-    not
-    have. ``faults`` are the faults of the texts.
+    values. ``misread`` are the parameters whose texts OpenVINO refuses, and ``unknown`` the attributes that the
+    operation does not have. ``faults`` are the faults of the texts.
     """
 
     parameters: Mapping[str, str]
@@ -95,16 +93,17 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
 def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
     """The faults of missing required attributes and of attributes that the operation does not have.
 
-    A misspelled attribute gives one fault. All missing ones give one fault together, as do all of other operations.
+    A misspelled attribute results in one fault. There is one fault for all missing attributes, and one for all
+    attributes of other operations.
     """
     faults = []
     foreign = []
     parameters, unknown = reading.parameters, reading.unknown
     for written in unknown:
-        meant = _meant(written, operator, missing, unknown)
-        if meant is not None:
-            missing.remove(meant)
-            faults.append(_misspelled(node, written, operator, meant))
+        intended = _intended(written, operator, missing, unknown)
+        if intended is not None:
+            missing.remove(intended)
+            faults.append(_misspelled(node, written, operator, intended))
         elif len(unknown) > 1 and _is_foreign(node, written, parameters):
             foreign.append(written)
         else:
@@ -118,7 +117,7 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
     return faults
 
 
-def _meant(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
+def _intended(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
     """The missing attribute that an unknown one probably is: the closest one, or the only one if both are single."""
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
     close = wording.closest(written.lower(), sorted(spelled))
@@ -129,17 +128,17 @@ def _meant(written: str, operator: Operator, missing: list[str], unknown: list[s
     return None
 
 
-def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fault:
-    spelled = operator.spelled.get(meant, meant)
-    passed = meant in operator.absent and not _is_needed(node, operator)
-    taken = f", and OpenVINO uses {_absent(operator.absent[meant])} for it" if passed else ""
+def _misspelled(node: Node, written: str, operator: Operator, intended: str) -> Fault:
+    spelled = operator.spelled.get(intended, intended)
+    passed = intended in operator.absent and not _is_needed(node, operator)
+    taken = f", and OpenVINO uses {_absent(operator.absent[intended])} for it" if passed else ""
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
         help=f"did you mean `{spelled}`?",
         attribute=written,
         role="attribute",
         severity=Severity.WARNING if passed else Severity.ERROR,
-        stage="compile" if meant in operator.absent and not passed else "load",
+        stage="compile" if intended in operator.absent and not passed else "load",
         intended=spelled,
     )
 
@@ -250,10 +249,10 @@ def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) 
 
 def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
     if _in_another_version(node.op, written):
-        meant = meant_version(node) if len(node.outputs) > 1 else ""
+        intended = meant_version(node) if len(node.outputs) > 1 else ""
         return UNKNOWN_ATTRIBUTE.fault(
             f"no attribute `{written}` in {node.version}, though in another version; OpenVINO ignores it",
-            help=f"remove `{written}`" + f", or {meant}" * bool(meant),
+            help=f"remove `{written}`" + f", or {intended}" * bool(intended),
             attribute=written,
             severity=Severity.NOTE,
         )

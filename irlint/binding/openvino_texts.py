@@ -20,8 +20,7 @@ def read_text(text: str, name: str, annotation: str, operator: Operator) -> tupl
     """The value of the parameter ``name`` in a text, and a remark on the part that OpenVINO ignores, or "".
 
     ``annotation`` is the type of the parameter in the operator's rule. The value is None if OpenVINO ignores the
-    complete
-    text, and for a dynamic element type. Raises ValueError if OpenVINO refuses the text.
+    complete text, and for a dynamic element type. Raises ValueError if OpenVINO refuses the text.
     """
     kind = annotation.removesuffix(" | None")
     strict = name in operator.strict
@@ -77,8 +76,7 @@ def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = fl
     """The number at the beginning of a text, as C++ streams read it, and a remark on an ignored rest.
 
     An ``int`` has no plus sign; an unsigned one has no minus sign either. The only texts for numbers that are not
-    finite
-    are "inf", "-inf" and "nan". Raises ValueError.
+    finite are "inf", "-inf" and "nan". Raises ValueError.
     """
     stripped = text.lstrip(BLANKS)
     length = _whole(stripped) if kind == "int" else _real(stripped)

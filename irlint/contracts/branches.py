@@ -20,7 +20,7 @@ BRANCHES = 2
 
 
 def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[], Group]) -> Sequence[Demand]:
-    """The demands, where those of one branch that also hold in the other are demands of the surrounding graph.
+    """The demands. A demand of one branch that also holds in the other becomes a demand of the surrounding graph.
 
     ``group`` creates a group with the unconditional values.
     """

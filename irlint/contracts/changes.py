@@ -10,8 +10,7 @@ class Change:
     """A difference between two models; ``breaking`` is True if users of the old model cannot use the new one unchanged.
 
     ``name`` is the input, output, node or domain that changed, and ``graph`` the path of the node's graph. ``follow``
-    is
-    the number of nodes that differ only because of this change.
+    is the number of nodes that differ only because of this change.
     """
 
     kind: str

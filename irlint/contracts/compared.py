@@ -192,7 +192,7 @@ def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
 
 
 def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """The changes of single axes; axes with the same symbol in both models give one change."""
+    """The changes of single axes; axes with the same symbol in both models result in one change."""
     groups: dict[tuple[MaybeDim, MaybeDim], list[Axis]] = {}
     for each in axes:
         groups.setdefault((_settled(each.old, old), _settled(each.new, new)), []).append(each)

@@ -212,7 +212,7 @@ class Group:
         for _ in range(ROUNDS):
             self._places = by_name(each.names for each in self.joint)
             before = dict(self.values), [each.relations for each in self.joint]
-            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
+            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._stored(each)]
             self.joint = waiting
             if before == (self.values, [each.relations for each in waiting]):
                 break
@@ -292,7 +292,7 @@ class Group:
         """The expressions that are at least 0 because of the demands."""
         return [fact for each in self.joint for fact in _facts_of(each)]
 
-    def _taken(self, each: Open) -> bool:
+    def _stored(self, each: Open) -> bool:
         """Stores a demand if it is about one size or equates two symbols; returns whether it did."""
         names = each.names
         if len(names) == 1:

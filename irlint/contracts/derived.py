@@ -38,8 +38,7 @@ class Dependence:
     """The dependences between sizes.
 
     ``multiples`` maps each size that follows from one other size to this relation. ``tied`` are the sizes that depend
-    on
-    others in another form.
+    on others in another form.
     """
 
     multiples: Mapping[str, Multiple]

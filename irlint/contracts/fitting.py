@@ -41,8 +41,7 @@ def points(
     """The least, usual and greatest sizes that satisfy all conditions; raises ValueError if none are found.
 
     ``leaders`` maps each symbol to its leader. ``texts`` are the conditions. ``joint`` has the conditions on several
-    sizes
-    as alternatives, of which at least one must hold.
+    sizes as alternatives, of which at least one must hold.
     """
     conditions = [_Condition(text, leaders) for text in texts]
     by_root: dict[str, list[_Condition]] = {}

@@ -46,8 +46,8 @@ class Wired:
     ``nodes`` are in topological order, without nodes that represent inputs, constants and outputs. ``makers`` maps each
     value to the node that makes it and the index of the output. ``leaves`` has the numbers of all other values; in
     ``typed``, constants count only by type. ``deep`` and ``values`` have the numbers of nodes and values together with
-    all
-    that comes before them. ``constants`` are the constants among the leaves; None means that the elements are unknown.
+    all that comes before them. ``constants`` are the constants among the leaves; None means that the elements are
+    unknown.
     """
 
     graph: Graph
@@ -77,7 +77,7 @@ class Identity:
     # --- graphs -----------------------------------------------------------------------------------------------------
 
     def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
-        """The graph with its numbers; ``leaves`` has the numbers of its inputs, ``outer`` those of values around it."""
+        """The graph with its numbers. ``leaves`` has the numbers of its inputs, ``outer`` those of surrounding values."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
         own: dict[Value, int] = dict(leaves)

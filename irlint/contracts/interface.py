@@ -18,7 +18,7 @@ _SINK = "/sink_port_"
 class End:
     """An input or output: its name in the file, all names that identify it, and its type.
 
-    An ``optional`` input has a default. ``tensors`` are the names without those of layers.
+    An ``optional`` input has a default. ``tensors`` are the names of tensors among them, without names of layers.
     """
 
     name: str

@@ -39,9 +39,8 @@ class Free:
 
     ``label`` is its name in the file, or "". ``leader`` is the symbol that it equals, often itself. ``sizes`` are the
     sizes that it can have alone. The ``least``, ``usual`` and ``greatest`` sizes of all symbols each satisfy all
-    conditions
-    together. ``conditions`` are about this symbol alone. ``ones`` is the greatest size at which a computed size is 0 or
-    1.
+    conditions together. ``conditions`` are about this symbol alone. ``ones`` is the greatest size at which a computed
+    size is 0 or 1.
     """
 
     name: str
@@ -71,8 +70,7 @@ class Profile:
 
     ``named`` is True if runtimes know the inputs by these names. ``equal`` are equalities of two symbols, ``together``
     other conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` state
-    which
-    shapes the user has given instead of those in the file. ``dependence`` has the sizes that follow from others.
+    which shapes the user has given instead of those in the file. ``dependence`` has the sizes that follow from others.
     """
 
     path: str

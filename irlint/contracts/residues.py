@@ -18,8 +18,7 @@ ROUNDS = 4
 MOST_CASES = 64
 
 #: (modulus, rest): an integer that is ``rest`` modulo ``modulus``. Modulus 0 means the number ``rest`` itself; modulus
-#: 1
-#: means any integer.
+#: 1 means any integer.
 Congruence = tuple[int, int]
 
 
@@ -71,8 +70,7 @@ def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[
     """A size and a factor whose product is ``factor*(numerator//divisor)``.
 
     If the rests of the numerator are close together, ``g*(numerator//divisor)`` for a common divisor ``g`` of factor
-    and
-    divisor is ``(numerator - c)//(divisor//g)``.
+    and divisor is ``(numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):

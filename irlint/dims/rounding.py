@@ -21,7 +21,7 @@ SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim) -> int:
-    """The value of `size` when every symbol is 64 (65 or 1 where 64 divides by zero), to sort expressions by size."""
+    """The value of `size` when every symbol is 64 (65 or 1 if 64 divides by zero), to sort expressions by size."""
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
             return evaluated(size, dict.fromkeys(symbols(size), typical))

@@ -58,11 +58,10 @@ class Edit:
     without a value is removed.
 
     A declaration is identified by an ``input`` port or by the name of its value. It has the new ``shape`` and
-    ``dtype``.
-    An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any size.
-    ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the nodes
-    in the new order. ``called`` is the name of the value in texts, if it differs. Two edits with ``swaps`` exchange
-    inputs of a node.
+    ``dtype``. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any
+    size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
+    nodes in the new order. ``called`` is the name of the value in texts, if it differs. Two edits with ``swaps``
+    exchange inputs of a node.
     """
 
     kind: Kind

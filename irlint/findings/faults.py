@@ -97,7 +97,7 @@ OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
 @record
 class Refusal:
-    """A runtime that refuses to load a model with a fault, and the places (``where``) of such faults.
+    """A runtime that refuses to load a model with a fault of a rule, if the fault is in one of the places ``where``.
 
     ``runtime`` is the name of its module in ``targets``. OpenVINO has two: one for ONNX models and one for IRs.
     """
@@ -121,9 +121,9 @@ class Rule:
     ``role`` states which other faults may follow from a fault of this rule. A fault in the ``wiring``, or an ``edge``
     without a source, leaves inputs without a value. An ``attribute`` may cause any fault of its node. An ``opset`` may
     cause faults in the names, inputs and attributes of its nodes. A wrong ``declaration`` may cause errors of the nodes
-    that use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in what the
-    user has ``given`` beside the file is reported first. If one name is used for two sizes (``size``), requirements on
-    the inputs may follow.
+    that use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in values
+    that the user has ``given`` beside the file is reported first. If one name is used for two sizes (``size``),
+    requirements on the inputs may follow.
 
     ``severity`` applies to code that runs. ``refused`` lists the runtimes that refuse to load the model, with the
     places. ``uncalled`` states whether a fault in an uncalled function counts (None: the family of the rule decides).

@@ -30,10 +30,9 @@ class Terms:
     """The facts about sizes in a model, without its declarations.
 
     ``least`` are the least sizes of symbols. ``equal`` are pairs of sizes that an operator requires to be equal, or
-    lists
-    as one possibility. ``inputs`` are the symbols in the shapes of the model's inputs. ``joined`` are pairs of symbols
-    of
-    one input that a node broadcasts together, although it limits one of them to few sizes: its inputs are misaligned.
+    lists as one possibility. ``inputs`` are the symbols in the shapes of the model's inputs. ``joined`` are pairs of
+    symbols of one input that a node broadcasts together, although it limits one of them to few sizes: its inputs are
+    misaligned.
     """
 
     least: Mapping[str, Least] = NOTHING
@@ -108,7 +107,7 @@ def clashes(
 ) -> list[str]:
     """The contradictions between the two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
 
-    A size of an input that is declared where another size is inferred also counts. With ``returned``, the shape is
+    A declared size of an input also contradicts another inferred size. With ``returned``, the shape is
     declared for an output of the model: a number there contradicts the size of an input even if both must be equal.
     """
     if inferred is None or declared is None or inferred == declared:

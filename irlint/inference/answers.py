@@ -42,8 +42,7 @@ class Answer:
     """The answer of a rule.
 
     ``outputs`` are the types of a node's outputs, or None if the rule cannot be asked or raised a fault. A raised fault
-    is
-    the first of ``faults``. ``requirements`` are conditions on sizes that the rule needs and that are not proven.
+    is the first of ``faults``. ``requirements`` are conditions on sizes that the rule needs and that are not proven.
     """
 
     outputs: tuple[Type | None, ...] | None

@@ -16,8 +16,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
     """The problems; each that follows from another has its root as ``because``.
 
     A root is as severe as the worst problem that follows from it. A problem that follows from a fixed size is at most
-    as
-    severe as its root.
+    as severe as its root.
     """
     roots: Mapping[int, int] = _roots(_causes(problems, known))
     if known.format.ports_declare and roots:
@@ -54,7 +53,7 @@ def _worst(problems: Sequence[Problem], roots: Mapping[int, int]) -> dict[int, S
     """The severity of each problem, by its index.
 
     A root gets the worst severity of the problems that follow from it. A problem that follows from a fixed size gets at
-    most that of its root.
+    most the severity of its root.
     """
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():

@@ -56,8 +56,7 @@ class Consequences:
         self.losing: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
         #: The problem of each wrong import, by the importing function ("" for the model) and domain, and the values
-        #: whose
-        #: types it makes doubtful.
+        #: whose types it makes doubtful.
         self.imports: dict[tuple[str, str], tuple[Problem, Set[Value]]] = {}
         self.unmapped: list[Problem] | None = None
         self.counted: dict[Node | None, Problem] | None = None
@@ -399,7 +398,7 @@ def _is_misspelled(problem: Problem) -> bool:
 
 
 def _has_too_many_inputs(problem: Problem) -> bool:
-    """Whether a node has too many inputs; they may be those of another version of its operator."""
+    """Whether a node has too many inputs; another version of its operator may take them."""
     fault, node = problem.fault, problem.node
     if fault.rule is not INPUT_COUNT or not problem.is_error or node is None or fault.input is None:
         return False

@@ -14,8 +14,7 @@ def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Kn
     """The problem that fixes a size of an input, if a wrong declaration at an output of ``node`` follows from it.
 
     The file declares the symbol of the input there, and the node gives the fixed size or a size that contains the
-    symbol.
-    ``fixed`` maps symbols to the problems that fix them.
+    symbol. ``fixed`` maps symbols to the problems that fix them.
     """
     for value in node.outputs:
         found = known.types.get(value) if value is not None and value.name == problem.value else None

@@ -1,4 +1,4 @@
-"""Finds the inputs that ``--shape`` names, and the shapes that it gives them."""
+"""Finds the inputs that ``--shape`` names, and their new shapes."""
 
 from __future__ import annotations
 

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 #: Why a node may never run. ``dead``, ``dead by size`` and ``dead by given size``: a constant, a size of the file or a
 #: size from --shape disables its body. ``unused``: no result depends on it. ``shape only``: a result depends only on
-#: its
-#: shape. ``uncalled``: nothing calls its function. ``unused constant``: nothing uses the constant. ``as declared``: it
-#: is in the body of a loop, inferred with the declared sizes, and counts only if the runtime refuses it there.
+#: its shape. ``uncalled``: nothing calls its function. ``unused constant``: nothing uses the constant. ``as declared``:
+#: it is in the body of a loop, inferred with the declared sizes, and counts only if the runtime refuses it there.
 Reach = Literal[
     "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
 ]

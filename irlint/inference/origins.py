@@ -110,8 +110,7 @@ class Makers:
         """Groups of input positions that may determine the output size ``dim``, to be tried in this order.
 
         These are the positions aligned with its axis if they may be equal to ``dim``, then each position with the same
-        size
-        alone, then all of those together.
+        size alone, then all of those together.
         """
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
@@ -275,8 +274,8 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
     """The origin of the size of an axis.
 
     None if the shape is unknown, has no such axis, or if the origin is more than ``farthest`` operators away. A size
-    may be
-    passed on as a value, for example from Shape to Reshape. If such a path ends at a node, that Reshape is the origin.
+    may be passed on as a value, for example from Shape to Reshape. If such a path ends at a node, that Reshape is the
+    origin.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):

@@ -31,8 +31,7 @@ class Recorded:
     """A fault of a node in the graph ``graph``, as the walk found it.
 
     ``place`` is as in ``Frame``. ``by_rule`` states whether the operator's rule raised the fault. ``when`` is the body
-    that
-    may never run. ``call`` is the call, with its graph, that led into the function of the node.
+    that may never run. ``call`` is the call, with its graph, that led into the function of the node.
     """
 
     graph: str

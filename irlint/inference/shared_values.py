@@ -56,8 +56,7 @@ def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Prob
 
     If the declaration of the constant is an error, the problems of its users follow from it. Otherwise all of them, and
     the declaration, follow from the error of the first user. If a user works, wrong declarations and errors after it
-    follow
-    from the declaration of the constant.
+    follow from the declaration of the constant.
     """
     stale = _stale(problems, known)
     if not stale:

@@ -68,10 +68,8 @@ class Frame:
     """The position of the walk.
 
     ``path`` are the nodes of the enclosing function calls, and ``scope`` the attributes of the innermost call.
-    ``depth``
-    is the number of enclosing bodies and calls. ``place`` states what prevents these from running. ``when`` is the path
-    of
-    the innermost body that may never run. ``call`` is the outermost call with the path of its graph.
+    ``depth`` is the number of enclosing bodies and calls. ``place`` states what prevents these from running. ``when``
+    is the path of the innermost body that may never run. ``call`` is the outermost call with the path of its graph.
     """
 
     scope: Mapping[str, Attribute | None] = NOTHING

@@ -235,10 +235,8 @@ class Problem:
 
     ``by_rule`` is True if the rule of the node's operator found it. ``disputes`` are the values whose types become
     doubtful, and ``domain`` is the domain whose import is wrong. ``because`` is the problem from which this one
-    follows,
-    or None. ``target`` is the runtime release that the problem is about. ``sizes`` maps each symbol with a fixed size
-    to
-    the only size that works, or None. ``count`` is the number of equal problems that this one represents.
+    follows, or None. ``target`` is the runtime release that the problem is about. ``sizes`` maps each symbol with a
+    fixed size to the only size that works, or None. ``count`` is the number of equal problems that this one represents.
     """
 
     fault: Fault
@@ -264,9 +262,8 @@ class Problem:
 class Model:
     """A model file.
 
-    ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets
-    as listed, and ``opsets`` the versions that apply. ``symbols`` maps an identifier to the name of the size in the
-    file,
+    ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets as
+    listed, and ``opsets`` the versions that apply. ``symbols`` maps an identifier to the name of the size in the file,
     if the two differ. ``producer`` is the tool that wrote the file, with its version, or "". ``trained`` is True if
     graphs for training, which irlint does not read, use names of this one.
     """

@@ -20,7 +20,7 @@ class Columns:
 
 @record
 class Ratio:
-    """The float nearest to ``numerator / divisor``, an integer above 0; no integer lies between the two."""
+    """The float nearest to ``numerator / divisor``, an integer above 0. No integer is between the two."""
 
     numerator: Dim
     divisor: int

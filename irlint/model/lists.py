@@ -14,8 +14,7 @@ class LongList:
     """A list that compares equal to another ``LongList`` with the same entries.
 
     ``numbers`` is a NumPy array of the entries. For strings it has indices into ``texts``, the distinct strings in
-    order
-    of appearance.
+    order of appearance.
     """
 
     __slots__ = ("_load", "count", "texts")

@@ -71,7 +71,7 @@ def ordered(graph: Graph) -> Order:
 
 
 def _is_ordered(graph: Graph) -> bool:
-    """Whether no node of a graph uses its own result or that of a later node."""
+    """Whether no node of a graph uses its own result or the result of a later node."""
     met: set[Value | None] = set()
     for node in graph.nodes:
         met.update(node.inputs)

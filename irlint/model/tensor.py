@@ -92,8 +92,7 @@ class Extent:
     """A summary of numbers that are not stored individually.
 
     ``least`` and ``most`` are the smallest and largest finite number (None if there is none). ``has_zero`` states
-    whether
-    0 is among them. ``nans`` and ``infinities`` are counts.
+    whether 0 is among them. ``nans`` and ``infinities`` are counts.
     """
 
     least: float | None = None
@@ -233,7 +232,7 @@ def tensor_shape(known: Type | None) -> Shape | None:
 
 
 def disagree(one: Type | None, other: Type | None) -> bool:
-    """Whether no value has both types, whatever the shapes: their kinds or element types differ."""
+    """Whether two types differ in kind or element type, so that no value has both; shapes do not matter."""
     if one is None or other is None or UNKNOWN in (one, other):
         return False
     if isinstance(one, Tensor) and isinstance(other, Tensor):

@@ -31,8 +31,7 @@ class Digests:
         """The hash of the elements of a constant; None if they cannot be read.
 
         ``model`` is the path of the model. ``data`` are its bytes; without them, they are read from ``source`` or
-        ``model``.
-        Constants of the same type and shape have the same hash if and only if they have the same elements.
+        ``model``. Constants of the same type and shape have the same hash if and only if they have the same elements.
         """
         if constant.parts:
             found = [self.of(part, model, data, source=source) for part in constant.parts]

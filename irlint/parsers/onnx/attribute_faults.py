@@ -78,8 +78,7 @@ _REFERENCE = 21
 
 def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Where) -> list[Fault]:
     """The faults of an attribute; ``constant`` states whether its node is a Constant. Where ONNX Runtime does not read
-    the
-    faulty part, they are warnings."""
+    the faulty part, they are warnings."""
     if not name:
         return [_nameless(stated, passed_over=constant and where != "body" and stated.is_stated)]
     filled = [_FIELDS[field] for field in stated.fields if field in _FIELDS]

@@ -41,7 +41,6 @@ _LONG_BYTES = 1 << 16
 #: At most this many bytes of a string attribute are kept: embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
 
-
 _VALUE_METADATA = 4 << 3 | 2
 
 #: The metadata key that irlint reads, and the number of first bytes of an entry in which it is searched.
@@ -56,10 +55,8 @@ class Reader:
     """Reads the messages of one file.
 
     ``types`` collects the bytes of every TypeProto, in the order of the file, with the greatest depth at which it
-    occurs.
-    ``passed_over`` counts the unread entries of lists, by the name of the list. ``long`` has the names that are too
-    long.
-    ``within_function`` is True once the reader has come to the functions.
+    occurs. ``passed_over`` counts the unread entries of lists, by the name of the list. ``long`` has the names that are
+    too long. ``within_function`` is True once the reader has come to the functions.
     """
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from irlint.dims import elements
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
 from irlint.model.tensor import BITS
@@ -190,8 +190,8 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
     count = elements(dims)
     if strings == count or any(dim < 0 for dim in dims):
         return ""
-    verb = "stands" if strings == 1 else "stand"
-    return f"{counted(strings, 'string')} {verb} in string_data; the shape {list(dims)} has {counted(count, 'element')}"
+    stored = f"{counted(strings, 'string')} {are(strings)} in string_data"
+    return f"{stored}; the shape {list(dims)} has {counted(count, 'element')}"
 
 
 def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:

@@ -76,8 +76,7 @@ class Files:
         """The size of a file in bytes, a reason, and a kind of link; each may be None.
 
         The size is None for a missing file. The reason states why the bytes cannot be read. The link states how the
-        file is
-        reached if the ONNX checker refuses that: ``is a symbolic link``.
+        file is reached if the ONNX checker refuses that: ``is a symbolic link``.
         """
         location = location.partition("\0")[0]
         if location not in self._seen:

@@ -44,8 +44,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """The model in an IR document. If it cannot be read, ``graph`` is None and ``problems`` state why.
 
     ``data`` is the document, if the caller has read it. The ``.bin`` file is searched beside ``path``. Raises OSError
-    if
-    the document cannot be opened.
+    if the document cannot be opened.
     """
     name = os.fspath(path)
     if data is None:
@@ -109,8 +108,8 @@ def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Pro
 def _metadata(info: Element | None) -> dict[str, str]:
     """The entries for irlint in the ``rt_info`` of a model or a layer.
 
-    Their forms are ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>`` and
-    ``<attribute name="irlint.ignore" value="…"/>``.
+    Their forms are ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>`` and ``<attribute
+    name="irlint.ignore" value="…"/>``.
     """
     if info is None:
         return {}

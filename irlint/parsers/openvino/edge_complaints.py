@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.findings.faults import Severity
 from irlint.model import Place, Port
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, UNCONNECTED_PORT
-from irlint.parsers.openvino.ends import edge_meant, port_meant
+from irlint.parsers.openvino.ends import edge_help, port_help
 from irlint.parsers.openvino.layers import INVALID_PORT, Complaint, Layer, LayerReader
 from irlint.parsers.openvino.wiring import Edge, OpenPorts, Side, Wiring
 
@@ -69,7 +69,7 @@ def _complain_of_unknown_port(edge: Edge, side: Side, wiring: Wiring, reader: La
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
     fault = DANGLING_EDGE.fault(
         f"edge {side} port {id} of {layer.text}, which has {_listed(kind, ports)}",
-        help=port_meant(edge, side, layer, wiring),
+        help=port_help(edge, side, layer, wiring),
         severity=severity,
     )
     reader.complain(fault, place, layer)
@@ -86,7 +86,7 @@ def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader:
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
         f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} "
         "already leads",
-        help=edge_meant(edge, first, wiring),
+        help=edge_help(edge, first, wiring),
         severity=severity,
     )
     reader.complain(fault, place, layer)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SEARCHED = 10
 
 
-def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
+def port_help(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
     """The help for an edge that names no port of its layer at one end (``from`` or ``to``).
 
     It names the only port that fits the other end, or else the only unused output port elsewhere that fits.
@@ -48,7 +48,7 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
     )
 
 
-def edge_meant(edge: Edge, other: Edge, wiring: Wiring) -> str:
+def edge_help(edge: Edge, other: Edge, wiring: Wiring) -> str:
     """The help for two edges into one port: to remove the one whose source does not fit the port's declaration."""
     general = "remove one of the two edges, or connect it to another port"
     if edge.from_layer == other.from_layer or not _is_searched(wiring):
@@ -86,7 +86,7 @@ def _given(edge: Edge, wiring: Wiring) -> Tensor | None:
 
 
 def _idle(wanted: Tensor, behind: Collection[int], wiring: Wiring) -> Iterator[tuple[Layer, Port]]:
-    """The output ports of this type that no edge leaves, in layers that are not ``behind``."""
+    """The output ports of this type that no edge leaves, except in the layers with ids in ``behind``."""
     for layer in wiring.layers:
         named = wiring.edges_at("output", layer.key)
         for port in layer.outputs if layer.key is not None and layer.key not in behind else ():

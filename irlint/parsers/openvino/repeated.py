@@ -49,13 +49,12 @@ class Template:
 
 @record(eq=False)
 class Sections:
-    """A document in parts: the text of each layer behind ``<layer ``, and what each has of its ``own``, None for one to
-    be read; the edges; and the ``root`` of the rest, which is the document without them, but with the layers to be
-    read.
+    """A document in parts.
 
-    ``layers_at`` and ``edges_at`` are the ordinals of the first layer's start tag and that of ``<edges>``. The \
-layers have ``tags``
-    start tags, those to be read ``left`` of them.
+    ``layers`` has the text of each layer after ``<layer ``, and ``own`` its difference from an earlier layer, or None
+    if it must be read. ``root`` is the tree of the document without the edges and without all layers that need not be
+    read. ``layers_at`` and ``edges_at`` are the ordinals of the start tag of the first layer and of ``<edges>``.
+    ``tags`` is the number of start tags in all layers, and ``left`` the number in the layers that must be read.
     """
 
     layers: list[str]

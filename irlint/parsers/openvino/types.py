@@ -212,8 +212,7 @@ class PortMapEntry:
     """The connection of a port of a layer to a ``Parameter`` or a ``Result`` of its body.
 
     ``internal_layer_id`` is the ``Node.id`` of that ``Parameter`` or ``Result``. ``axis`` is None if the value is
-    passed
-    unsliced. The defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of OpenVINO.
+    passed unsliced. The defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of OpenVINO.
     """
 
     kind: Literal["input", "output"]

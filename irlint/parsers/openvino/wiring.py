@@ -51,8 +51,7 @@ class Wiring:
 
     ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has, for
     each edge that leads to no port, the index of its complaint. ``targets`` and ``sources`` map the ids of a layer and
-    a
-    port to the last layer with that input port, and to the last layer with that output port and its value.
+    a port to the last layer with that input port, and to the last layer with that output port and its value.
     ``searches`` counts the faults for whose help the graph was searched.
     """
 
