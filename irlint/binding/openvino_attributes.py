@@ -118,7 +118,10 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
 
 
 def _intended(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
-    """The missing attribute that an unknown one probably is: the closest one, or the only one if both are single."""
+    """The missing attribute for which ``written`` is probably a misspelling, or None.
+
+    It is the closest one. If one attribute is missing and one is unknown, it is the missing one.
+    """
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
     close = wording.closest(written.lower(), sorted(spelled))
     if close is not None:

@@ -52,7 +52,7 @@ MOST_BESIDE = 100
 
 @record
 class Condition:
-    """A condition as a Python expression, its first requirement, and the number of nodes that need it.
+    """A condition as a Python expression, its first demand, and the number of nodes with this demand.
 
     ``when`` is the path of the body that may never run, if only that body needs the condition.
     """
@@ -81,10 +81,10 @@ class Contract:
 
     ``sizes`` maps a symbol to its possible sizes if an unconditional condition limits it, and ``values`` maps a
     symbol to the number or symbol that it equals. ``facts`` are expressions that are at least 0 if the conditions
-    are met. ``satisfiable`` is False if no sizes of at least 1 meet them, and ``impossible`` are then the
-    contradicting requirements. ``unknown`` are requirements on sizes that no input determines. ``makers`` are the
-    requirements that limit one size, each with the remaining sizes, ``equal`` those that make two symbols equal, and
-    ``joint`` the unconditional ones on several sizes together.
+    are met. ``satisfiable`` is False if no sizes of at least 1 meet them, and ``impossible`` are then the contradicting
+    demands. ``unknown`` are demands on sizes that no input determines. ``makers`` are the demands that limit one size,
+    each with the remaining sizes. ``equal`` are the demands that make two symbols equal, and ``joint`` the
+    unconditional demands on several sizes.
     """
 
     conditions: tuple[Condition, ...]
@@ -106,7 +106,7 @@ class Contract:
 
 
 def contract_of(known: Known) -> Contract:
-    """The contract for the requirements of a model's operators."""
+    """The contract of a model, from the demands of its operators."""
     graph = known.model.graph
     given = [known.types.get(value) for value in graph.inputs] if graph is not None else []
     limits = _limits(given)
@@ -156,7 +156,7 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
 
 
 class Group:
-    """Requirements that apply together; ``limits`` are the smallest and largest sizes of the symbols of inputs."""
+    """Demands that apply together; ``limits`` has the smallest and largest size of each symbol of the inputs."""
 
     def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
         self.limits = limits

@@ -1,6 +1,6 @@
 """Finds sizes of several symbols that satisfy all conditions: the least ones, usual ones, and the greatest.
 
-A root is a symbol that determines itself; a leader is the root, or the number, that a symbol equals.
+Each symbol has a leader: the number, or the root, to which it is equal. A root is a symbol that is its own leader.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from irlint.findings.statements import Relation
 #: If a size has no upper end, the greatest size is this many times the least.
 OPEN_RANGE = 16
 
-#: The largest number of combinations that are tried, and of single sizes that are examined in all of them.
+#: The largest number of combinations that are tried; with many roots it is smaller, so that at most MOST_LOOKS single
+#: sizes are examined.
 MAX_TRIES = 4096
 MOST_LOOKS = 400_000
 
-#: For at most this many sizes of one symbol, the matching size of another one is solved.
+#: When two symbols are solved together, at most this many sizes of the first one are tried.
 MOST_SOLVED = 512
 
 #: A matching size is searched at most this far below the wanted one.
@@ -113,7 +114,7 @@ def _solved_in_pairs(
 ) -> dict[str, int] | None:
     """The sizes with the least sum in which only two symbols differ from their least sizes; None if none are found.
 
-    Sizes of one of the two are tried, and the other is solved.
+    For each size of the first of the two, the least size of the second is solved.
     """
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None

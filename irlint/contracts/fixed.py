@@ -1,4 +1,5 @@
-"""Finds dynamic sizes of inputs for which the contract leaves only one size, one size beside 1, or one product."""
+"""Finds dynamic sizes of inputs that the contract fixes: only 77 works, only 1 and 77 work, or only ``H*W == 64``
+works."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
 from irlint.records import record
 
-#: The number of sizes in "one size beside 1".
+#: The number of sizes that work for a size that is fixed except for broadcasting: itself and 1.
 MOST = 2
 
 
@@ -102,7 +103,10 @@ def _is(name: str, other: str, contract: Contract) -> bool:
 
 
 def fixed_product(relations: Alternatives) -> Relation | None:
-    """The relation of a product of several sizes to a number; None if the alternatives allow more than it and 1."""
+    """The equality of a product of several sizes with a number, as in ``H*W == 64``.
+
+    None if the alternatives allow other products, except for 1.
+    """
     if any(each.kind != "==" for each in relations):
         return None
     sides = [_sides(each) for each in relations]
@@ -136,7 +140,7 @@ def product_text(dim: Dim, number: Dim) -> str:
 
 
 def _is_product(dim: Dim) -> bool:
-    """Whether a polynomial is a product of several expressions, except for a constant, with more than one symbol."""
+    """Whether a polynomial plus some number is a product of several expressions, with more than one symbol in all."""
     factors, _ = _factors(dim)
     return sum(bool(symbols(each)) for each in factors) > 1 and len(symbols(dim)) > 1
 
@@ -156,7 +160,7 @@ def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
 
 
 def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors of ``a*x*y + b*x + c*y + d`` as a product of two sums with another constant, and the difference."""
+    """As ``_factors``, for ``x*y + b*x + c*y + d``: the factors ``x + c`` and ``y + b``, and ``b*c - d``."""
     terms = terms_of(dim)
     pair = next((monomial for monomial in terms if len(monomial) == MOST), None)
     if pair is None or pair[0] is pair[1] or not terms.keys() <= {pair, pair[:1], pair[1:], ()}:

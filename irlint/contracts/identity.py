@@ -77,7 +77,7 @@ class Identity:
     # --- graphs -----------------------------------------------------------------------------------------------------
 
     def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
-        """The graph with its numbers. ``leaves`` has the numbers of its inputs, ``outer`` those of surrounding values."""
+        """The graph with its numbers; ``leaves`` numbers its inputs, and ``outer`` the values around it."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
         own: dict[Value, int] = dict(leaves)

@@ -18,7 +18,7 @@ _SINK = "/sink_port_"
 class End:
     """An input or output: its name in the file, all names that identify it, and its type.
 
-    An ``optional`` input has a default. ``tensors`` are the names of tensors among them, without names of layers.
+    An ``optional`` input has a default. ``tensors`` are its tensor names; an IR also has layer names.
     """
 
     name: str
@@ -79,7 +79,8 @@ def _fed(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
 
 
 def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """The type of an input or output for the user; the runtime converts some element types of older versions."""
+    """The type of an input or output for the user: in models of an older version, the runtime converts some element
+    types."""
     if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
         return found
     return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

@@ -14,7 +14,7 @@ from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluat
 from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
 from irlint.findings.statements import Relation
 
-#: More conditions that share sizes are not examined.
+#: Groups of more conditions that share sizes are not examined.
 MOST_CONDITIONS = 24
 
 #: The largest number of combinations of alternatives; conditions that would exceed it are omitted.
@@ -46,7 +46,7 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
 
 
 def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
-    """The condition on a single size that a relation implies for all sizes of the others within their limits, or
+    """A weaker relation about the size ``name`` alone, which follows from a relation and the limits of other sizes; or
     None."""
     for fact in _facts(relation):
         most: Dim = 0
@@ -251,7 +251,8 @@ def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
 
 
 def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
-    """Whether the facts cannot all be at least 0 for any integers as monomials: Fourier-Motzkin elimination."""
+    """Whether the facts cannot all be at least 0, proven by Fourier-Motzkin elimination with each monomial as a
+    variable."""
     rows = {row for fact in facts if (row := _row(terms_of(fact))) is not None}
     while rows:
         if any(len(row) == 1 and row[0][0] == () for row in rows):
@@ -273,7 +274,7 @@ def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
     return False
 
 
-#: The sorted terms of an expression that is at least 0; a row with only a constant (below 0) is a contradiction.
+#: The sorted terms of an expression that must be at least 0. A row that is only a negative constant is a contradiction.
 Row = tuple[tuple[Monomial, int], ...]
 
 

@@ -184,7 +184,7 @@ def _compared(relation: Relation) -> Relation | None:
 
 
 def _common(monomials: list[Monomial]) -> Monomial:
-    """The common factors of all monomials that are at least 1."""
+    """The factors that all monomials have and that are at least 1."""
     if not monomials:
         return ()
     first, *others = monomials

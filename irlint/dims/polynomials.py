@@ -254,7 +254,7 @@ def _monomial(left: Monomial, right: Monomial) -> Monomial:
 
 
 def rank(monomial: Monomial) -> tuple[int, list[object]]:
-    """A sort key: ascending keys are descending in the graded lexicographic order, which products preserve."""
+    """A sort key for monomials; the leading one, in graded lexicographic order, has the smallest key."""
     return -len(monomial), [atom.key for atom in monomial]
 
 
@@ -347,7 +347,8 @@ def _floor_by_int(a: Dim, divisor: int) -> Dim:
 
 
 def _split(terms: Terms, divisor: int) -> tuple[Terms, Terms]:
-    """`whole` and `rest` with terms == divisor * whole + rest; rest has small coefficients, one positive."""
+    """`whole` and `rest` with terms == divisor * whole + rest; the coefficients of rest are small, and one of them is
+    positive."""
     rest = {monomial: factor % divisor for monomial, factor in terms.items() if factor % divisor}
     if any(monomial and 2 * factor <= divisor for monomial, factor in rest.items()):
         large = [monomial for monomial, factor in rest.items() if monomial and 2 * factor > divisor]

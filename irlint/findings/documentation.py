@@ -35,7 +35,8 @@ def address() -> str:
 
 
 def _named(metadata: str) -> str:
-    """The address of the documentation in the metadata of a package, or ""; its fields end at a blank line."""
+    """The address of the documentation in the metadata of a package, or "". Only fields before the first blank line
+    count."""
     for line in metadata.splitlines():
         field, _, text = line.partition(":")
         if not line:

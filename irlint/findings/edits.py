@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: The part of a model that an edit changes, if it is not the connection of a node. ``attribute`` is an attribute of a
-#: node; ``entries`` and ``shape`` are of a constant; ``type`` is an element type. ``layer`` and ``port`` are XML
-#: attributes of a layer of an IR and of its ports.
+#: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
+#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer`` and ``port`` are XML
+#: attributes of an IR layer and of its ports.
 Of = Literal[
     "node",
     "input",

@@ -21,7 +21,8 @@ Entry = Mapping[str, Any]
 class Tally:
     """Counts over files and their findings, which are dictionaries as in JSON reports.
 
-    ``following`` counts the findings that follow from others; all other counts are of roots.
+    ``severities``, ``rules``, ``operators`` and ``exporters`` count only roots; ``following`` counts all other
+    findings.
 
     ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` counts models, models with
     errors, and roots for each exporter.

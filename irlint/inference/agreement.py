@@ -13,7 +13,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
-#: The least size that a demand allows is searched up to this size.
+#: The largest size that is tried when the least size that satisfies a demand is searched.
 LARGEST_LEAST = 64
 
 
@@ -29,10 +29,10 @@ class Least:
 class Terms:
     """The facts about sizes in a model, without its declarations.
 
-    ``least`` are the least sizes of symbols. ``equal`` are pairs of sizes that an operator requires to be equal, or
-    lists as one possibility. ``inputs`` are the symbols in the shapes of the model's inputs. ``joined`` are pairs of
-    symbols of one input that a node broadcasts together, although it limits one of them to few sizes: its inputs are
-    misaligned.
+    ``least`` are the least sizes of symbols. ``equal`` are the pairs of sizes in an equality that an operator requires,
+    alone or as an alternative. ``inputs`` are the symbols in the shapes of the model's inputs. ``joined`` are pairs of
+    symbols of one input that a node broadcasts together. They are recorded only if the node also limits one of them to
+    few sizes, a sign that its inputs are misaligned.
     """
 
     least: Mapping[str, Least] = NOTHING
@@ -107,8 +107,9 @@ def clashes(
 ) -> list[str]:
     """The contradictions between the two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
 
-    A declared size of an input also contradicts another inferred size. With ``returned``, the shape is
-    declared for an output of the model: a number there contradicts the size of an input even if both must be equal.
+    A declared symbol ``N`` of an input is also contradicted by an inferred number or by another symbol of an input,
+    unless an operator requires the two to be equal. If the shape is declared for an output of the model (``returned``),
+    a number always contradicts ``N``.
     """
     if inferred is None or declared is None or inferred == declared:
         return []
@@ -150,7 +151,7 @@ def _because(a: Dim, b: int, least: Mapping[str, Least]) -> str:
 
 
 def _together(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
-    """The axes that require two sizes for one name, as texts."""
+    """Texts about axes that give one symbol two values, such as ``axis 0 makes N 2, and axis 1 makes it 3``."""
     sizes: dict[str, tuple[int, int]] = {}
     for axis, a, b in pairs:
         for name, size in ((_name(a), b), (_name(b), a)):
@@ -176,7 +177,8 @@ def _name(dim: Dim) -> str:
 
 
 def _of_another_input(a: Dim, b: Dim, terms: Terms, returned: bool) -> bool:
-    """Whether ``b`` is a size of an input, and ``a`` is a number or a size of another input that may differ from it.
+    """Whether ``b`` is a symbol of an input, and ``a`` is a number or another symbol of an input that may differ from
+    it.
 
     If ``a`` is a broadcast of ``b``, the result is True only for a pair in ``terms.joined``.
     """

@@ -416,7 +416,7 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
 def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
     """Whether another version of the domain would avoid the problem.
 
-    If ``disputed`` is not empty, it has the outputs of the nodes for which the wrong import counts.
+    ``disputed`` has the outputs of the nodes that the wrong import affects; empty means that these are unknown.
     """
     fault, node = problem.fault, problem.node
     if disputed and (node is None or disputed.isdisjoint(each for each in node.outputs if each is not None)):

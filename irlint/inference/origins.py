@@ -1,4 +1,4 @@
-"""Finds the origin of a size: the node that computed it, before the operators that only passed it on.
+"""Finds the origin of a size: the node that computed it, as opposed to the operators that only pass it on.
 
 No operator is known here. The rule of a node is asked again with a fresh symbol in place of a size of one input. If
 the symbol appears as the size of an output, the node passes that size on.
@@ -127,7 +127,7 @@ class Makers:
         yield everywhere
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
-        """The input positions, except in constants, on which the size of an output depends.
+        """The input positions on which the size of an output depends, without positions in constants.
 
         () if they are unknown, for example for a node with bodies.
         """
@@ -274,8 +274,8 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
     """The origin of the size of an axis.
 
     None if the shape is unknown, has no such axis, or if the origin is more than ``farthest`` operators away. A size
-    may be passed on as a value, for example from Shape to Reshape. If such a path ends at a node, that Reshape is the
-    origin.
+    may be passed on as a value, for example from Shape to Reshape. If the path of the value ends at a node that
+    computes it, the origin is the axis of the output of Reshape.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):

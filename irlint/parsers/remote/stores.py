@@ -15,7 +15,7 @@ from irlint.records import record
 
 Answer = TypeVar("Answer")
 
-#: A passing failure is retried up to TRIES times in all, after pauses that start at PAUSE seconds and double.
+#: A request with passing failures is sent up to TRIES times, with pauses that start at PAUSE seconds and double.
 TRIES = 5
 PAUSE = 0.4
 
