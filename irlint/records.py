@@ -53,17 +53,15 @@ def _made(cls: Any, eq: bool) -> Any:
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults}
     body.setdefault("__repr__", _repr)
-    body["__init__"] = _first_init(names, defaults, "__post_init__" in body)
-    if eq:
-        body |= _equality(names)
+    body |= _methods(names, defaults, "__post_init__" in body, eq)
     return type(cls)(cls.__name__, cls.__bases__, body)
 
 
-def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
-    """Sets the fields one by one, and compiles ``__init__`` for a class of many records or a call that does not fit the
-    fields.
+def _methods(names: tuple[str, ...], defaults: dict[str, Any], post: bool, eq: bool) -> dict[str, Any]:
+    """``__init__``, and with ``eq`` the comparison by fields.
 
-    Compiling is most of what a class costs, and most classes have a few records in a run.
+    ``__init__`` sets the fields one by one. For a class of many records, or a call that does not fit the fields, it
+    compiles a faster one: compiling is most of the cost of a class, and most classes have a few records in a run.
     """
     records = 0
 
@@ -81,7 +79,17 @@ def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) ->
         if post:
             self.__post_init__()
 
-    return __init__
+    if not eq:
+        return {"__init__": __init__}
+    values = attrgetter(*names)
+
+    def __eq__(self: Any, other: object) -> bool:
+        return self is other or (type(other) is type(self) and values(self) == values(other))
+
+    def __hash__(self: Any) -> int:
+        return hash(values(self))
+
+    return {"__init__": __init__, "__eq__": __eq__, "__hash__": __hash__}
 
 
 def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
@@ -96,18 +104,6 @@ def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
 
 def _repr(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__match_args__)})"
-
-
-def _equality(names: tuple[str, ...]) -> dict[str, Any]:
-    values = attrgetter(*names)
-
-    def __eq__(self: Any, other: object) -> bool:
-        return self is other or (type(other) is type(self) and values(self) == values(other))
-
-    def __hash__(self: Any) -> int:
-        return hash(values(self))
-
-    return {"__eq__": __eq__, "__hash__": __hash__}
 
 
 def replaced(origin: Record, **changes: Any) -> Record:

@@ -90,7 +90,7 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
 def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     # A constant divisor that holds 0 is a finding of the operator.
     divisor = values.tensor(node, 1)
-    if divisor is not None and divisor.dtype in FLOATS and divisor.contents is None and type(divisor) is not Weights:
+    if divisor is not None and divisor.dtype in FLOATS and type(divisor) is not Weights and divisor.value is None:
         yield from _never_finite(values, node)
 
 

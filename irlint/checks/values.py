@@ -377,9 +377,9 @@ def _is_strange(tensor: Type | None) -> bool:
     """Whether a small constant may hold what is not finite."""
     if type(tensor) is Weights:
         return not tensor.is_finite
-    if not isinstance(tensor, Tensor) or tensor.contents is None or tensor.dtype not in FLOATS:
+    if not isinstance(tensor, Tensor) or tensor.value is None or tensor.dtype not in FLOATS:
         return False
-    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.contents)
+    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.value)
 
 
 def _are(count: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from irlint.dims import Dim
-from irlint.dims.polynomials import Atom, terms_of
+from irlint.dims.polynomials import Atom
 
 #: The coefficients of a polynomial, the constant first. The last one is not 0, except in the polynomial 0.
 Polynomial = tuple[int, ...]
@@ -50,12 +50,14 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
         return found[atom]
 
     def of(part: Dim) -> list[Piece]:
-        total: list[Piece] = [(0, None, (0,))]
-        for monomial, factor in terms_of(part).items():
+        if isinstance(part, int):
+            return [(0, None, (part,))]
+        total: list[Piece] = []
+        for monomial, factor in part.terms.items():
             term: list[Piece] = [(0, None, (factor,))]
             for atom in monomial:
                 term = _combined(term, of_atom(atom), _times)
-            total = _combined(total, term, _plus)
+            total = _combined(total, term, _plus) if total else term
         return total
 
     return of(a)
@@ -77,7 +79,7 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
 def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
     """Consecutive intervals from ``first`` to ``last``, each with the sign that the polynomial has on it."""
     if len(polynomial) == 1:
-        yield first, last, _sign(polynomial[0])
+        yield first, last, _sign_at(polynomial, first)
         return
     turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
     for low, high in _between(turns, last):
@@ -93,14 +95,14 @@ def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -
     """As ``_signs``, for an interval on which the polynomial is monotonic."""
     end = _bound(polynomial, low) if high is None else high
     while low <= end:
-        sign = _sign(_value(polynomial, low))
-        if _sign(_value(polynomial, end)) == sign:
+        sign = _sign_at(polynomial, low)
+        if _sign_at(polynomial, end) == sign:
             yield low, high, sign
             return
         same, other = low, end
         while other - same > 1:
             middle = (same + other) // 2
-            same, other = (middle, other) if _sign(_value(polynomial, middle)) == sign else (same, middle)
+            same, other = (middle, other) if _sign_at(polynomial, middle) == sign else (same, middle)
         yield low, same, sign
         low = other
 
@@ -124,15 +126,12 @@ def _composed_with_successor(polynomial: Polynomial) -> Polynomial:
     return total
 
 
-def _value(polynomial: Polynomial, at: int) -> int:
+def _sign_at(polynomial: Polynomial, at: int) -> int:
+    """The sign of the polynomial's value: -1, 0 or 1."""
     total = 0
     for factor in reversed(polynomial):
         total = total * at + factor
-    return total
-
-
-def _sign(value: int) -> int:
-    return (value > 0) - (value < 0)
+    return (total > 0) - (total < 0)
 
 
 def _trimmed(polynomial: Polynomial) -> Polynomial:

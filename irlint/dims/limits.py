@@ -123,10 +123,11 @@ def _interval_low(a: Dim) -> int | None:
 
 
 def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
-    low: float = 1
-    high: float = 1
-    for atom in monomial:
-        ends = (-inf if atom.low is None else atom.low, inf if atom.high is None else atom.high)
+    if not monomial:
+        return 1, 1
+    first, *others = [(-inf if a.low is None else a.low, inf if a.high is None else a.high) for a in monomial]
+    low, high = first
+    for ends in others:
         corners = [_corner(x, y) for x in (low, high) for y in ends]
         low, high = min(corners), max(corners)
     return low, high

@@ -289,11 +289,13 @@ def _degree(a: Dim) -> int:
 
 def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
     """The atom and the constant if `a` is ``atom + constant`` with an atom of this kind, else None."""
-    monomials = [monomial for monomial in terms_of(a) if monomial]
-    if len(monomials) != 1 or len(monomials[0]) != 1 or factors_of(a) != [1]:
+    if isinstance(a, int):
+        return None
+    monomials = [monomial for monomial in a.terms if monomial]
+    if len(monomials) != 1 or len(monomials[0]) != 1 or a.terms[monomials[0]] != 1:
         return None
     atom = monomials[0][0]
-    return (atom, terms_of(a).get((), 0)) if atom.kind == kind else None
+    return (atom, a.terms.get((), 0)) if atom.kind == kind else None
 
 
 def mapped(a: Dim, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:

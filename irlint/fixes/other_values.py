@@ -80,11 +80,11 @@ def other_values(
     elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
         if "axes" in name:
             yield from ((each, SELDOM) for each in with_an_axis(tuple(value), rank))
-        for other, likely in _lists(tuple(value), rank, masks="mask" in name):
+        for other, likely in _lists(tuple(value), rank, masks="mask" in name, least=0 if "pad" in name else 1):
             yield type(value)(other), likely
     elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
         spatial = len(shapes[0]) - SPATIAL
-        yield from (((1,) * spatial * times, SELDOM) for times in (1, 2))
+        yield (1,) * spatial * (2 if name == "pads" else 1), SELDOM
 
 
 def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:
@@ -96,8 +96,9 @@ def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]
     yield from ((*value[:at], *value[at + 1 :]) for at in range(len(value) if len(value) > 1 else 0))
 
 
-def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Other orders of axes, other single axes, other marks, and for lists of one number others of one number."""
+def _lists(value: tuple[int, ...], rank: int, *, masks: bool, least: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Other orders of axes, other single axes, other marks, and for lists of one number others of one number from
+    ``least`` on."""
     if masks:
         for at, each in enumerate(value):
             yield (*value[:at], 0 if each else 1, *value[at + 1 :]), SELDOM
@@ -106,7 +107,7 @@ def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[
         near = (value[0] - 1, value[0] + 1)
         yield from (((axis,), SELDOM) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
     elif len(set(value)) == 1:
-        yield from (((each,) * len(value), SELDOM) for each in range(UNIFORM) if each != value[0])
+        yield from (((each,) * len(value), SELDOM) for each in range(least, UNIFORM) if each != value[0])
     if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
         return
     kept = tuple(each for each in value if each < rank)

@@ -16,10 +16,10 @@ from irlint.findings.statements import Requirement, stated, wants_arithmetic
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, Operator
-from irlint.ops.shared.type_variables import check_output_types, output_type, type_key, type_variables
+from irlint.ops.shared.type_variables import check_output_types, output_type, type_variables
 from irlint.ops.signatures import REQUIRED, Signature
 from irlint.parsers.weights import Weights
-from irlint.records import record, replaced
+from irlint.records import record
 
 NOT_WORKED_OUT = Rule(
     "IRL599",
@@ -201,7 +201,10 @@ class Memory:
         number = self._numbered[id(call)][1]
         if number is None:
             return None
-        without = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in forms]
+        without = [
+            (x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and x.value and _holds_floats(x.value) else x
+            for x in forms
+        ]
         if wants_arithmetic() and tuple in map(type, without):
             return None
         asks_outputs = call.operator is None or question.context is not None
@@ -215,8 +218,9 @@ class Memory:
         """
         if not self._is_general(question):
             return self._noted(question)
-        given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in question.inputs]
-        answer = self._noted(replaced(question, inputs=given))
+        given = [Unread(x) if type(part) is tuple else x for x, part in zip(question.inputs, key[2:])]  # type: ignore[arg-type]
+        asked = Question(question.call, given, question.outputs, question.context)
+        answer = asked.answer() if question.context is None else self._noted(asked)
         holds_floats = tuple in map(type, key)
         is_shared = self._is_general(question) and not answer.faults and not (holds_floats and _depends(answer, given))
         if len(self._answers) < MAX_REMEMBERED and (is_shared or holds_floats):
@@ -228,9 +232,8 @@ class Memory:
         return question.context is None or id(question.call) in self._general
 
     def _noted(self, question: Question) -> Answer:
-        """The answer to a question; records whether the rule used its node."""
-        if question.context is None:
-            return question.answer()
+        """The answer to a question with a context; records whether the rule used its node."""
+        assert question.context is not None
         call, context = question.call, question.context()
         answer = ask(call, question.inputs, outputs=question.outputs, context=context)
         if context.particular:
@@ -268,28 +271,26 @@ def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
 class Unread(Tensor):
     """A tensor that notes whether its values are read."""
 
-    __slots__ = ("read",)
+    __slots__ = ("contents", "read")
 
     def __init__(self, tensor: Tensor) -> None:
         self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, tensor.value, tensor.extent
         self.read = False
 
     @property
-    def value(self) -> Contents | None:
+    def value(self) -> Contents | None:  # type: ignore[override]
         self.read = True
         return self.contents
 
 
-def _holds_floats(known: Type | None) -> bool:
+def _holds_floats(values: Contents) -> bool:
     """Whether the values are floating-point numbers, which can be equal without being identical: 0.0 and -0.0."""
-    if not isinstance(known, Tensor) or not known.value:
-        return False
-    return type(known.value[0]) is float or any(isinstance(each, float) for each in known.value)
+    return type(values[0]) is float or any(isinstance(each, float) for each in values)
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:
     """An output; if the rule leaves its element type unknown, it has that of the schema."""
-    if call.schema is None or type_key(known) is not None or not (known is None or isinstance(known, Tensor)):
+    if call.schema is None or not (known is None or (isinstance(known, Tensor) and known.dtype is None)):
         return known
     name = output_type(call.schema, port, variables)
     if name is None:

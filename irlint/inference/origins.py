@@ -153,7 +153,7 @@ class Makers:
         size, given = _size(outputs[output.port], output), self._type(node.inputs[position.port])
         if size is None and not position.in_contents and isinstance(given, Tensor) and given.value is not None:
             return False
-        return same(size, dim) is not True
+        return size != dim
 
     def arithmetic(self, value: Value, axis: int) -> Arithmetic | None:
         """The computation of the size of an axis by the rule of its node, or None."""
@@ -204,7 +204,7 @@ class Makers:
         if not positions:
             return False
         outputs = self._asked(node, positions)
-        return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
+        return output.port < len(outputs) and _size(outputs[output.port], output) == FRESH
 
     def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
         """The outputs of the node's rule with the fresh symbol at all of ``positions``; () if it has none."""

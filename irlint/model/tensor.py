@@ -127,7 +127,7 @@ class Tensor:
     from sizes.
     """
 
-    __slots__ = ("contents", "dtype", "extent", "shape")
+    __slots__ = ("dtype", "extent", "shape", "value")
     __match_args__: ClassVar[tuple[Literal["dtype"], Literal["shape"], Literal["value"], Literal["extent"]]] = (
         "dtype",
         "shape",
@@ -144,7 +144,7 @@ class Tensor:
     ) -> None:
         self.dtype = dtype
         self.shape = shape
-        self.contents = value
+        self.value = value
         self.extent = extent
 
     def __repr__(self) -> str:
@@ -159,10 +159,6 @@ class Tensor:
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape, self.value, self.extent))
-
-    @property
-    def value(self) -> Contents | None:
-        return self.contents
 
     @property
     def rank(self) -> int | None:

@@ -84,15 +84,16 @@ class Weights(Tensor):
     ``form`` identifies its element type and shape: constants with the same ones share this object.
     """
 
-    __slots__ = ("_finite", "form", "raw")
+    __slots__ = ("_finite", "contents", "form", "raw")
 
     def __init__(self, tensor: Tensor, form: object, raw: bytes) -> None:
         self._finite: bool | None = None
-        self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, None, None
+        self.contents: Contents | None = None
+        self.dtype, self.shape, self.extent = tensor.dtype, tensor.shape, None
         self.form, self.raw = form, raw
 
     @property
-    def value(self) -> Contents | None:
+    def value(self) -> Contents | None:  # type: ignore[override]
         if self.contents is None:
             self.contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
         return self.contents

@@ -122,7 +122,7 @@ class Canvas:
             self.lines.append(bar)
             return
         left[-1] = left[-1][0].rstrip(), left[-1][1]
-        self.lines.append(f"{bar} {''.join(self.painted(text, role) for text, role in left)}")
+        self.lines.append(f"{bar} {''.join(self.painted(text, role) if role else text for text, role in left)}")
 
     def gap(self) -> None:
         self.lines.append(self.painted("...", "gutter"))

@@ -58,7 +58,7 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
     """A picture whose texts have the names without their scope, and no control characters."""
 
     def short(text: str) -> str:
-        return without_scope(safe(text), scope)
+        return without_scope(safe(text), scope) if text else ""
 
     def line(each: Line) -> Line:
         pieces = tuple(

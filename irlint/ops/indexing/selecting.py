@@ -193,12 +193,7 @@ _COMPILED_TOP = first_of(without_strings, _compiled_count)
 
 @openvino("TopK", until=2, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_1(
-    data: Tensor,
-    k: Tensor,
-    *,
-    top: Top,
-    index_element_type: IndexType = "i32",
-    context: Context,
+    data: Tensor, k: Tensor, *, top: Top, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-1."""
     expect_type(k, 1, {"int8", "int32", "int64"})
@@ -207,12 +202,7 @@ def ov_topk_1(
 
 @openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_3(
-    data: Tensor,
-    k: Tensor,
-    *,
-    top: Top,
-    index_element_type: IndexType = "i32",
-    context: Context,
+    data: Tensor, k: Tensor, *, top: Top, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-3."""
     return _ov_top(data, k, top, index_type=index_element_type, context=context)
@@ -220,13 +210,7 @@ def ov_topk_3(
 
 @openvino("TopK", since=11, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_11(
-    data: Tensor,
-    k: Tensor,
-    *,
-    top: Top,
-    stable: bool = False,
-    index_element_type: IndexType = "i32",
-    context: Context,
+    data: Tensor, k: Tensor, *, top: Top, stable: bool = False, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-11; only a sorted result can be stable."""
     if stable and top.sort == "none":

@@ -139,13 +139,7 @@ def _laid_floats(layer: Layer) -> Fault | None:
 @openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=first_of(_sized_remainder, _laid_floats))
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 @openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
-def ov_arithmetic(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO binary arithmetic: equal numeric element types, broadcast by ``auto_broadcast``."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
@@ -155,13 +149,7 @@ def ov_arithmetic(
 
 
 @openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
-def ov_divide(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    m_pythondiv: bool = True,
-) -> Tensor:
+def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: bool = True) -> Tensor:
     """OpenVINO Divide-1; whole numbers are rounded down with ``m_pythondiv``, towards zero without."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
@@ -179,13 +167,7 @@ def ov_divide(
 @openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=laid_as_numpy)
 @openvino("Less", spelled=_AXIS, fold=contents.less, compiles=laid_as_numpy)
 @openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=laid_as_numpy)
-def ov_comparison(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
@@ -196,13 +178,7 @@ def ov_comparison(
 @openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=laid_as_numpy)
 @openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=laid_as_numpy)
 @openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
-def ov_logical(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO logical operations on booleans."""
     expect_type(a, 0, LOGICAL)
     expect_type(b, 1, LOGICAL)
@@ -213,13 +189,7 @@ def ov_logical(
 @openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=laid_as_numpy)
 @openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=laid_as_numpy)
 @openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=laid_as_numpy)
-def ov_bitwise(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_bitwise(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)
     expect_type(b, 1, BITWISE)
@@ -229,12 +199,7 @@ def ov_bitwise(
 
 
 @openvino("BitwiseLeftShift", "BitwiseRightShift", since=15, spelled=_AXIS)
-def ov_shift(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-) -> Tensor:
+def ov_shift(a: Tensor, b: Tensor, *, broadcasting: Broadcasting) -> Tensor:
     """OpenVINO BitwiseLeftShift/RightShift-15 on integers."""
     expect_type(a, 0, INTEGERS)
     expect_type(b, 1, INTEGERS)
@@ -243,13 +208,7 @@ def ov_shift(
 
 
 @openvino("Select", spelled=_AXIS)
-def ov_select(
-    cond: Tensor,
-    then: Tensor,
-    otherwise: Tensor,
-    *,
-    broadcasting: Broadcasting,
-) -> Tensor:
+def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Broadcasting) -> Tensor:
     """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together; the library lets ``cond`` enlarge
     them."""
     expect_type(cond, 0, LOGICAL)

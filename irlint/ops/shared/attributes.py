@@ -76,7 +76,7 @@ def expect_attribute(
 def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
     """The fault of the first entry below ``lowest``."""
     for position, value in enumerate(values):
-        if at_least(value, lowest) is False:
+        if value < lowest if isinstance(value, int) else at_least(value, lowest) is False:
             return ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"entry {position} of `{name}` is {value}; it has to be at least {lowest}",
                 help=f"write {lowest} or more for each entry of `{name}`",

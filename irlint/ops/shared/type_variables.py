@@ -61,7 +61,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     first: dict[str, int] = {}
     for index, known in enumerate(inputs):
         formal = _formal_at(schema.inputs, index)
-        key = type_key(known)
+        key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is not None and key is None and _is_of_no_kind(known, formal):
             raise _refused(schema, formal, index, key=type_text(known))
         if formal is None or key is None:
@@ -161,7 +161,8 @@ def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -
     fault.
     """
     for index, known in enumerate(outputs):
-        formal, key = _formal_at(schema.outputs, index), type_key(known)
+        formal = _formal_at(schema.outputs, index)
+        key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is None or key is None or key in formal.types or schema.domain in RUNTIME_DOMAINS:
             continue
         fault = ELEMENT_TYPE_REFUSED.fault(
