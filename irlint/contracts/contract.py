@@ -260,7 +260,8 @@ class Group:
         ]
 
     def _reduced(self, each: Open) -> Open | None:
-        """The demand with known values inserted; None if it is proven or, after it was recorded, cannot be met."""
+        """The demand with known values inserted; None if it is proven or cannot be met. Records a demand that cannot be
+        met."""
         left: list[Relation] = []
         for relation in each.relations:
             relation = replaced_in(relation, self.values)
@@ -323,7 +324,7 @@ class Group:
             self.values[name] = single
 
     def _contradicted(self, demand: Demand) -> None:
-        """Records a demand that contradicts the earlier ones, together with these."""
+        """Adds a demand and the earlier demands that it contradicts to ``impossible``."""
         more = [demand] if self.impossible else self._with_others(demand)
         self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
 

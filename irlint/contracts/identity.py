@@ -44,10 +44,10 @@ class Wired:
     """A graph with the numbers of its nodes and values.
 
     ``nodes`` are in topological order, without nodes that represent inputs, constants and outputs. ``makers`` maps each
-    value to the node that makes it and the index of the output. ``leaves`` has the numbers of all other values; in
-    ``typed``, constants count only by type. ``deep`` and ``values`` have the numbers of nodes and values together with
-    all that comes before them. ``constants`` are the constants among the leaves; None means that the elements are
-    unknown.
+    value to the node that makes it and the index of the output. ``leaves`` has the numbers of all other values.
+    ``typed`` has numbers for the same values, but constants of the same type have the same number. ``deep`` and
+    ``values`` have the numbers of nodes and values together with all that comes before them. ``constants`` are the
+    constants among the leaves; None means that the elements are unknown.
     """
 
     graph: Graph

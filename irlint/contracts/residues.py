@@ -69,8 +69,8 @@ def _simplified(a: Dim, known: Rests) -> Dim:
 def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
     """A size and a factor whose product is ``factor*(numerator//divisor)``.
 
-    If the rests of the numerator are close together, ``g*(numerator//divisor)`` for a common divisor ``g`` of factor
-    and divisor is ``(numerator - c)//(divisor//g)``.
+    Let ``g`` divide both factor and divisor. If the possible rests of the numerator are close enough together, there is
+    a ``c`` with ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):

@@ -31,9 +31,9 @@ _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
-    """The size that an expression denotes; ``sizes`` has its names. None for a text that is no such expression.
+    """The size that an expression denotes; ``sizes`` maps its names to sizes. None for any other text.
 
-    A divisor must be at least 1, given that the sizes of inputs are.
+    The result is also None if a divisor may be less than 1. Sizes of inputs are assumed to be at least 1.
     """
     if len(text) > LONGEST:
         return None

@@ -38,9 +38,9 @@ class Known:
     ``types`` maps each value to its type; a missing value is unknown, and None is an omitted optional input.
     ``problems`` are the faults with their nodes, and ``requires`` the requirements of operators. ``faulted`` are the
     nodes whose outputs have only their declared types, and ``calls`` maps each node to its call. ``symbols``
-    maps names of symbols to the names in the file, and ``sizes`` maps places to the symbols of unknown sizes.
-    ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its shape. ``idle``
-    are the paths of uncalled functions, and ``orders`` the sorted nodes of the visited graphs.
+    maps names of symbols to the names in the file, and ``sizes`` maps keys (``unknowns.place_of``) to the symbols of
+    unknown sizes. ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its
+    shape. ``idle`` are the paths of uncalled functions, and ``orders`` the sorted nodes of the visited graphs.
     """
 
     model: Model

@@ -40,7 +40,8 @@ def leveled(
     known: bool = True,
     given: bool = False,
 ) -> Fault | None:
-    """The fault with the severity for a place that all entries of ``place`` describe; None if it does not count there.
+    """The fault with the severity for its place; None if it does not count there. All entries of ``place`` apply to the
+    place.
 
     ``late``: the runtime compares the sizes of this operator only when it runs the node. ``inferred``: the shape
     inference of the runtime refuses such a fault. ``known``: the runtime knows the faulty sizes when it loads the

@@ -51,8 +51,8 @@ _RULES = (
     UNKNOWN_ATTRIBUTE,
 )
 
-#: The least number of wrong nodes, the share of them that another opset must fix, and the largest number of groups of
-#: nodes that a message lists.
+#: At least _FEWEST nodes must be wrong, and another opset must fix the share _MOST of them. A message lists at most
+#: _SHOWN groups of nodes.
 _FEWEST = 2
 _MOST = 0.9
 _SHOWN = 4

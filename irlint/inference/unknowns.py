@@ -58,7 +58,8 @@ class Unknowns:
     def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
         """The symbol of an unknown size of a node, which has bounds ``lower`` and ``upper``.
 
-        There is one for each node, key and call on ``path``; a key that ends with a value is shared by all nodes.
+        Equal nodes, keys and paths of calls have the same symbol. If a key ends with a ``Value``, the node does not
+        matter.
         """
         place = place_of(node, path, key)
         if place not in self.sizes:

@@ -171,8 +171,8 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
 def _begins_like_saved_model(head: bytes) -> bool:
     """Whether a file begins like a TensorFlow SavedModel (saved_model.proto).
 
-    That is schema version 1 and a meta graph of at least 128 bytes. At that place, an ONNX model has the name of its
-    producer.
+    A SavedModel has schema version 1, then a meta graph of at least 128 bytes. An ONNX model has its IR version, then
+    the name of its producer.
     """
     if not head.startswith(b"\x08\x01\x12"):
         return False

@@ -213,8 +213,10 @@ def from_package(schema: Any) -> OfficialSchema:
 
 
 def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The schema in the installed ``onnx`` package; without the package, the newest one in the table. None without
-    one."""
+    """The schema in the installed ``onnx`` package, or the newest one in the table if the package is missing.
+
+    None if there is no such operator.
+    """
     if version >= 1 << 31:
         return None
     try:
@@ -228,8 +230,10 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 
 def installed_opset(domain: str) -> int:
-    """The newest opset of a domain in the installed ``onnx`` package; without the package, in the table. 0 without
-    one."""
+    """The newest opset of a domain in the installed ``onnx`` package, or in the table if the package is missing.
+
+    0 for a domain without opsets.
+    """
     try:
         import onnx.defs
     except ImportError:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: A tensor without elements, their number, and their size in bytes; None if there are too many to keep.
+    #: A tensor without elements, their number, and their size in bytes. If there are too many to keep, both are None.
     Form = tuple[Tensor, int | None, int | None]
 
 #: The element types of TensorProto.DataType by number.

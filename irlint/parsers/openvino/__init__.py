@@ -82,7 +82,8 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
 
 
 def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
-    """The size of the ``.bin`` file of a model, why it cannot be read, and whether it is not read."""
+    """The facts about the ``.bin`` file of a model: its size, why it cannot be read (or None), and whether it stays
+    unread."""
     weights = weights_beside(model)
     weights.close()
     return _facts(weights)

@@ -125,7 +125,7 @@ class Layer:
 class Complaints(list[Complaint]):
     """The complaints about one graph.
 
-    ``left_out`` has one complaint for all those of a rule and severity that exceed MOST_LISTED.
+    At most MOST_LISTED complaints of a rule and severity are listed. ``left_out`` has one complaint for all others.
     """
 
     def __init__(self) -> None:
@@ -134,7 +134,8 @@ class Complaints(list[Complaint]):
         self.left_out: dict[tuple[str, str], Complaint] = {}
 
     def are_full(self, rule: Rule, severity: Severity, place: Place) -> bool:
-        """Counts a complaint; returns whether it exceeds MOST_LISTED, and must then not be added."""
+        """Counts a complaint that is about to be made. If the result is True, the list is full, and the caller omits
+        it."""
         key = rule.code, severity.value
         self.counts[key] = count = self.counts.get(key, 0) + 1
         if count <= MOST_LISTED:
@@ -166,7 +167,7 @@ class LayerReader:
         self.has_long_name = False
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
-        #: The forms of ``Const`` layers by their texts, which ``constants`` fills.
+        #: The tensors of ``Const`` layers and their numbers of elements, by the layers' texts; ``constants`` fills it.
         self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None]] = {}
 
     def layer(self, element: Element, index: int) -> Layer:
@@ -196,8 +197,8 @@ class LayerReader:
         return layer
 
     def is_left_out(self, element: Element) -> bool:
-        """Whether a layer is only counted: it has no id and no children, and MOST_LISTED layers lack an attribute
-        already."""
+        """Whether a layer without an id and children is only counted, because the list of missing attributes is
+        full."""
         if len(element) or "id" in element.attrib:
             return False
         return self.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(self.ordinals[element]))
