@@ -23,7 +23,12 @@ trace: Any = None
 #: Errors about this process or machine, which has no file handle left, rather than about a file.
 NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
-#: The last such error. The caller may otherwise mistake it for an error of a file beside the model.
+
+class NotListed(OSError):
+    """A server does not list its folders."""
+
+
+#: The last error in NO_HANDLES. The caller may otherwise mistake it for an error of a file beside the model.
 exhausted: OSError | None = None
 
 
