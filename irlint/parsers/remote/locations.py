@@ -40,7 +40,7 @@ def sibling(url: str, name: str) -> str:
 
 
 def inside(url: str, path: str) -> str:
-    """The URL of a file or folder from its path as it is shown; the path lies in a folder that contains ``url``."""
+    """The URL of a file or folder whose shown URL is ``path``. It is below one of the folders that contain ``url``."""
     whole, question, query = url.partition("?")
     folder = whole.partition("#")[0].rpartition("/")[0]
     while not f"{path}/".startswith(f"{shown(folder)}/"):
