@@ -87,7 +87,7 @@ IR_VERSION_TOO_OLD = Rule(
     Severity.WARNING,
     "The IR version of the model is older than a feature that the model uses.",
     why=(
-        "Models import opsets since IR version 3. The ONNX checker refuses an import in a model of an older IR version. "
+        "Models import opsets since IR version 3. The ONNX checker refuses an import in a model of an older version. "
         "Each opset was released together with an IR version. Runtimes also load the opset with an older IR version, "
         "so that case is only a note."
     ),
