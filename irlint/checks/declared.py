@@ -1,4 +1,4 @@
-"""What the file declares of a value against what its operators give."""
+"""The check of declared types and shapes against the inferred ones."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The earlier problem that explains a declaration, which is right for the declared types of the inputs."""
+        """The earlier problem from which this one follows: the declaration fits the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -335,8 +335,7 @@ def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
 
 
 def gives(node: Node, known: Known, within: str) -> str:
-    """The subject and verb of a message about a wrong declaration: "the operator computes", the attributes of an input
-    or a constant, or the layer around the body ``within`` for an input of that body."""
+    """The subject and verb of a message about a wrong declaration, such as "the operator computes"."""
     if within and node.op == known.format.input_node:
         return "the enclosing layer passes"
     stated = node.op in (known.format.input_node, known.format.constant_node)

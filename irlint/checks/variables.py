@@ -1,5 +1,4 @@
-"""Variables of an IR: those that are only written or only read, used twice, or begin without a size that another one
-needs."""
+"""The variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
 
 from __future__ import annotations
 
@@ -115,7 +114,7 @@ MOST_LOOKED_AT = 1_000_000
 
 
 def problems(known: Known) -> list[Problem]:
-    """What is wrong with the variables of the main graph."""
+    """The problems of the variables of the main graph."""
     assert known.model.graph is not None
     graph = known.model.graph
     unread = [*_unread(graph, known.format.keeps_alive)]
@@ -141,7 +140,7 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
 
 
 def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
-    """The ids of the variables that layers read which lead to a result, sorted."""
+    """The sorted ids of the variables whose ReadValues contribute to a result."""
     alive = live(graph, keeps_alive)
     read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
     return dict.fromkeys(sorted(id for id in read if id is not None))
@@ -157,7 +156,7 @@ def _unread_text(id: str | None, ids: Collection[str]) -> str:
 
 
 def _quoted(ids: Collection[str]) -> str:
-    """``"a", "b"``, of many ids the first and how many more there are."""
+    """The ids in quotes, such as ``"a", "b"``; of more than SHOWN ids, the first ones and the number of the others."""
     shown = [f'"{each}"' for each in islice(ids, SHOWN)]
     return ", ".join([*shown, f"and {len(ids) - SHOWN} more"] if len(ids) > SHOWN else shown)
 
@@ -170,8 +169,7 @@ class _Sources:
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer uses, directly or through others, what the ReadValue of a variable gives, or that would take
-        too long to say."""
+        """Whether a layer depends on the ReadValue of a variable; also True if the search takes too long."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -292,10 +290,8 @@ def _unwritten(id: str, written: list[str]) -> Fault:
 
 
 def _needed(known: Known, graph: Graph) -> set[Value]:
-    """The values on which results and variables depend, without those of which OpenVINO uses the shape or type alone.
-
-    What bodies do with a value is not followed.
-    """
+    """The values on which results and variables depend, except those of which OpenVINO uses only the shape or type.
+    Uses inside bodies do not count."""
     makers = producers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
     found: set[Value] = set()
@@ -348,7 +344,7 @@ def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
-    """One problem for all variables that begin with an empty batch, each with what is stated of it."""
+    """One problem for all variables that begin with an empty batch, with a description of each."""
     node, text = found[0]
     others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
     fault = STATE_WITHOUT_SIZE.fault(

@@ -50,7 +50,7 @@ def _some(lines: Sequence[str]) -> list[str]:
 def _excluding(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
 ) -> Iterator[str]:
-    """Each line that keeps models out, with their number."""
+    """Each exclude pattern that removes models, with the number of models."""
     from irlint.run.search import Excluded, models
 
     if excluded.here or excluded.there:
@@ -74,7 +74,7 @@ def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _place(glob: str, options: Mapping[str, Any], config: Config | None) -> str:
-    """``irlint.toml:3: exclude "models/**"``, or the option."""
+    """The place of an exclude pattern: ``irlint.toml:3: exclude "models/**"``, or the option."""
     if options["exclude"] or config is None:
         return f"--exclude {glob}"
     from irlint.policy.configuration import line_of

@@ -1,4 +1,4 @@
-"""``irlint ignore``: a finding that may stay becomes an entry of the configuration."""
+"""``irlint ignore``: adds a suppression of a finding to the configuration."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _entry(model: str, rule: str, node: str, options: Any) -> str:
 
 
 def _text(file: str, entries: list[str]) -> str:
-    """What a configuration file has with more entries at its end."""
+    """The text of a configuration file with the new entries at its end."""
     from irlint.policy.configuration_files import NAMES
 
     before = ""

@@ -1,4 +1,4 @@
-"""Budgets of the configuration: the most parameters, bytes, MACs and peak memory that a model may have."""
+"""Budgets of the configuration: limits on the parameters, bytes, MACs and peak memory of a model."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fau
 
 
 def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
-    """What a budget limits, and how a message begins."""
+    """The size that a budget limits, and the start of its message."""
     if name == "max-parameters":
         return stored.parameters, "the number of parameters is"
     if name == "max-bytes":
@@ -96,7 +96,7 @@ def _dearest(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterat
 
 
 def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
-    """The bytes that each node of the main graph makes."""
+    """The bytes of the outputs of each node of the main graph."""
     graph = known.model.graph
     silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
     for node in graph.nodes if graph is not None else ():
@@ -106,6 +106,7 @@ def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
 
 
 def stated(entries: Iterable[tuple[Mapping[str, int], str]]) -> tuple[Budget, ...]:
-    """The budgets of several entries of the configuration with their places; of one key the last one counts."""
+    """The budgets of several entries of the configuration, with their places. If several entries have a key, the last
+    one counts."""
     found = {name: Budget(name, most, place) for limits, place in entries for name, most in limits.items()}
     return tuple(found.values())

@@ -1,4 +1,4 @@
-"""Where the values of a JSON text stand; ``json`` itself parses them."""
+"""The positions of the values of a JSON text; the package ``json`` parses the values themselves."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Document:
 
 
 def parsed(text: str) -> Document | Disagreement:
-    """A JSON text whose value is an object, or why it is none."""
+    """The document of a JSON text whose value is an object; otherwise the reason why it is none."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -72,7 +72,7 @@ def parsed(text: str) -> Document | Disagreement:
 
 
 class _Container:
-    """An object or an array that is open, with its path and the key or index of the value that comes next."""
+    """An object or array that has begun and not ended: its path, and the key or index of the next value."""
 
     def __init__(self, path: Path, *, is_array: bool) -> None:
         self.path = path
@@ -88,7 +88,7 @@ class _Container:
 
 
 def _spans(text: str) -> Iterator[tuple[Path, Span]]:
-    """The place of each value of a sound text."""
+    """The position of each value of a valid text."""
     containers: list[_Container] = []
     for kind, token, span in _tokens(text):
         inside = containers[-1] if containers else None

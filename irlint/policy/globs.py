@@ -1,4 +1,4 @@
-"""Which paths a glob pattern names, in the configuration and on the command line."""
+"""The glob patterns of the configuration and the command line, and the paths that they match."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ByGlob(Generic[Entry]):
         return len(self.globs)
 
     def fitting(self, path: str) -> list[int]:
-        """The indices of the entries that are for a file, ascending."""
+        """The ascending indices of the entries whose glob matches a file."""
         if not self:
             return []
         parts = _parts(path, self.root)
@@ -60,11 +60,11 @@ class ByGlob(Generic[Entry]):
         return sorted(found)
 
     def of(self, path: str) -> list[Entry]:
-        """The entries that are for a file, in their order."""
+        """The entries whose glob matches a file, in their order."""
         return [self.entries[at] for at in self.fitting(path)]
 
     def fitting_any(self, paths: Iterable[str]) -> set[int]:
-        """The indices of the entries that are for at least one of some files."""
+        """The indices of the entries whose glob matches at least one of several files."""
         return {at for path in paths for at in self.fitting(path)}
 
 
@@ -148,7 +148,7 @@ def _same(part: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def closed(pattern: str) -> str:
-    """The same pattern without brackets that are never closed: ``fnmatch`` looks for the end of each of them."""
+    """The pattern with unclosed brackets escaped, because ``fnmatch`` searches for the end of each of them."""
     at = pattern.find("[")
     while at >= 0:
         end = at + 1 + pattern.startswith("!", at + 1)
