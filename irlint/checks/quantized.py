@@ -18,8 +18,8 @@ ONE_VALUE = Rule(
     "quantization-one-value",
     Severity.WARNING,
     "A quantization gives the same number for every input.",
-    why="All numbers lie below half a step of the scale, or beyond the largest that it can express, so nothing is left "
-    "of them. The scale belongs to another tensor, or the limits of a FakeQuantize are exchanged.",
+    why="Every number of the input is smaller than half the scale, or lies beyond the limits of the quantized type, so "
+    "all results are equal. The scale may belong to another tensor, or the limits of a FakeQuantize are exchanged.",
     fix="Measure the scale again on data of this tensor.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (uint8[2] y) <float s = {4.0}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",

@@ -20,10 +20,10 @@ BUDGET_EXCEEDED = Rule(
     "budget-exceeded",
     Severity.ERROR,
     "A model costs more than its budget in the configuration allows.",
-    why="A `[[models]]` entry of the configuration states the most parameters, bytes, MACs or bytes of peak memory "
-    "that its models may have. A model that does not fit a device fails the check. The message names the nodes that "
-    "cost most. Where a size is dynamic and the cost may or may not exceed the budget, irlint warns: state the sizes "
-    "in `shapes` of the same entry.",
+    why="A `[[models]]` entry of the configuration limits the parameters, bytes, MACs or peak memory of its models, so "
+    "that a model that is too large for a device fails the check. The message names the most expensive nodes. If the "
+    "cost exceeds the limit only for some values of a dynamic size, irlint warns: state the sizes in `shapes` of the "
+    "same entry.",
     fix="Make the nodes that the message names cheaper, or raise the budget.",
     role="given",
 )
