@@ -244,22 +244,18 @@ def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
     """The changes of conditions on several axes together."""
     for broken in broken_conditions(axes, old, new):
         at = ", ".join(f"{name} = {size}" for name, size in broken.point.items())
-        message = f"{_wanted(broken, axes)} now; the old model takes {at}"
+        message = f"{_wanted(broken, axes, 'is now')}; the old model takes {at}"
         yield Change("contract-narrowed", message, _condition_name(broken), breaking=True)
     for broken in broken_conditions(swapped(axes), new, old):
-        message = f"{_wanted(broken, swapped(axes))} no more"
-        yield Change(
-            "contract-widened",
-            message.replace("is no longer required", "is no longer required"),
-            _condition_name(broken),
-        )
+        message = _wanted(broken, swapped(axes), "is no longer")
+        yield Change("contract-widened", message, _condition_name(broken))
 
 
-def _wanted(broken: Broken, axes: Sequence[Axis]) -> str:
+def _wanted(broken: Broken, axes: Sequence[Axis], verb: str) -> str:
     if broken.condition is not None:
-        return f"`{broken.condition.text}` is required ({_demanded(broken.condition)})"
+        return f"`{broken.condition.text}` {verb} required ({_demanded(broken.condition)})"
     places = [each for each in axes if str(each.new) == broken.name]
-    return f"`{broken.name}` is one size, that of {_where(places)},"
+    return f"`{broken.name}` {verb} one size for {_where(places)}"
 
 
 def _condition_name(broken: Broken) -> str:
