@@ -1,4 +1,4 @@
-"""One file that states something about models beside it, from its text to its findings."""
+"""Checks one configuration file that makes statements about the models beside it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
 from irlint.run.one_file import DRAWN, fingerprint
 
-#: Why a configuration behind a URL is skipped: of the files beside it, many servers list none.
+#: Why a configuration behind a URL is skipped: many servers do not list the files beside it.
 REMOTE = "a configuration is checked with the files beside it: copy its folder to this machine"
 
 
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The entry of a configuration and its findings, without those that ``settings`` suppress.
 
-    Raises OSError where the file, or a model beside it, cannot be opened.
+    Raises OSError if the file, or a model beside it, cannot be opened.
     """
     if is_url(path):
         return CheckedFile(path, None, status="skipped", reason=REMOTE), ()
