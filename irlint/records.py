@@ -37,9 +37,11 @@ def record(*, eq: bool = True, frozen: bool = True) -> Callable[[Class], Class]:
 
 @dataclass_transform(frozen_default=True)
 def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
-    """Makes a class of annotated fields a record, as ``dataclass(frozen=True, slots=True)`` would. Only the type
-    checker forbids assignments (unless ``frozen=False``); nothing forbids them at run time. With ``eq=False``, a record
-    equals only itself."""
+    """Makes a class of annotated fields a record, as ``dataclass(frozen=True, slots=True)`` would.
+
+    Only the type checker forbids assignments (unless ``frozen=False``); nothing forbids them at run time. With
+    ``eq=False``, a record equals only itself.
+    """
     if cls is None:
         return lambda each: _made(each, eq)
     return _made(cls, eq)
@@ -56,9 +58,11 @@ def _made(cls: Any, eq: bool) -> Any:
 
 
 def _methods(names: tuple[str, ...], defaults: dict[str, Any], post: bool, eq: bool) -> dict[str, Any]:
-    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__`` over the fields. ``__init__`` sets the fields one
-    by one. After ``FEW`` records, or at a call that does not fit the fields, it compiles a faster one. Compiling is
-    most of the cost of a class, and most classes have few records in a run."""
+    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__`` over the fields.
+
+    ``__init__`` sets the fields one by one. After ``FEW`` records, or at a call that does not fit the fields, it
+    compiles a faster one. Compiling is most of the cost of a class, and most classes have few records in a run.
+    """
     records = 0
 
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:

@@ -26,7 +26,8 @@ class Guess:
     * ``count``: the number of nodes that already have the new value.
     * ``about``: the attribute, value or place that changes; guesses about the same one compete.
     * ``adds``: the edits set an attribute that the node does not have.
-    * ``sure``: if False, the guess is only suggested."""
+    * ``sure``: if False, the guess is only suggested.
+    """
 
     edits: tuple[Edit, ...]
     likely: int = USUAL

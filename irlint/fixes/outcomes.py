@@ -14,7 +14,8 @@ class Outcome:
     * ``fixed``: the problems that disappear.
     * ``stale``: the values whose declarations become wrong.
     * ``inputs``: the new types of the inputs of the node that was to be fixed.
-    * ``new``: the number of new warnings, which safe fixes remove."""
+    * ``new``: the number of new warnings, which safe fixes remove.
+    """
 
     fixed: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()

@@ -31,8 +31,10 @@ class Element:
 
 class Outline:
     """Elements of a text, each with its children, by ordinal. ``elements`` has those with the ``wanted`` ordinals.
+
     ``graphs`` are the ordinals of elements that hold a graph; ``edges`` and ``layers`` have the first ``<edges>`` and
-    ``<layers>`` of each."""
+    ``<layers>`` of each.
+    """
 
     def __init__(self, text: str, wanted: Collection[int], graphs: Collection[int]) -> None:
         self.text = text

@@ -57,7 +57,8 @@ class Found:
 
     * ``outcome``: the outcome of the first alternative, without problems that another alternative does not fix.
     * ``sure`` and ``written``: only edits with both may be written to the file.
-    * ``or_constant``: a wrong constant is an equally likely cause."""
+    * ``or_constant``: a wrong constant is an equally likely cause.
+    """
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome

@@ -40,8 +40,11 @@ MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 @record
 class Suggestion:
     """Alternative edits that fix a problem equally well, and the outcome of the first one. ``help`` is a further
-    alternative. A suggestion that is not ``sure`` or not ``written`` cannot be applied. Examples are another size of an
-    input, which the user decides, and a Transpose before a constant of which only the dims may be wrong."""
+    alternative.
+
+    A suggestion that is not ``sure`` or not ``written`` cannot be applied. Examples are another size of an input, which
+    the user decides, and a Transpose before a constant of which only the dims may be wrong.
+    """
 
     problem: Problem
     alternatives: tuple[tuple[Edit, ...], ...]

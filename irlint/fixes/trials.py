@@ -41,7 +41,8 @@ class Change:
     * ``inputs``: other values as inputs of nodes.
     * ``types``: other types of values.
     * ``given``: other types of single inputs of nodes.
-    * ``stale``: declarations of later values may become wrong."""
+    * ``stale``: declarations of later values may become wrong.
+    """
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
@@ -61,8 +62,10 @@ Leaves = Callable[[Requirement], bool]
 
 
 class Trials:
-    """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators. After an
-    edit a node may have a new requirement only if ``leaves`` accepts it."""
+    """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
+
+    After an edit a node may have a new requirement only if ``leaves`` accepts it.
+    """
 
     def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
         self.known = known

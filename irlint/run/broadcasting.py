@@ -21,9 +21,11 @@ Shapes = Sequence[Shape]
 @record
 class BroadcastRule:
     """A broadcast rule. ``where`` names the format and the operators that use it, ``sentence`` states the rule, and
-    ``result`` computes the shape. ``takes`` is the number of shapes that it accepts; None is any number from 2. With
-    ``needs_axis`` it is applied only if an axis is given. ``laid`` is the index of the shape that begins at the axis,
-    or None."""
+    ``result`` computes the shape.
+
+    ``takes`` is the number of shapes that it accepts; None is any number from 2. With ``needs_axis`` it is applied only
+    if an axis is given. ``laid`` is the index of the shape that begins at the axis, or None.
+    """
 
     name: str
     where: str
@@ -123,8 +125,10 @@ RULES = (
 
 
 def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
-    """The data of ``irlint broadcast --format json``: an entry for each rule, or for the named rule. Raises ValueError
-    for fewer than two shapes, or if the named rule accepts another number of shapes or needs an axis."""
+    """The data of ``irlint broadcast --format json``: an entry for each rule, or for the named rule.
+
+    Raises ValueError for fewer than two shapes, or if the named rule accepts another number of shapes or needs an axis.
+    """
     if len(shapes) < 2:
         raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
     asked = [each for each in RULES if rule in (None, each.name)]

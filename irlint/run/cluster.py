@@ -62,9 +62,11 @@ def results(
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
     """``function`` of every item, with the index of the item. It runs on the cluster at ``address``, or on ``jobs``
-    workers on this machine, like ``processes.results``. Small items (by ``weight``) are sent together. If a worker
-    crashes, each of its items is tried again alone. If an item crashes a second worker, ``died`` makes its result.
-    Raises NoCluster."""
+    workers on this machine, like ``processes.results``.
+
+    Small items (by ``weight``) are sent together. If a worker crashes, each of its items is tried again alone. If an
+    item crashes a second worker, ``died`` makes its result. Raises NoCluster.
+    """
     waiting = _batches(enumerate(items), weight)
     under_way: dict[Any, Batch] = {}
     with _connected(address, jobs) as client:

@@ -18,8 +18,10 @@ from irlint.run.opened import Opened, opened
 
 
 def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
-    """The data of ``irlint diff --format json``. ``data`` holds the bytes of models in memory. Raises OSError if a file
-    cannot be opened, and ValueError if one is not a readable model."""
+    """The data of ``irlint diff --format json``. ``data`` holds the bytes of models in memory.
+
+    Raises OSError if a file cannot be opened, and ValueError if one is not a readable model.
+    """
     one, other = opened(old, data[0]), opened(new, data[1])
     notes = [*errors_on(one.known, old), *errors_on(other.known, new)]
     lacking = [] if one.known.format is not other.known.format else [*_lacking(one, old), *_lacking(other, new)]

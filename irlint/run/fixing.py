@@ -54,7 +54,8 @@ class Fixed:
     * ``after``: equals ``before`` if nothing was changed.
     * ``asked``: the edits that the user requested beside the fixes.
     * ``refused``: for each request that could not be met, the reason.
-    * ``state``: identifies the file that was read; None for a model in memory."""
+    * ``state``: identifies the file that was read; None for a model in memory.
+    """
 
     path: str
     before: Version
@@ -110,7 +111,10 @@ def fixed(
 ) -> Fixed:
     """A model with the safe fixes of its findings applied; with ``unsafe`` also the suggested fixes. Then the
     ``wishes`` are applied, with the targets and shapes of ``settings``. No step may leave a new finding; it is undone
-    or refused instead. Raises OSError if the model cannot be opened."""
+    or refused instead.
+
+    Raises OSError if the model cannot be opened.
+    """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
     state = _state(os.fstat(stream.fileno())) if data is None else None

@@ -35,10 +35,14 @@ def listed(
     selection: Selection | None = None,
     marked: bool = False,
 ) -> dict[str, Any]:
-    """The data of ``irlint shapes --format json``; with ``selection``, only the selected values. With ``marked``,
-    ``marks`` of each value states whether it is an ``input``, a ``constant`` or an ``output`` of its graph. Raises
-    OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if ``shapes`` names an
-    input that the model does not have."""
+    """The data of ``irlint shapes --format json``; with ``selection``, only the selected values.
+
+    With ``marked``, ``marks`` of each value states whether it is an ``input``, a ``constant`` or an ``output`` of its
+    graph.
+
+    Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if ``shapes`` names
+    an input that the model does not have.
+    """
     return listed_of(worked_out(path, data, shapes, given_by), path, selection=selection, marked=marked)
 
 

@@ -41,13 +41,18 @@ class Meant:
 
 
 def meant(name: str, model: Model) -> Meant:
-    """The value that a name means; for a node, its first output. These are tried in order, and in the main graph first:
+    """The value that a name means; for a node, its first output.
+
+    These are tried in order, and in the main graph first:
 
     * the name of a value,
     * the name or id of a node, or the name of one of its ports,
     * such a name after the path of its graph,
     * the end of such a name, preferably after ``/``, ``.`` or ``:``,
-    * an operator with only one node. Raises NotOneValue."""
+    * an operator with only one node.
+
+    Raises NotOneValue.
+    """
     values, nodes, every = _by_value(model), _by_node(model), names_of(model)
 
     def is_name(text: str, each: Meant) -> bool:

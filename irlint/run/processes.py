@@ -40,11 +40,14 @@ def results(
     seconds: float | None = None,
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item, with the index of the item. It runs in ``jobs`` processes. Items start in order. An
-    item starts only if it is less than ``ahead`` places after the first unfinished one. ``function``, items and results
-    must be picklable, and ``function`` must not raise. If a process crashes, ``died`` makes the result from the item
-    and a text on how the process ended. An item that takes longer than ``seconds`` is stopped, and ``late`` makes its
-    result."""
+    """``function`` of every item, with the index of the item. It runs in ``jobs`` processes.
+
+    Items start in order. An item starts only if it is less than ``ahead`` places after the first unfinished one.
+    ``function``, items and results must be picklable, and ``function`` must not raise.
+
+    If a process crashes, ``died`` makes the result from the item and a text on how the process ended. An item that
+    takes longer than ``seconds`` is stopped, and ``late`` makes its result.
+    """
     waiting = enumerate(items)
     given: dict[int, Item] = {}
     following = next(waiting, None)

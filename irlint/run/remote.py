@@ -26,7 +26,9 @@ class NotListed(ValueError):
 
 def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
     """The models behind URLs, each once. A named file is always included; in folders and globs, the suffix decides.
-    Raises MissingPaths, NotListed, and NotInstalled."""
+
+    Raises MissingPaths, NotListed, and NotInstalled.
+    """
     seen: set[int] = set()
     for url in urls:
         is_file = _is_named(url)

@@ -28,9 +28,11 @@ def answered(
     weights: bool = False,
     config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """The report on models; the findings have the snippets for a text report. Raises like ``files.checked``. Raises
-    OSError if the configuration or its baseline cannot be opened, and ValueError if it is invalid or if a rule or
-    target is unknown."""
+    """The report on models; the findings have the snippets for a text report.
+
+    Raises like ``files.checked``. Raises OSError if the configuration or its baseline cannot be opened, and ValueError
+    if it is invalid or if a rule or target is unknown.
+    """
     given = None if config is None else configuration(os.fspath(config))
     settings = Settings(
         named_shapes(shapes or {}),

@@ -56,7 +56,8 @@ class Excluded:
     * ``git``: what git ignores.
     * ``since``: models that did not change since a revision.
     * ``links``: collects the links to folders that are not followed.
-    * ``configurations``: whether configuration files are excluded, too."""
+    * ``configurations``: whether configuration files are excluded, too.
+    """
 
     here: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
@@ -99,9 +100,13 @@ class Excluded:
 
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
     """The files to check, sorted, each once. A weights file means its model. Folders are searched for files with the
-    suffixes of models. Named files are excluded only with ``force_exclude``. Unreadable files in a folder are included.
-    A link to a folder is followed only if its target is below a named folder. Raises MissingPaths, OSError for a named
-    folder that cannot be read, and ValueError if the changes are unknown."""
+    suffixes of models.
+
+    Named files are excluded only with ``force_exclude``. Unreadable files in a folder are included. A link to a folder
+    is followed only if its target is below a named folder.
+
+    Raises MissingPaths, OSError for a named folder that cannot be read, and ValueError if the changes are unknown.
+    """
     excluded, paths = excluded or Excluded(), list(paths)
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
     if missing:

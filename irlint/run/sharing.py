@@ -22,8 +22,11 @@ def shared(
     files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool, executor: str = PROCESSES
 ) -> Iterator[Outcome]:
     """The outcomes of files, checked by ``jobs`` processes. With ``ordered`` they have the order of the files;
-    otherwise the largest files start first. The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or
-    ``dask://HOST:PORT``. Raises ValueError if a cluster is not available."""
+    otherwise the largest files start first.
+
+    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError if
+    a cluster is not available.
+    """
     if not ordered:
         files = sorted(files, key=_size, reverse=True)
         if len(files) < 2 and executor == PROCESSES:

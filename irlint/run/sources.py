@@ -24,9 +24,12 @@ class Source:
 
 def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
     """The source of a model: a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object with one as
-    ``model_proto``. ``name`` is the path of a model in memory; its external data are searched there. Without it, the
-    name is ``stem``. Raises TypeError for any other argument, and ValueError for a ``name`` given with a path or for a
-    ModelProto that cannot be serialized."""
+    ``model_proto``.
+
+    ``name`` is the path of a model in memory; its external data are searched there. Without it, the name is ``stem``.
+    Raises TypeError for any other argument, and ValueError for a ``name`` given with a path or for a ModelProto that
+    cannot be serialized.
+    """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:
             raise ValueError("`name` is only for a model in memory, and this is a path")

@@ -47,8 +47,11 @@ def taken(
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
     """The data of ``irlint targets --format json``. With ``named`` only these targets are included; ``shapes`` are
-    those of the inputs. Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model,
-    or if a target is unknown."""
+    those of the inputs.
+
+    Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if a target is
+    unknown.
+    """
     asked = [target(each) for each in named]
     found = taken_of(worked_out(path, data, shapes, given_by), path)
     if not asked:

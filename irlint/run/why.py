@@ -33,9 +33,12 @@ def traced(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, Any]:
-    """The data of ``irlint why --format json`` for the value ``name``, for one axis or all. A sentence names at most
-    ``limit`` of the nodes that kept a size; None names all. Raises like ``listing.listed``, NotOneValue (a ValueError)
-    if ``name`` matches no value or several, and ValueError for an axis that the value does not have."""
+    """The data of ``irlint why --format json`` for the value ``name``, for one axis or all.
+
+    A sentence names at most ``limit`` of the nodes that kept a size; None names all. Raises like ``listing.listed``,
+    NotOneValue (a ValueError) if ``name`` matches no value or several, and ValueError for an axis that the value does
+    not have.
+    """
     known = worked_out(path, data, shapes, given_by)
     wanted = meant(name, known.model)
     axes = _axes(wanted, axis, known)

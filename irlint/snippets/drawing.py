@@ -8,9 +8,11 @@ from irlint.records import record
 
 @record
 class Piece:
-    """A part of a line. ``mark`` is ``primary`` (at fault), ``second`` or "". If the page is too narrow, pieces without
-    a mark are omitted by ``spare``: those with 3 first, with 1 last, with 0 never. ``name`` is the name at the end of
-    the text, which may be shortened."""
+    """A part of a line. ``mark`` is ``primary`` (at fault), ``second`` or "".
+
+    If the page is too narrow, pieces without a mark are omitted by ``spare``: those with 3 first, with 1 last, with 0
+    never. ``name`` is the name at the end of the text, which may be shortened.
+    """
 
     text: str
     mark: str = ""
@@ -34,9 +36,11 @@ class Line:
 @record
 class Row:
     """A value in a table of shapes. ``marked`` are the clashing axes. ``dims`` is None if no shape is shown; then
-    ``instead`` is the text in its place. ``scalar`` is the value of a scalar. ``origins`` are texts on where the value
-    comes from, the longest first; the first that fits is shown. ``offset`` is the column of its first axis; None
-    follows the alignment of the table."""
+    ``instead`` is the text in its place. ``scalar`` is the value of a scalar.
+
+    ``origins`` are texts on where the value comes from, the longest first; the first that fits is shown. ``offset`` is
+    the column of its first axis; None follows the alignment of the table.
+    """
 
     label: str
     dims: tuple[str, ...] | None
@@ -112,7 +116,8 @@ class Drawing:
     * ``around``: the nodes around it, for forms that draw them.
     * ``letters``: pairs of a long symbol and the letter that replaces it.
     * ``types``: pairs of an element type and its name in the format.
-    * ``behind``: the fingerprint of the error that explains the same mistake."""
+    * ``behind``: the fingerprint of the error that explains the same mistake.
+    """
 
     place: str = ""
     lines: tuple[Line, ...] = ()

@@ -55,10 +55,14 @@ def drawn(
     around: bool = False,
     pictures: Pictures | None = None,
 ) -> list[Finding]:
-    """The findings of one file. Those that the text report shows in full have their snippet as ``detail``. ``problems``
-    and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet, and only the first of
-    equal ones; with None, all do. With ``around``, the first snippets also get the surrounding nodes. ``data`` is the
-    file, if it was read before. Raises OSError if the file must be opened and cannot be."""
+    """The findings of one file. Those that the text report shows in full have their snippet as ``detail``.
+
+    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet, and only the
+    first of equal ones; with None, all do. With ``around``, the first snippets also get the surrounding nodes. ``data``
+    is the file, if it was read before.
+
+    Raises OSError if the file must be opened and cannot be.
+    """
     seen: set[Group] = set()
     counts: dict[str, int] = {}
     result = []
