@@ -1,4 +1,4 @@
-"""What a convolution or pooling asks of the shapes of its inputs."""
+"""Checks of the shapes of the inputs of a convolution or pooling."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
 
 
 def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
-    """Raises a ``RANK_MISMATCH`` fault where input ``index`` has another rank than ``rank``, whose ``axes`` are
-    named."""
+    """Raises a ``RANK_MISMATCH`` fault if input ``index`` does not have ``rank`` axes; ``axes`` names them."""
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
