@@ -113,7 +113,7 @@ class Operator:
     # Of an OpenVINO operation.
     #: The library does not fold it if all inputs are constants.
     kept: bool = False
-    #: Inputs whose number of elements the library reads when it reads the layer, even if it is 0.
+    #: Inputs whose elements the library requests when it reads the layer, even if there are none.
     lists: tuple[int, ...] = ()
     #: In a file of the lenient version of the format, the library ignores inputs after the last one.
     spare_inputs: bool = False

@@ -97,7 +97,7 @@ def _bags(table: Tensor, count: MaybeDim) -> Tensor:
 
 
 def _length(tensor: Tensor, index: int, what: str) -> MaybeDim:
-    """The length of a list, None where it is not known. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """The length of a list, None if it is unknown. Raises an ``INPUT_RANK_REFUSED`` fault."""
     expect_rank(tensor, index, 1, what=what)
     return None if tensor.shape is None else tensor.shape[0]
 

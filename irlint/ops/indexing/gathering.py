@@ -146,7 +146,7 @@ _COMPILED = first_of(constants_at(2), _without_entries)
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
-    """OpenVINO Gather-1. For a negative index the library gives 0."""
+    """OpenVINO Gather-1. For a negative index, the library returns elements of 0.0."""
     return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
 
 
@@ -196,7 +196,7 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int
 
 
 def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, written: int, axis: int | None) -> None:
-    """Raises an ``INDICES_MISMATCH`` fault where ``batch_dims`` does not fit, or a batch axis differs."""
+    """Raises an ``INDICES_MISMATCH`` fault if ``batch_dims`` does not fit, or a batch axis differs."""
     limits = [
         (None if data is None else len(data), "axes of input 0"),
         (None if indices is None else len(indices), "axes of input 1"),
@@ -216,7 +216,7 @@ def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, writt
 
 
 def agree_on_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
-    """Makes sure that the batch axes of both are equal. Raises an ``INDICES_MISMATCH`` fault."""
+    """Checks that the batch axes of both are equal. Raises an ``INDICES_MISMATCH`` fault."""
     for axis in range(batch_dims):
         if not agree(data[axis], indices[axis], f"batch axis {axis} of data and indices"):
             raise mismatch_fault(
@@ -242,7 +242,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
 
 
 def elements_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The contents that GatherElements takes along ``axis``."""
+    """The values that GatherElements takes along ``axis``."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or numbers is None or indices.shape is None:
         return None

@@ -19,7 +19,7 @@ from irlint.schemas import MICROSOFT
 
 
 def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> Shape | None:
-    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None where the length of the index tuple is not known.
+    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None if the length of the index tuple is unknown.
 
     Raises an ``INDICES_MISMATCH`` fault.
     """

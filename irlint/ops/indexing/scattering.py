@@ -57,7 +57,7 @@ def mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fa
 
 
 def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> None:
-    """Makes sure that the updates (input 2) have the shape ``wanted``, which ``what`` explains."""
+    """Checks that the updates (input 2) have the shape ``wanted``, which ``what`` explains."""
     if found is None or wanted is None:
         return
     if len(found) != len(wanted):
@@ -227,7 +227,7 @@ def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
 
 
 def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
-    """indices[:-1] + data[indices[-1]:], None where the length of the index tuple is not known.
+    """indices[:-1] + data[indices[-1]:], None if the length of the index tuple is unknown.
 
     Raises an ``INDICES_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
     """

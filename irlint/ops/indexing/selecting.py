@@ -83,7 +83,7 @@ def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
 
 
 def top_contents(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents | None, Contents | None]:
-    """The ``k`` first values and their indices along ``axis``, sorted; None if some values are not known numbers."""
+    """The ``k`` first values and their indices along ``axis``, sorted; None unless all values are known numbers."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(entry, (int, float)) for entry in value):
         return None, None

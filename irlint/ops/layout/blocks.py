@@ -46,7 +46,7 @@ g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x
 
 
 def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
-    """``dim // count``, after making sure that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
+    """``dim // count``, after checking that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
     if dim is None:
         return None
     if not divides(count, dim, f"axis {axis} is split into {what}"):

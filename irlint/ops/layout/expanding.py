@@ -118,7 +118,7 @@ def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
-    """``target``, after making sure that ``data`` is stretched onto it (OpenVINO ``numpy``).
+    """``target``, after checking that ``data`` is stretched onto it (OpenVINO ``numpy``).
 
     Raises a ``BROADCAST_TARGET`` fault.
     """
@@ -173,7 +173,7 @@ def _clash(own: MaybeDim, dim: MaybeDim, both: bool) -> bool:
 
 
 def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``target``, after making sure that ``axes`` say where each axis of ``data`` goes (OpenVINO ``explicit``).
+    """``target``, after checking that ``axes`` say where each axis of ``data`` goes (OpenVINO ``explicit``).
 
     Raises an ``AXES_MAPPING`` or a ``BROADCAST_TARGET`` fault.
     """

@@ -94,7 +94,7 @@ def picked(
 
 
 def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, what: str, times: int = 1) -> None:
-    """Makes sure that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault."""
+    """Checks that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault."""
     if shape is None or same(count, times * len(shape)) is not False:
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"

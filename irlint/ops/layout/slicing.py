@@ -165,7 +165,7 @@ def _descending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim
 
 
 def range_positions(dim: int, taken: Range) -> range | None:
-    """The positions that ``start:end:step`` takes of an axis of size ``dim``, None where they are not known."""
+    """The positions that ``start:end:step`` takes of an axis of size ``dim``, None if they are unknown."""
     start, end, step = taken.start, taken.end, taken.step
     if not isinstance(start, int) or not isinstance(end, int) or not isinstance(step, int):
         return None
@@ -176,7 +176,7 @@ def range_positions(dim: int, taken: Range) -> range | None:
 
 
 def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequence[int] | None]) -> Contents | None:
-    """The contents at the given positions of each axis, None where they are not known."""
+    """The values at the given positions of each axis, None if they are unknown."""
     if value is None or shape is None or not fits(shape) or None in positions:
         return None
     own = strides(shape)  # type: ignore[arg-type]
@@ -243,8 +243,8 @@ Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """How many axes are sliced, None where that is not known. Raises a ``SLICE_LENGTHS_DIFFER`` or
-    ``INPUT_RANK_REFUSED`` fault."""
+    """How many axes are sliced, None if that is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
+    fault."""
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:
         if tensor is None or tensor.shape is None:

@@ -75,7 +75,7 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """Raises a ``STRIDED_SLICE_MASK`` fault where a mask has another entry than 0 and 1, or another length."""
+    """Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry than 0 and 1, or another length."""
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
         if any(entry not in (0, 1) for entry in mask):

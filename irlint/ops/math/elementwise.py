@@ -150,7 +150,7 @@ def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
 
 @openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
 def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: bool = True) -> Tensor:
-    """OpenVINO Divide-1; whole numbers are rounded down with ``m_pythondiv``, towards zero without."""
+    """OpenVINO Divide-1; integers are rounded down with ``m_pythondiv``, towards zero without."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     _warn_of_zero(a, b)
@@ -252,7 +252,7 @@ def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
 
 @onnx("Div", since=7)
 def div(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Div-7: whole numbers are rounded towards zero."""
+    """ONNX Div-7: integers are rounded towards zero."""
     _expect_no_zero(a, b)
     quotient = contents.real_quotient if (a.dtype or b.dtype) in FLOATS else contents.truncated_quotient
     return arithmetic(a, b, fold=quotient)

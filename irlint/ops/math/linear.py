@@ -120,7 +120,7 @@ def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
 
 
 def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
-    """Makes sure that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or len(shape) == 2:
         return
     raise OPERAND_SHAPE.fault(
@@ -131,7 +131,7 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
 
 
 def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: str, scalar: bool = True) -> None:
-    """Makes sure that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or (scalar and product(shape) == 1) or len(shape) > 1:
         return
     if not shape:
@@ -152,7 +152,7 @@ def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: st
 
 
 def expect_squares(shape: Shape | None, index: int) -> None:
-    """Makes sure that the last two axes are those of square matrices. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that the last two axes are those of square matrices. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None:
         return
     rank = len(shape)
@@ -383,7 +383,7 @@ def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
-    """``shape``, after making sure that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE``
+    """``shape``, after checking that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE``
     fault."""
     if bias is not None and shape:
         expect_length(bias.shape, index, shape[-1], what="the bias", scalar=False)

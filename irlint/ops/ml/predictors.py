@@ -28,7 +28,7 @@ def predicted(x: Tensor, columns: int | None, dtype: str | None = "float32") -> 
 
 
 def expect_count(name: str, count: int) -> None:
-    """Makes sure that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if count < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{name}` is {count}; expected at least 1", help="use 1 or more", attribute=name
@@ -36,7 +36,7 @@ def expect_count(name: str, count: int) -> None:
 
 
 def _expect_features(x: Tensor, needed: int, each: str) -> None:
-    """Makes sure that the table has at most as many features as there are coefficients for."""
+    """Checks that the table has at most as many features as there are coefficients for."""
     features = rows_and_features(x.shape)[1]
     if reaches(needed, features, f"there are {each} for every feature"):
         return

@@ -114,7 +114,7 @@ s, p) }""",
 
 
 def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads") -> MaybeDim:
-    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault where the heads cannot divide it."""
+    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault if the heads cannot divide it."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
@@ -300,7 +300,7 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
 
 
 def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
-    """The batch of query, key and value, after making sure that they fit together."""
+    """The batch of query, key and value, after checking that they fit together."""
     batch = query[0]
     for index, other in ((1, key), (2, value)):
         text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
@@ -345,7 +345,7 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
 
 
 def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor | None) -> MaybeDim:
-    """The length of the past, after making sure that both caches fit."""
+    """The length of the past, after checking that both caches fit."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
         wanted = (

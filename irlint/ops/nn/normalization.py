@@ -91,7 +91,7 @@ def channels_of(shape: Shape | None) -> MaybeDim:
 
 
 def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int = 1) -> None:
-    """Makes sure that ``groups``, at least 1, divide the channels on an axis of input 0.
+    """Checks that ``groups``, at least 1, divide the channels on an axis of input 0.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
     """
@@ -112,7 +112,7 @@ def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int 
 
 
 def expect_epsilon(epsilon: float) -> None:
-    """Makes sure that ``epsilon`` is a number of at least 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that ``epsilon`` is a number of at least 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if not epsilon >= 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `epsilon` is {epsilon:g}; it has to be at least 0",
@@ -248,7 +248,8 @@ def _compiled_types(layer: Layer) -> Fault | None:
 
 
 def _compiled_matrix(layer: Layer) -> Fault | None:
-    """The fault of an input of fewer than 3 axes. If all sizes are known, the plugin folds [N, C]."""
+    """The fault of a matrix [N, C] with a dynamic size. With fewer than 3 axes, the plugin supports only known
+    sizes."""
     data = layer.inputs[0]
     if not isinstance(data, Tensor) or data.rank != 2:
         return None

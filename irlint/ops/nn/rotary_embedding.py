@@ -61,7 +61,7 @@ def judge_cache(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cac
 
 
 def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
-    """Makes sure that a table has ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that a table has ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     if reaches(rows, count, f"{what} are rows of input {cache}"):
         return
     raise INDEX_OUT_OF_RANGE.fault(

@@ -59,7 +59,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
 def _projected(
     x: Tensor, weights: Tensor, bias: Tensor | None, *, sizes: Ints | None, num_heads: int, rank: int = 3
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value, after making sure that input, weights and bias fit."""
+    """The hidden sizes of query and value, after checking that input, weights and bias fit."""
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
     columns = narrower(size(weights, 1, 2), size(bias, 0, 1))

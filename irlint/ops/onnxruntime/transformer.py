@@ -265,7 +265,7 @@ def _check_clipping(swiglu_limit_after_activation: int) -> None:
 
 
 def _check_chosen(router_probs: Tensor, k: int) -> None:
-    """Makes sure that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     expect_attribute(k, 1, "k")
     experts = size(router_probs, 1, 2)
     if not reaches(experts, k, "k experts exist"):
@@ -277,7 +277,7 @@ def _check_chosen(router_probs: Tensor, k: int) -> None:
 
 
 def _check_router(input: Tensor, router_probs: Tensor) -> None:
-    """Makes sure that the router has a row for each token of [tokens, hidden] or [batch, sequence, hidden]."""
+    """Checks that the router has a row for each token of [tokens, hidden] or [batch, sequence, hidden]."""
     rows = product(input.shape[:-1]) if input.shape else None
     check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 

@@ -82,8 +82,8 @@ _TOLERANCE = 2**-20
 
 
 def _stripped(layer: Layer) -> Fault | None:
-    """The fault of a layer that the CPU plugin removes, if no layer remains between a float16 input and an output of
-    the model."""
+    """The fault of a layer that the CPU plugin removes. The limits then exceed float16, or no layer remains between an
+    input and an output of the model."""
     types = {layer.dtype(index) for index in range(1, 5)}
     if layer.attributes["levels"] != _STRIPPED or not types <= _STRIPPED_TYPES:
         return None

@@ -71,7 +71,7 @@ def is_single(shape: Shape | None) -> bool:
 
 
 def expect_one_number(*parameters: Parameter) -> None:
-    """Makes sure that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
     for index, name, tensor in parameters:
         _judge_values(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
@@ -151,7 +151,7 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_one_shape(first: Parameter, second: Parameter) -> None:
-    """Makes sure that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
     (index, name, scale), (other, called, zero) = first, second
     if scale is None or zero is None or scale.shape is None or zero.shape is None:
         return
@@ -165,7 +165,7 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
 
 
 def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) -> None:
-    """Makes sure that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
     index, name, tensor = parameter
     if tensor is None or tensor.shape is None or any(_fits(tensor.shape, tuple(shape)) for shape in shapes):
         return

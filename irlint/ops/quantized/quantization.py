@@ -73,7 +73,7 @@ g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {0}> { y = DequantizeLine
 
 
 def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axis: int, block_size: int = 0) -> None:
-    """Makes sure that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
+    """Checks that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
 
     Raises a ``SCALE_MISMATCH``, a ``ZERO_POINT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault.
     """

@@ -262,7 +262,7 @@ def dequantize_bfp(
 
 
 def _expect_single_numbers(*parameters: Tensor | None) -> None:
-    """Makes sure that the scales and zero points, from input 1 on, are single numbers."""
+    """Checks that the scales and zero points, from input 1 on, are single numbers."""
     judge_scale_values(parameters[0], 1, "X_scale")
     judge_scale_values(parameters[2], 3, "Y_scale")
     for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):

@@ -56,7 +56,7 @@ g (int64[4] x) => (int64[4] y)
 def expect_attribute(
     value: float, least: float, name: str, *, most: float | None = None, severity: Severity | None = None
 ) -> None:
-    """Makes sure that an attribute lies between ``least`` and ``most``.
+    """Checks that an attribute lies between ``least`` and ``most``.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; with ``severity``, adds it instead.
     """
@@ -213,7 +213,7 @@ def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
 
 
 def expect_lists(**tensors: Tensor | None) -> None:
-    """Makes sure that tensors in attributes have one axis. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """Checks that tensors in attributes have one axis. Raises a ``LISTS_INCONSISTENT`` fault."""
     for name, tensor in tensors.items():
         if tensor is not None and tensor.shape is not None and len(tensor.shape) != 1:
             raise LISTS_INCONSISTENT.fault(

@@ -202,7 +202,7 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
 
 
 def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
-    """Makes sure that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
+    """Checks that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
         if not disagree(a, b):
             continue
@@ -215,7 +215,7 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
 
 
 def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
-    """Makes sure that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
+    """Checks that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
     first = "the condition comes first, and " if outputs > context.outputs else ""
     faults = (
         arity_fault(body, name, "input", expected=inputs, why=why),
@@ -328,7 +328,7 @@ def _never(declared: Type | None, known: Type | None) -> bool:
 
 
 def truth(known: Type | None) -> bool | None:
-    """Whether the one element of a condition is true, None where that is not known."""
+    """Whether the one element of a condition is true, None if that is unknown."""
     scalar = known.scalar if isinstance(known, Tensor) else None
     return None if scalar is None or isinstance(scalar, Expr) else bool(scalar)
 

@@ -58,7 +58,7 @@ def is_described(x: Tensor) -> bool:
 
 
 def ramp_of(x: Tensor) -> Ramp | None:
-    """The values as a ramp; None if they are not known to be one."""
+    """The values as a ramp; None if nothing shows that they are one."""
     if isinstance(x.extent, Ramp):
         return x.extent
     numbers = x.ints
@@ -170,7 +170,7 @@ def everywhere(shape: Shape | None, dtype: str | None) -> Tensor:
 
 
 def spread(x: Tensor, shape: Shape | None) -> Described:
-    """The contents broadcast to ``shape``."""
+    """The values broadcast to ``shape``."""
     ramp = ramp_of(x)
     if ramp is None or shape is None or x.shape is None:
         return ends_of(x)
@@ -295,7 +295,7 @@ def converted(x: Tensor, dtype: str | None) -> Described | Columns:
 
 
 def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
-    """The contents under another shape, in the same order."""
+    """The values under another shape, in the same order."""
     if isinstance(x.extent, Columns) and shape and x.shape is not None and shape[-1] == x.shape[-1]:
         columns = [ends_of(column(x, position)) for position in range(len(x.extent.columns))]
         return Columns(tuple(columns), x.extent.ends)
@@ -315,7 +315,7 @@ def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
 
 
 def permuted(x: Tensor, order: Sequence[int]) -> Described:
-    """The contents with the axes in another order."""
+    """The values with the axes in another order."""
     if not isinstance(x.extent, Ramp):
         return ends_of(x)
     return Ramp(x.extent.first, tuple(x.extent.steps[axis] for axis in order))
@@ -329,7 +329,7 @@ def arranged(known: Described, axes: Sequence[int | None]) -> Described:
 
 
 def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:
-    """The contents repeated along each axis."""
+    """The values repeated along each axis."""
     ramp = ramp_of(x)
     kept = ramp is not None and all(step == 0 or times == 1 for step, times in zip(ramp.steps, repeats))
     return ramp if kept else ends_of(x)
@@ -401,7 +401,7 @@ def _joined(tensors: Sequence[Tensor], axis: int) -> Described:
 
 
 def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
-    """Whether a ramp has the same ends as another part along ``axis`` if it is empty."""
+    """Whether the ends of a ramp, computed as if it had no entries along ``axis``, lie within those of another part."""
     ramp = ramp_of(x)
     if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
         return False

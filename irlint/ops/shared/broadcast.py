@@ -192,7 +192,7 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
 def stretched(
     target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
 ) -> Shape | None:
-    """``target``, after making sure that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
+    """``target``, after checking that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
 
     ``index`` and ``onto`` are the input indices of the two. Surplus axes of size 1 in front are a warning, unless
     ``strict``. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in ONNX", unidirectional.

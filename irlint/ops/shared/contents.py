@@ -37,7 +37,7 @@ def static(shape: Shape) -> tuple[int, ...]:
 
 
 def spread(value: Contents, shape: Shape, onto: Shape) -> Contents:
-    """The contents of a static tensor, broadcast to the static shape ``onto``."""
+    """The values of a static tensor, broadcast to the static shape ``onto``."""
     if shape == onto:
         return value
     if len(value) == 1:
@@ -57,7 +57,7 @@ def _offsets(shape: Shape, steps: Sequence[int]) -> list[int]:
 
 
 def permuted(value: Contents, shape: Shape, perm: Sequence[int]) -> Contents:
-    """The contents of a static tensor with its axes in the order ``perm``."""
+    """The values of a static tensor with its axes in the order ``perm``."""
     own = strides(shape)  # type: ignore[arg-type]
     return tuple(value[index] for index in _offsets([shape[axis] for axis in perm], [own[axis] for axis in perm]))  # type: ignore[arg-type]
 

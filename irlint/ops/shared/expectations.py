@@ -28,7 +28,7 @@ g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x
 
 
 def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
-    """Makes sure that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
+    """Checks that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
 
     An unknown rank passes. Raises an ``INPUT_RANK_REFUSED`` fault.
     """

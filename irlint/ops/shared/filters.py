@@ -102,7 +102,7 @@ g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv <kerne
 def expect_channels(
     x: Shape | None, w: Shape | None, wanted: MaybeDim, *, first: int = 2, weights: int = 1, text: str = ""
 ) -> None:
-    """Makes sure that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
+    """Checks that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
 
     Raises a ``CHANNELS_MISMATCH`` fault.
     """
@@ -146,7 +146,7 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
 
 
 def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
-    """Makes sure that a bias is a list of ``channels`` elements. Raises a ``BIAS_MISMATCH`` fault."""
+    """Checks that a bias is a list of ``channels`` elements. Raises a ``BIAS_MISMATCH`` fault."""
     if bias is None or bias.shape is None:
         return
     if len(bias.shape) == 1 and agree(bias.shape[0], channels, f"input {index} is added to each output channel"):

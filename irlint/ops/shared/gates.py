@@ -364,7 +364,7 @@ class Layer:
     bias_gates: int | None = None
 
     def checked(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-        """Batch, sequence length and hidden size, after making sure that all inputs fit."""
+        """Batch, sequence length and hidden size, after checking that all inputs fit."""
         rank = 2 if self.directions is None else 3
         lead = () if self.directions is None else (("num_directions", self.directions),)
         gates = self.kind.gates

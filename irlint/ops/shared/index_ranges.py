@@ -86,14 +86,15 @@ def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
 
 
 def _ends_behind(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the axis can be too short for the position ``entry``."""
+    """Whether the axis can be long enough for the position ``entry``. If it is unproven, this becomes a requirement."""
     if at_least(-1, entry):
         return True
     return reaches_if_any(count, room.dim, entry + 1, _why(room, entry), demanded=room.demanded)
 
 
 def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the axis can be long enough for the position ``entry``, counted from the end."""
+    """Whether the position ``entry`` can be at or after the start of the axis. If it is unproven, this becomes a
+    requirement."""
     if at_least(entry, 0):
         return True
     left, least = (room.dim, -entry) if room.negative else (entry, 0)

@@ -150,7 +150,7 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
 
 
 def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
-    """Makes sure that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
+    """Checks that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
     other = next((each for each in counts if each[1] != counts[0][1]), None)
     if other is not None:
         raise SLICES_UNEVEN.fault(

@@ -62,7 +62,7 @@ def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> Non
 
 
 def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None:
-    """Raises a ``RANK_MISMATCH`` fault where input 0 has no spatial axis, or more axes than ``highest``."""
+    """Raises a ``RANK_MISMATCH`` fault if input 0 has no spatial axis, or more axes than ``highest``."""
     if shape is None or (len(shape) >= 3 and (highest is None or len(shape) <= highest)):
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
@@ -74,7 +74,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
 
 
 def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape, why: str = "") -> None:
-    """Makes sure that input ``index`` has the shape ``wanted``, where both are known.
+    """Checks that input ``index`` has the shape ``wanted``, where both are known.
 
     Raises an ``OPERAND_MISMATCH`` fault.
     """
@@ -100,7 +100,7 @@ def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape,
 
 
 def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` is neither a scalar nor a list of one element."""
+    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` is neither a scalar nor a list of one element."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:

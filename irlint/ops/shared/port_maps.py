@@ -155,7 +155,7 @@ def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Te
 
 
 def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
-    """Makes sure that every input from ``first`` on has an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that every input from ``first`` on has an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
     mapped = {entry.external_port_id for entry in ordered(entries, "input")}
     missing = [index for index in range(first, count) if index not in mapped]
     if missing:

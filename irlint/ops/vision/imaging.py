@@ -265,7 +265,7 @@ def _planes_fault(message: str, index: int, *axes: int) -> Fault:
 
 
 def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
-    """The [N, H, W, C] of a plane, after making sure of its channels."""
+    """The [N, H, W, C] of a plane, after checking its channels."""
     expect_rank(tensor, index, 4)
     shape: Shape = tensor.shape if tensor.shape is not None else (None,) * 4
     if not agree(shape[3], channels, f"input {index} has {channels} channels"):

@@ -112,7 +112,7 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
 
 
 def _expect_image_shape(image_shape: Tensor) -> None:
-    """Makes sure that the image's shape is a list of 3 or 4 numbers. Raises a ``PROPOSALS_MISMATCH`` fault."""
+    """Checks that the image's shape is a list of 3 or 4 numbers. Raises a ``PROPOSALS_MISMATCH`` fault."""
     shape = image_shape.shape
     if shape is None or (len(shape) == 1 and (same(shape[0], 3) is not False or same(shape[0], 4) is not False)):
         return
