@@ -159,8 +159,8 @@ def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The sets of axes to change together, the likely ones first: the axes longer than 1 (in an image with all equal
-    ones), then the spatial axes, then single axes."""
+    """The sets of axes to change together, the likely ones first: the axes longer than 1, then the spatial axes, then
+    single axes. In an image, an axis of the same length as one of them is added."""
     is_image = len(shape) >= IMAGE
     long = tuple(axis for axis in axes if shape[axis] != 1) or axes
     if is_image:
@@ -256,8 +256,8 @@ def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Rela
 
 @record
 class Allowed:
-    """The sizes that satisfy all requirements: the members of ``sizes`` for which one relation of each entry of
-    ``unsolved`` holds."""
+    """The sizes that satisfy all requirements. They are in ``sizes``; each entry of ``unsolved`` lists alternative
+    relations, of which one must hold for the size."""
 
     sizes: Sizes
     unsolved: tuple[Sequence[Relation], ...] = ()

@@ -88,8 +88,8 @@ def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
 
 
 def table(listing: dict[str, Any]) -> list[Row]:
-    """The name, the maker, the type and the contents of each value. The name of a value in a body begins with that of
-    the body."""
+    """The name, the maker, the type and the contents of each value. The name of a value in a body begins with the path
+    of the body."""
     rows = (_row(entry, listing, "utf-8") for entry in listing["values"])
     graphs = (f"{safe(entry['graph'])}: " if entry["graph"] else "" for entry in listing["values"])
     return [(f"{graph}{name}", *rest) for graph, (name, *rest) in zip(graphs, rows)]  # type: ignore[misc]

@@ -24,8 +24,8 @@ SHOWN = 10
 #: A note has at most this many characters.
 NOTE = 800
 
-#: The ways to shorten a finding, in the order in which they are tried: (limit of names, smallest ``spare`` of omitted
-#: pieces, whether dims stay wide).
+#: The steps that shorten a finding, in the order in which they are tried. Each is: the limit of names in columns, the
+#: smallest ``spare`` of the pieces that may be omitted, and whether dims may be wide.
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),

@@ -112,7 +112,8 @@ def stated(
 
 
 def _built(known: Known, tool: str) -> Contract:
-    """The contract if all branches are built. Raises ValueError if only this leaves no sizes."""
+    """The contract if all branches are built. Raises ValueError if the model accepts some sizes, but not with all
+    branches."""
     contract = contract_of(known)
     if not any(demand.when for demand in known.requires):
         return contract

@@ -112,8 +112,8 @@ class Painter(Naming, Protocol):
         """The text that states the place of the finding, the name in this text, and the text without the name."""
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The lines of the model that the finding is about. Shapes are shown only if ``current``: if the known types
-        are those of the fault."""
+        """The lines of the model that the finding is about. Shapes are shown only if ``current`` (see
+        ``Pictures.current``)."""
 
     def table(self, problem: Problem) -> Table | None:
         """The table of the shapes that the finding compares; None if it compares none."""

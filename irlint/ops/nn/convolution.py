@@ -167,7 +167,8 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: The plugin checks these numbers if sizes are known. It accepts a negative pad at the end.
+#: The fault of negative strides, dilations or pads. The plugin checks them if sizes are known, and accepts a negative
+#: pad at the end.
 COMPILED = first_of(
     known_filters,
     without_negatives("strides", known_from=0),
