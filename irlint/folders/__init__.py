@@ -37,8 +37,11 @@ def is_beside_models(path: str) -> bool:
 
 def _is_of_openvino(path: str) -> bool:
     """Whether a file is the configuration of a model that OpenVINO's exporter has written."""
-    beside = os.path.join(os.path.dirname(path), "openvino_model.xml")
-    return os.path.basename(path) == "config.json" and os.path.isfile(beside)
+    if os.path.basename(path) != "config.json":
+        return False
+    from irlint.folders.places import is_file, joined
+
+    return is_file(joined(os.path.dirname(path), "openvino_model.xml"))
 
 
 def checked(path: str, text: str) -> Checked:

@@ -13,6 +13,7 @@ from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.parsers.opening import is_url
 from irlint.records import record, replaced
 
 #: The size of an axis that a runtime states: a number, -1 for a dynamic one, None where that is not certain.
@@ -57,6 +58,15 @@ class Unreadable(ValueError):
 
 def interface(path: str) -> Interface:
     """The model at a path. Raises OSError where it cannot be opened, Unreadable where it is no model."""
+    if is_url(path):
+        from irlint.parsers.remote.session import session_of
+
+        with session_of(path):
+            return _interface(path)
+    return _interface(path)
+
+
+def _interface(path: str) -> Interface:
     model = parsers.read(path)
     if model.graph is None:
         raise Unreadable("; ".join(problem.fault.message for problem in model.problems) or "it is no model")

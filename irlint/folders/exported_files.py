@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from irlint.findings.faults import Severity
 from irlint.folders.json_text import Document
+from irlint.folders.places import is_file, joined
 from irlint.folders.rules import FILE_MISSING
 from irlint.folders.statements import Disagreement
 
@@ -65,7 +66,7 @@ def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
         return
     for at in range(int(stated)):
         data = f"{file}_data{f'_{at}' if at else ''}"
-        if not os.path.isfile(os.path.join(folder, data)):
+        if not is_file(joined(folder, data)):
             fault = FILE_MISSING.fault(
                 f"transformers.js reads {data} with {name}, and it does not exist",
                 help="add the file, or correct the number of files of this model",

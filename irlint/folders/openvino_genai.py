@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from irlint.findings.faults import Fault, Severity
 from irlint.folders.beside import Interface, Stated, Unreadable, interface, shown, suggestion
 from irlint.folders.json_text import Document, parsed
+from irlint.folders.places import is_file, joined
 from irlint.folders.rules import (
     FIELD_REFUSED,
     FILE_MISSING,
@@ -65,7 +66,7 @@ def checked(path: str, text: str) -> Checked:
     """What the pipeline refuses of a folder. Raises OSError where a model cannot be opened."""
     folder = os.path.dirname(path)
     try:
-        model = interface(os.path.join(folder, MODEL))
+        model = interface(joined(folder, MODEL))
     except Unreadable:
         return Checked(KIND, reason=f"{MODEL} cannot be read, as its own check says")
     if not _has_state(model) and "beam_idx" not in _tensors(model.inputs):
@@ -158,8 +159,8 @@ def _read(model: Interface) -> Iterator[Disagreement]:
 def _converters(folder: str) -> Iterator[Disagreement]:
     for each in CONVERTERS:
         help = f"run convert_tokenizer of openvino_tokenizers{each.option}"
-        path = os.path.join(folder, each.file)
-        if not os.path.isfile(path):
+        path = joined(folder, each.file)
+        if not is_file(path):
             message = f"there is no {each.file}: LLMPipeline takes and gives tokens only, no texts"
             yield Disagreement(FILE_MISSING.fault(message, help=help).lowered(Severity.WARNING))
             continue

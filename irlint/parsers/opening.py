@@ -23,6 +23,11 @@ trace: Any = None
 #: Errors that are those of this process or machine, which has no handle left, and of no file.
 NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
+
+class NotListed(OSError):
+    """A server that does not list its folders."""
+
+
 #: The last such error: whoever asks for what lies beside a model may take it for one of that file.
 exhausted: OSError | None = None
 

@@ -8,13 +8,13 @@ from irlint import folders
 from irlint.findings.report import CheckedFile, Finding
 from irlint.findings.wording import bounded
 from irlint.folders.statements import Disagreement
-from irlint.parsers.opening import is_url, lies_elsewhere, whole
+from irlint.parsers.opening import NotListed, lies_elsewhere, whole
 from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
 from irlint.run.one_file import DRAWN, fingerprint
 
-#: Why a configuration behind a URL is skipped: many servers do not list the files beside it.
-REMOTE = "a configuration is checked with the files beside it: copy its folder to this machine"
+#: Why a configuration behind a URL may be skipped: it is checked with the files beside it.
+NOT_LISTED = "the server does not list the folder of the configuration: copy the folder to this machine"
 
 
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
@@ -22,10 +22,11 @@ def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Checke
 
     Raises OSError if the file, or a model beside it, cannot be opened.
     """
-    if is_url(path):
-        return CheckedFile(path, None, status="skipped", reason=REMOTE), ()
     text = (whole(path, "configuration") if data is None else data).decode("utf-8", "replace")
-    checked = folders.checked(path, text)
+    try:
+        checked = folders.checked(path, text)
+    except NotListed:
+        return CheckedFile(path, None, status="skipped", reason=NOT_LISTED), ()
     name = path.replace(os.sep, "/")
     if checked.reason:
         return CheckedFile(name, None, status="skipped", reason=checked.reason, kind=checked.kind), ()

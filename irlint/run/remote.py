@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from irlint.folders import COMMON, is_configuration
 from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
@@ -25,7 +26,8 @@ class NotListed(ValueError):
 
 
 def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
-    """The models behind URLs, each once. A named file is always included; in folders and globs, the suffix decides.
+    """The models and configurations behind URLs, each once. A named file is always included; in folders and globs, the
+    name decides.
 
     Raises MissingPaths, NotListed, and NotInstalled.
     """
@@ -34,6 +36,8 @@ def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False)
         is_file = _is_named(url)
         for file in [Located(url)] if is_file else _found(url):
             key = hash(file.url)
+            if not is_file and excluded.configurations and is_configuration(str(file)):
+                continue
             if key not in seen and not ((force_exclude or not is_file) and excluded(str(file))):
                 seen.add(key)
                 yield file
@@ -70,15 +74,30 @@ class _Place:
         size = entry.get("size")
         return Located(url, None if size is None else int(size), "" if size is None else stamp(entry))
 
-    def models(self, entries: Mapping[str, Any]) -> Iterator[Located]:
-        """The models in a listing, except hidden ones."""
+    def models(self, entries: Mapping[str, Any], beside: Iterable[str] = ()) -> Iterator[Located]:
+        """The models of a listing and the configurations of models in it or ``beside`` it, except hidden files."""
+        folders = _folders_of_models((*entries, *beside))
         for path in sorted(entries):
-            if path.lower().endswith(SUFFIXES) and not self.hides(path) and entries[path].get("type") != "directory":
+            wanted = path.lower().endswith(SUFFIXES) or _is_about_models(path, folders)
+            if wanted and not self.hides(path) and entries[path].get("type") != "directory":
                 yield self.file(path, entries[path])
 
     def hides(self, path: str) -> bool:
         """Whether a part of a path below this folder begins with a dot."""
         return any(part.startswith(".") for part in path.removeprefix(self.path).split("/"))
+
+
+def _folders_of_models(paths: Iterable[str]) -> set[str]:
+    """The folders of models, and the folders whose folder ``onnx`` has models."""
+    found = {path.rpartition("/")[0] for path in paths if path.lower().endswith(SUFFIXES)}
+    return found | {folder.removesuffix("/onnx") for folder in found}
+
+
+def _is_about_models(path: str, folders: set[str]) -> bool:
+    """Whether a file is a configuration of models; files of other programs have some of the names, too."""
+    path = path.partition("?")[0]
+    folder, _, name = path.rpartition("/")
+    return is_configuration(path) and (name not in COMMON or folder in folders)
 
 
 def _place(store: Store, url: str) -> _Place:
@@ -118,7 +137,7 @@ def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
     for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
         name = entry["name"]
         if entry["type"] != "directory":
-            yield from place.models({name: entry})
+            yield from place.models({name: entry}, (each["name"] for each in entries))
         elif not place.hides(name):
             yield from place.models(_asked(place.url, lambda inside=name: filesystem.find(inside, detail=True)))
 
@@ -141,10 +160,17 @@ def _asked(url: str, ask: Any) -> Any:
         raise NotListed(f"{shown(url)} cannot be listed: {judged(error, url)}") from None
 
 
+def _folder_of(configuration: str) -> str:
+    """The folder whose files the check of a configuration may open: for Triton, the repository of the model."""
+    folder = configuration.rpartition("/")[0]
+    return folder.rpartition("/")[0] if configuration.endswith("/config.pbtxt") else folder
+
+
 def outcome_of(settings: Settings, file: Located) -> Outcome:
     """The outcome of one remote file. The check always has a time limit, because a server may be slow."""
     timeout = USUAL if settings.timeout is None else settings.timeout
-    with Session(file) as session:
+    folder = _folder_of(str(file)) if is_configuration(str(file)) else None
+    with Session(file, folder) as session:
         found = outcome(replaced(settings, stamped=False, timeout=timeout), str(file))
         model = session.files[str(file)]
         notices = found.file.notices
@@ -155,7 +181,7 @@ def outcome_of(settings: Settings, file: Located) -> Outcome:
                 f"{host} ignores ranges, so each model is read from its start up to the last byte that is needed",
             )
         entry = replaced(found.file, notices=notices)
-        if settings.stamped and model.known is not None and found.error is None:
+        if settings.stamped and folder is None and model.known is not None and found.error is None:
             known = model.known
             stamp = known.stamp or file.stamp
             entry = replaced(entry, size=known.size, stamp=stamp)

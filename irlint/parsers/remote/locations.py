@@ -40,6 +40,15 @@ def sibling(url: str, name: str) -> str:
     return f"{folder}/{_quoted(url, name)}{question}{query}"
 
 
+def inside(url: str, path: str) -> str:
+    """The URL of a file or folder from its path as it is shown; the path lies in a folder that contains ``url``."""
+    whole, question, query = url.partition("?")
+    folder = whole.partition("#")[0].rpartition("/")[0]
+    while not f"{path}/".startswith(f"{shown(folder)}/"):
+        folder = folder.rpartition("/")[0]
+    return f"{folder}{_quoted(url, path.removeprefix(shown(folder)))}{question}{query}"
+
+
 def _quoted(url: str, name: str) -> str:
     """A name as part of a URL: in those of the web it may have nothing that ends the path."""
     if not is_web(url):

@@ -1,5 +1,5 @@
-"""The remote files that one check may open: the model that somebody named, and those in its folder that it keeps
-contents in."""
+"""The remote files that one check may open: the model that somebody named and the files in its folder that hold its
+data, or a configuration and the files that it is about."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import posixpath
 from types import TracebackType
 from typing import Any
 
-from irlint.parsers.remote.locations import Located, shown, sibling
+from irlint.parsers.opening import NotListed
+from irlint.parsers.remote.locations import Located, inside, is_web, shown, sibling
 from irlint.parsers.remote.ranges import Ranges
-from irlint.parsers.remote.stores import IgnoresRanges, Store, store
+from irlint.parsers.remote.stores import IgnoresRanges, Store, store, with_retries
 
 #: The stores that this process, and no other one, has asked, by its number and their scheme and host.
 _STORES: dict[tuple[int, str], Store] = {}
@@ -21,11 +22,13 @@ _sessions: list[Session] = []
 
 class Session:
     """A block in which a model can be opened by its URL as that is shown; no other URL can be, whatever the model
-    says."""
+    contains. In the session of a configuration, all files of ``folder`` and below can be opened, too."""
 
-    def __init__(self, model: Located) -> None:
+    def __init__(self, model: Located, folder: str | None = None) -> None:
         self.model = model
+        self.folder = folder
         self.files: dict[str, Ranges] = {str(model): Ranges(store_of(model.url), model)}
+        self.listings: dict[str, dict[str, bool]] = {}
 
     def __enter__(self) -> Session:
         _sessions.append(self)
@@ -43,6 +46,14 @@ class Session:
         if key not in self.files:
             self.files[key] = Ranges(store_of(found.url), found)
         return self.files[key]
+
+    def holds(self, url: str) -> bool:
+        """Whether a file or folder, by its URL as it is shown, can be opened because of its folder."""
+        return self.folder is not None and f"{url}/".startswith(f"{self.folder}/") and ".." not in url.split("/")
+
+    def located(self, url: str) -> Located:
+        """A file that the session ``holds``."""
+        return Located(inside(self.model.url, url))
 
     @property
     def ignores_ranges(self) -> bool:
@@ -68,7 +79,73 @@ def opened(url: str) -> Any:
             file.seek(0)
             assert file.size >= 0
             return file
+        if session.holds(url):
+            found = session.located(url)
+            session.files[url] = Ranges(store_of(found.url), found)
+            return opened(url)
     raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
+
+
+def session_of(url: str) -> Session:
+    """A session for a model that a configuration is about, so that the files of its data can be opened. Raises OSError
+    if no configuration is."""
+    return Session(_holding(url).located(url))
+
+
+def exists(url: str) -> bool:
+    """Whether a file that a configuration is about exists. Raises OSError if its server does not answer."""
+    found = _holding(url).located(url)
+    try:
+        size(Ranges(store_of(found.url), found))
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def listing(folder: str) -> dict[str, bool]:
+    """The names in a folder of the files that a configuration is about; True for each folder.
+
+    Raises NotListed if its server lists no folders, FileNotFoundError for a missing folder, and OSError if the server
+    does not answer.
+    """
+    session = _holding(folder)
+    if folder not in session.listings:
+        session.listings[folder] = _listed(session, folder)
+    return session.listings[folder]
+
+
+def _holding(url: str) -> Session:
+    session = next((each for each in reversed(_sessions) if each.holds(url)), None)
+    if session is None:
+        raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
+    return session
+
+
+def _listed(session: Session, folder: str) -> dict[str, bool]:
+    url = session.located(folder).url
+    filesystem = store_of(url).filesystem
+    path = filesystem._strip_protocol(f"{folder}/" if is_web(url) else url)
+    try:
+        entries = with_retries(lambda: filesystem.ls(path, detail=True), url)
+    except FileNotFoundError:
+        if is_web(url):
+            raise NotListed(errno.ENOENT, "the server does not list the folder", folder) from None
+        raise
+    found = {_name(entry["name"], url): entry.get("type") == "directory" for entry in entries}
+    own, _, name = str(session.model).rpartition("/")
+    if own == folder and name not in found:
+        raise NotListed(errno.ENOENT, "the server does not list the folder", folder)
+    return found
+
+
+def _name(path: str, url: str) -> str:
+    """The name of an entry of a listing, which is a URL on the web."""
+    name = path.partition("?")[0].rstrip("/").rpartition("/")[2]
+    if not is_web(url):
+        return name
+    from urllib.parse import unquote
+
+    return unquote(name)
 
 
 def beside(model: str, name: str) -> str:
