@@ -167,8 +167,8 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: The faults of computed filters with dynamic sizes, and of negative strides, dilations and begin pads. The plugin checks
-#: the numbers if sizes are known, and accepts a negative pad at the end.
+#: The faults of computed filters with dynamic sizes, and of negative strides, dilations and begin pads. The plugin
+#: checks the numbers if sizes are known, and accepts a negative pad at the end.
 COMPILED = first_of(
     known_filters,
     without_negatives("strides", known_from=0),
