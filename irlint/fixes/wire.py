@@ -1,5 +1,4 @@
-"""A message of protobuf's wire format as it is to be written: its fields as they stand in the file, changed, or left
-out."""
+"""Writes protobuf messages: each field is copied from the file, changed, or omitted."""
 
 from __future__ import annotations
 
@@ -11,16 +10,17 @@ from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, VARINT, entries, va
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: A part of the new file: new bytes, or where the old ones begin and end.
+#: A part of the new file: new bytes, or the start and the end of a part of the old file.
 Piece = bytes | tuple[int, int]
 
 
 class Unwritable(Exception):
-    """A file in which an edit cannot be made without a change of something else."""
+    """An edit that cannot be written to this file, or not without changing something else."""
 
 
 class Field:
-    """A field of a message: the position of its key and of the next field, and what takes its place."""
+    """A field of a message: its start, the start of the next field, and the bytes or message that replace it, if
+    any."""
 
     __slots__ = ("key", "start", "end", "new")
 
@@ -32,14 +32,14 @@ class Field:
 
     @property
     def size(self) -> int:
-        """In bytes, with its key and length."""
+        """The size in bytes, with key and length."""
         if isinstance(self.new, Message):
             size = self.new.size
             return len(encoded(self.key)) + len(encoded(size)) + size
         return self.end - self.start if self.new is None else len(self.new)
 
     def pieces(self) -> Iterator[Piece]:
-        """The field as it is to be written."""
+        """The bytes of the written field, as pieces."""
         if isinstance(self.new, Message):
             yield encoded(self.key) + encoded(self.new.size)
             yield from self.new.pieces()
@@ -190,7 +190,7 @@ class Message:
 
 
 def _delimited(key: int, contents: Message | bytes) -> Message | bytes:
-    """A length-delimited field as ``Field`` has it: bytes with its key and length."""
+    """A length-delimited field in the form that ``Field`` stores: bytes with key and length."""
     return encoded(key) + encoded(len(contents)) + contents if isinstance(contents, bytes) else contents
 
 

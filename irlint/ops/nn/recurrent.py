@@ -157,7 +157,8 @@ def attn_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft AttnLSTM. W also takes the attention, so its size differs from that of the input."""
+    """com.microsoft AttnLSTM. The input is joined with the attention before W, so the input size is not checked against
+    W."""
     sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)

@@ -48,7 +48,7 @@ def max_pool_with_mask(
     storage_order: int = 0,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX Runtime's MaxpoolWithMask: the mask has the axes of X, and its spatial sizes."""
+    """ONNX Runtime's MaxpoolWithMask: the mask has the rank of X, and the same spatial sizes."""
     if X.shape is not None and M.shape is not None:
         expect_axes(M.shape, len(X.shape), 1, axes="those of input 0")
         expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")

@@ -68,7 +68,7 @@ def gemm_float8(
     beta: float = 0.0,
     dtype: int = 1,
 ) -> Tensor:
-    """ONNX Runtime's GemmFloat8; ``dtype`` numbers the result's element type."""
+    """ONNX Runtime's GemmFloat8; ``dtype`` is the number of the result's element type."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `dtype` is {dtype}, which is not an element type",
@@ -169,7 +169,7 @@ def dynamic_quantize_matmul(
 
 
 def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
-    """The product with packed weights, given by their sizes. Raises a ``MATMUL_MISMATCH`` fault."""
+    """The shape of the product with packed weights, whose sizes are attributes. Raises a ``MATMUL_MISMATCH`` fault."""
     if a is None:
         return None
     if not a:
