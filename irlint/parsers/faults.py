@@ -1,4 +1,4 @@
-"""The rules about files that cannot be read, or only in part."""
+"""The rules about files that cannot be read, or that can be read only in part."""
 
 from __future__ import annotations
 

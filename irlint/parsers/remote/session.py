@@ -1,5 +1,8 @@
-"""The remote files that one check may open: the model that somebody named and the files in its folder that hold its
-data, or a configuration and the files that it is about."""
+"""Limits the remote files that one check may open.
+
+These are the model that the user named and the data files in its folder, or a configuration and the files that it is
+about.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,18 @@ from irlint.parsers.remote.locations import Located, inside, is_web, shown, sibl
 from irlint.parsers.remote.ranges import Ranges
 from irlint.parsers.remote.stores import IgnoresRanges, Store, store, with_retries
 
-#: The stores that this process, and no other one, has asked, by its number and their scheme and host.
+#: The stores that this process uses, by process id and by scheme and host.
 _STORES: dict[tuple[int, str], Store] = {}
 
 _sessions: list[Session] = []
 
 
 class Session:
-    """A block in which a model can be opened by its URL as that is shown; no other URL can be, whatever the model
-    contains. In the session of a configuration, all files of ``folder`` and below can be opened, too."""
+    """A block within which the model can be opened by its shown URL.
+
+    Files in its folder can be opened after ``admit``. In the session of a configuration, all files in ``folder`` and
+    below can be opened. No other URL can be, whatever the model names.
+    """
 
     def __init__(self, model: Located, folder: str | None = None) -> None:
         self.model = model
@@ -40,7 +46,7 @@ class Session:
             file.finish()
 
     def admit(self, name: str) -> Ranges:
-        """A file in the folder of the model, or below, which can be opened from now on."""
+        """The file ``name`` in the model's folder or below; it can be opened from now on."""
         found = Located(sibling(self.model.url, name))
         key = beside(str(self.model), name)
         if key not in self.files:
@@ -48,7 +54,7 @@ class Session:
         return self.files[key]
 
     def holds(self, url: str) -> bool:
-        """Whether a file or folder, by its URL as it is shown, can be opened because of its folder."""
+        """Whether the file or folder with this shown URL is in ``folder``, so that it can be opened."""
         return self.folder is not None and f"{url}/".startswith(f"{self.folder}/") and ".." not in url.split("/")
 
     def located(self, url: str) -> Located:
@@ -57,12 +63,12 @@ class Session:
 
     @property
     def ignores_ranges(self) -> bool:
-        """Whether the server sent more than it was asked for."""
+        """Whether the server sends complete files when it is asked for a range."""
         return any(file.ignores_ranges for file in self.files.values())
 
 
 def store_of(url: str) -> Store:
-    """The store that a URL leads to. Raises NotInstalled."""
+    """The store for a URL. Raises NotInstalled."""
     scheme, _, rest = url.partition("://")
     key = os.getpid(), f"{scheme}://{rest.partition('/')[0]}"
     if key not in _STORES:
@@ -71,8 +77,10 @@ def store_of(url: str) -> Store:
 
 
 def opened(url: str) -> Any:
-    """A file that the check may open, from its beginning on. Raises OSError for any other, and where its size cannot be
-    had."""
+    """The admitted file with this shown URL, positioned at its beginning.
+
+    Raises OSError for another URL, or if the size is unavailable.
+    """
     for session in reversed(_sessions):
         if url in session.files:
             file = session.files[url]
@@ -87,8 +95,10 @@ def opened(url: str) -> Any:
 
 
 def session_of(url: str) -> Session:
-    """A session for a model that a configuration is about, so that the files of its data can be opened. Raises OSError
-    if no configuration is."""
+    """A session for a model that a configuration is about, so that its data files can be opened.
+
+    Raises OSError if no configuration in a session is about it.
+    """
     return Session(_holding(url).located(url))
 
 
@@ -149,12 +159,12 @@ def _name(path: str, url: str) -> str:
 
 
 def beside(model: str, name: str) -> str:
-    """The URL, as it is shown, of a file beside a model."""
+    """The shown URL of a file beside a model."""
     return f"{model.rpartition('/')[0]}/{name}"
 
 
 def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]:
-    """The size of a file that a model names, None for a missing one, and why its bytes cannot be had."""
+    """The size of a file that a model names (None if it is missing), the reason why it cannot be read, and None."""
     if "://" in name or name.startswith(("//", "/", "\\")):
         return None, f"{name} is a URL or an absolute path, which irlint does not open from a model", None
     inside = posixpath.normpath(name.replace("\\", "/"))
@@ -173,7 +183,7 @@ def examined(model: str, name: str) -> tuple[int | None, str | None, str | None]
 
 
 def size(file: Ranges) -> int:
-    """The size of a file of which nothing need be read, from its status alone. Raises OSError."""
+    """The size of a file, from its status only if possible. Raises OSError."""
     if file.known is None:
         try:
             file.known = file.store.status(file.url)
