@@ -1,4 +1,4 @@
-"""Frozen records with slots, made in a quarter of the time that ``dataclasses`` takes: start-up is part of the
+"""Frozen records with slots. They are created four times as fast as by ``dataclasses``, because start-up is part of the
 product."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Record = TypeVar("Record")
 #: The default of a field that holds a mapping.
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-#: So many records cost less than compiling an ``__init__`` for their class.
+#: After this many records of a class, compiling an ``__init__`` for it costs less than setting the fields one by one.
 FEW = 8
 
 
@@ -39,8 +39,8 @@ def record(*, eq: bool = True, frozen: bool = True) -> Callable[[Class], Class]:
 def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     """Makes a class of annotated fields a record, as ``dataclass(frozen=True, slots=True)`` would.
 
-    The type checker forbids assignments, unless ``frozen=False``; nothing does at run time. ``eq=False`` leaves each
-    record equal only to itself.
+    Only the type checker forbids assignments (unless ``frozen=False``); nothing forbids them at run time. With
+    ``eq=False``, a record equals only itself.
     """
     if cls is None:
         return lambda each: _made(each, eq)
@@ -58,10 +58,10 @@ def _made(cls: Any, eq: bool) -> Any:
 
 
 def _methods(names: tuple[str, ...], defaults: dict[str, Any], post: bool, eq: bool) -> dict[str, Any]:
-    """``__init__``, and with ``eq`` the comparison by fields.
+    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__`` over the fields.
 
-    ``__init__`` sets the fields one by one. For a class of many records, or a call that does not fit the fields, it
-    compiles a faster one: compiling is most of the cost of a class, and most classes have a few records in a run.
+    ``__init__`` sets the fields one by one. After ``FEW`` records, or at a call that does not fit the fields, it
+    compiles a faster one. Compiling is most of the cost of a class, and most classes have few records in a run.
     """
     records = 0
 

@@ -1,4 +1,4 @@
-"""One file that states something about models beside it, from its text to its findings."""
+"""Checks one configuration file that makes statements about the models beside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_LISTED = "the server does not list the folder of the configuration: copy the
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The entry of a configuration and its findings, without those that ``settings`` suppress.
 
-    Raises OSError where the file, or a model beside it, cannot be opened.
+    Raises OSError if the file, or a model beside it, cannot be opened.
     """
     text = (whole(path, "configuration") if data is None else data).decode("utf-8", "replace")
     try:

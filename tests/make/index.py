@@ -52,7 +52,7 @@ def operator_index() -> str:
         f"ONNX = {_table(by_name)}\n\n"
         "#: By name.\n"
         f"OPENVINO = {_table({versions[0].name: _home(op, versions) for op, versions in openvino.items()})}\n\n"
-        "#: What is known and has no rule, by domain and name.\n"
+        "#: Known operators without a rule, by domain and name.\n"
         f"WITHOUT_RULE = {_table(dict(_without_rule()))}\n"
     )
 

@@ -88,7 +88,7 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
 
 
 def _expect_no_zero(a: Tensor, b: Tensor) -> None:
-    """Makes sure that whole numbers ``a`` can be divided by ``b``, and warns of other numbers that are divided by 0.
+    """Checks that integers ``a`` can be divided by ``b``. Warns of other numbers that are divided by 0.
 
     Raises a ``DIVISION_BY_ZERO`` fault.
     """
@@ -112,7 +112,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
 
 
 def _sized_remainder(layer: Layer) -> Fault | None:
-    """What is wrong with a remainder of floats that is broadcast as PaddlePaddle does, unless all sizes are known."""
+    """The fault of a remainder of floats with ``pdpd`` broadcasting, unless all sizes are known."""
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or layer.dtype(0) not in FLOATS:
         return None
     if layer.sizes(0) is not None and layer.sizes(1) is not None:
@@ -126,7 +126,7 @@ def _sized_remainder(layer: Layer) -> Fault | None:
 
 
 def _laid_floats(layer: Layer) -> Fault | None:
-    """``laid_as_numpy`` of floats; of whole numbers some types are computed otherwise."""
+    """``laid_as_numpy`` for floats. For integers, some types are computed differently."""
     return laid_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 
@@ -150,7 +150,7 @@ def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
 
 @openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
 def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: bool = True) -> Tensor:
-    """OpenVINO Divide-1; whole numbers are rounded down with ``m_pythondiv``, towards zero without."""
+    """OpenVINO Divide-1; integers are rounded down with ``m_pythondiv``, towards zero without."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     _warn_of_zero(a, b)
@@ -209,7 +209,7 @@ def ov_shift(a: Tensor, b: Tensor, *, broadcasting: Broadcasting) -> Tensor:
 
 @openvino("Select", spelled=_AXIS)
 def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Broadcasting) -> Tensor:
-    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together; the library lets ``cond`` enlarge
+    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together. In the library, ``cond`` may enlarge
     them."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
@@ -252,7 +252,7 @@ def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
 
 @onnx("Div", since=7)
 def div(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Div-7: whole numbers are rounded towards zero."""
+    """ONNX Div-7: integers are rounded towards zero."""
     _expect_no_zero(a, b)
     quotient = contents.real_quotient if (a.dtype or b.dtype) in FLOATS else contents.truncated_quotient
     return arithmetic(a, b, fold=quotient)
@@ -287,8 +287,8 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
 
 @onnx("Mod", since=10)
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
-    """ONNX Mod-10: the sign of the divisor, or with ``fmod``, which floats need up to opset 27, that of the
-    dividend."""
+    """ONNX Mod-10: the result has the sign of the divisor; with ``fmod``, that of the dividend. Floats need ``fmod`` up
+    to opset 27."""
     if fmod not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `fmod` is {fmod}; it is 0 or 1",

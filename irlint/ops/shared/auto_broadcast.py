@@ -1,5 +1,5 @@
-"""How an OpenVINO operation's ``auto_broadcast`` makes one shape of several, PaddlePaddle's rule (``pdpd``)
-included."""
+"""The ``auto_broadcast`` of OpenVINO operations: one shape from several, by the rule that the attribute names. ``pdpd``
+is PaddlePaddle's rule."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ PDPD_READING = Rule(
 @group
 @record
 class Broadcasting:
-    """How an OpenVINO operation broadcasts; the library reads ``auto_broadcast_axis``, the specification ``axis``."""
+    """The broadcasting attributes of an OpenVINO operation. The library reads ``auto_broadcast_axis``, the
+    specification ``axis``."""
 
     auto_broadcast: AutoBroadcast = "numpy"
     auto_broadcast_axis: int | None = None
@@ -103,7 +104,7 @@ def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> 
 
 
 def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
-    """``merged``; the fault of shapes that could be broadcast says so."""
+    """``merged``; if the shapes could be broadcast, the fault mentions it."""
     try:
         return merged(shapes, why=why)
     except Fault as fault:
@@ -121,11 +122,10 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
 def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
     """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
 
-    ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` states whether 1s at the end of ``b`` may reach past the
-    last axis of ``a``: the specification ignores them, the library does not, nor does it let a 1 stand under a 0.
+    ``axis`` -1 means rank(a) - rank(b). With ``ignore_trailing``, 1s at the end of ``b`` may reach past the last axis
+    of ``a``, as the specification allows. The library does not, and it also refuses a 1 under a 0.
 
-    Raises a ``PDPD_MISMATCH`` fault.
-    Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
+    Raises a ``PDPD_MISMATCH`` fault. Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
     """
     if a is None or b is None:
         return None
@@ -169,7 +169,8 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
 
 
 def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
-    """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
+    """The result of laying the size ``dim`` on the size ``onto``, and whether it is possible. The library refuses a 1
+    on a 0."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)
     if dim == 0 and onto is not None and same(onto, 1) is None:
@@ -181,7 +182,7 @@ def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[M
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """What the library makes of a 1 under ``dim``: 0 stays 0, an unknown size stays unknown, more is refused."""
+    """The library's result for a 1 under ``dim``: 0 for 0, unknown for unknown; a larger size is refused."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]
@@ -189,7 +190,7 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
 
 
 def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """What becomes of a size that may be 1 under a 0: 0, whether the size is 0 or 1."""
+    """The result for a size that may be 1 under a 0: always 0."""
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))
@@ -200,9 +201,8 @@ def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
 def pdpd(a: Shape | None, b: Shape | None, *, library_axis: int | None, specified_axis: int | None) -> Shape | None:
     """pdpd broadcasting under both readings of its attributes.
 
-    ``library_axis`` is what the attribute ``auto_broadcast.auto_broadcast_axis`` says, ``specified_axis`` what ``axis``
-    says; None where absent. States a ``PDPD_READING`` fault where the readings differ in verdict or result, and raises
-    where both fail.
+    ``library_axis`` is the attribute ``auto_broadcast.auto_broadcast_axis``, ``specified_axis`` the attribute ``axis``;
+    None if absent. Adds a ``PDPD_READING`` fault if the readings differ in verdict or result, and raises if both fail.
     """
     written = library_axis if library_axis is not None else specified_axis
     readings: list[Shape | Fault | None] = []
