@@ -1,4 +1,4 @@
-"""Writes ``tests/folders/processors.txt``: configurations of image processors, and the shapes of images made with them.
+"""Writes ``processors.txt`` and ``cache_types.txt`` of ``tests/folders``: what transformers makes of configurations.
 
 ``python tests/make/processors.py`` needs transformers, torch, torchvision and pillow. A second run with another release
 of transformers adds its shapes.
@@ -20,6 +20,32 @@ EACH = 5
 
 
 def main() -> None:
+    images()
+    caches()
+
+
+def caches() -> None:
+    """Three configurations of each type of decoders, with the shapes of their caches."""
+    from folders.cache_types import SMALL, TABLE, configuration, shapes
+
+    from irlint.folders.caches import TYPES
+
+    found = {}
+    for kind in TYPES:
+        rng, kept = random.Random(kind), 0
+        while kept < EACH - 2:
+            values = configuration(kind, rng)
+            with tempfile.TemporaryDirectory() as folder:
+                made = shapes(Path(folder), values)
+            if isinstance(made, list):
+                text = json.dumps({key: value for key, value in values.items() if SMALL.get(key) != value})
+                found[text], kept = made, kept + 1
+    lines = [f"{text} -> {' '.join('x'.join(map(str, shape)) for shape in made)}" for text, made in found.items()]
+    TABLE.write_text("".join(f"{line}\n" for line in lines))
+
+
+def images() -> None:
+    """Configurations of image processors, with the shapes of images."""
     from folders.processors import TABLE, configuration, read, shapes, stated
 
     from irlint.folders.preprocessing import PROCESSORS
