@@ -38,7 +38,13 @@ def caches() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 made = shapes(Path(folder), values)
             if isinstance(made, list):
-                text = json.dumps({key: value for key, value in values.items() if SMALL.get(key) != value})
+                text = json.dumps(
+                    {
+                        key: value
+                        for key, value in values.items()
+                        if SMALL.get(key) != value or key == TYPES[kind].layers
+                    }
+                )
                 found[text], kept = made, kept + 1
     lines = [f"{text} -> {' '.join('x'.join(map(str, shape)) for shape in made)}" for text, made in found.items()]
     TABLE.write_text("".join(f"{line}\n" for line in lines))
