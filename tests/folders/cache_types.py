@@ -77,6 +77,8 @@ def shapes(folder: Path, values: Json) -> list[Shape] | str:
                 made = AutoModelForCausalLM.from_config(config)(input_ids=tokens, use_cache=True)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+    if made.past_key_values is None:
+        return "it makes no cache by itself"
     cache = getattr(made.past_key_values, "self_attention_cache", made.past_key_values)
     return [tuple(each.keys.shape) for each in cache.layers]
 
