@@ -130,12 +130,13 @@ def _parts(use: Use) -> tuple[int, int] | None:
 
 def _is_uneven(use: Use) -> bool:
     found = _parts(use)
-    return found is not None and found[1] <= found[0] and bool(found[0] % found[1])
+    return found is not None and not _has_empty_part(use) and bool(found[0] % found[1])
 
 
-def _has_more_parts(use: Use) -> bool:
+def _has_empty_part(use: Use) -> bool:
+    """Whether all parts but the last one, each of the rounded-up size, have every element."""
     found = _parts(use)
-    return found is not None and found[1] > found[0]
+    return found is not None and (found[1] - 1) * -(-found[0] // found[1]) >= found[0]
 
 
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
@@ -253,7 +254,8 @@ CONDITIONS: Mapping[str, Condition] = {
         "an input {0} without elements", "use another operator"),
     "not-as-long": Condition(
         _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
-    "more-parts": Condition(_has_more_parts, "more parts than elements", "give the sizes of the parts"),
+    "empty-part": Condition(
+        _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from irlint.inference.known import Known
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
-from irlint.targets import bodies, limits, operators, partitions, tables
+from irlint.targets import bodies, limits, misreading, operators, partitions, tables
 from irlint.targets.conditions import hold
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
@@ -50,7 +50,26 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
         absent = releases & ~judged & ~_known_by(runtime, use)
         if absent:
             found.append(Reason(absent, _unknown(use, runtime), use))
-    return found + _of_nodes_left(known, runtime, releases, opset, found) if runtime.falls_back else found
+    if runtime.falls_back:
+        return found + _of_nodes_left(known, runtime, releases, opset, found)
+    return found if opset is not None else found + _of_misread(known, runtime, releases, found)
+
+
+def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
+    """What those of the releases refuse that pass over attributes and inputs which the opset does not have, beyond the
+    refusals that were found."""
+    for each in found:
+        releases &= ~each.releases if each.objection.is_certain else releases
+    read = misreading.misread(known, runtime.table, releases)
+    if read is None:
+        return []
+    why = f"the release passes over what {' and '.join(read.operators)} does not have at the opset of the model; then "
+    help = "write the model at the opset that its nodes are written for"
+    return [
+        replaced(each, objection=Objection(each.objection.rule, f"{why}{each.objection.text}", help))
+        for each in reasons(read.known, runtime, read.releases)
+        if each.objection.is_certain
+    ]
 
 
 def _of_nodes_left(

@@ -14,8 +14,10 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   release has the operator; ``doubts`` instead: it is not known. ``conditions.py`` lists the conditions;
 * ``passes-over BODY node`` and ``passes-over BODY operator``: the release reads the model though it refuses a node in
   such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
-* ``no-functions`` and ``no-empty-inputs``: the release refuses calls of functions of the model, and inputs of the
-  model with a size of 0;
+* ``no-functions``, ``no-empty-inputs`` and ``no-early-outputs``: the release refuses calls of functions of the model,
+  inputs of the model with a size of 0, and outputs of the model that a node takes before the node that gives them;
+* ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
+  not have at the opset of the model;
 * ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at
   nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family stands
   in place of the code;

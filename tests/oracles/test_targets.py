@@ -67,8 +67,8 @@ def judged(known: Known, runtime: str, column: int) -> tuple[str, str]:
         each for each in every_problem(known) if each.is_error and each.fault.rule.code not in ("IRL803", "IRL805")
     ]
     outcome = verdict(found)
-    refused = any(refuses(known, runtime, each) for each in errors)
     errors = [each for each in errors if not passes(known, runtime, each) >> column & 1]
+    refused = any(refuses(known, runtime, each) for each in errors)
     if refused:
         outcome = REFUSED
     elif errors and outcome == RUNS:

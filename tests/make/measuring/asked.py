@@ -72,7 +72,7 @@ def of_openvino(compiles: bool = False) -> tuple[str, dict[str, Any], Callable[[
     def ask(model: Any) -> str:
         """An ONNX model is read from a file, as users do: bytes of it go through another reader."""
         given = model if isinstance(model, tuple) else (model,)
-        if not given[0].startswith(b"<"):
+        if isinstance(given[0], bytes) and not given[0].startswith(b"<"):
             with open(file, "wb") as opened:
                 opened.write(given[0])
             given = (file,)
