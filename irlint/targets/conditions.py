@@ -195,6 +195,10 @@ def _returns_input(use: Use) -> bool:
     return any(not set(body.outputs).isdisjoint(body.inputs) for _, body in use.node.bodies)
 
 
+def _has_other_outputs(use: Use) -> bool:
+    return any(len(body.outputs) != len(use.node.outputs) for _, body in use.node.bodies)
+
+
 def _takes_outer_values(use: Use) -> bool:
     """Whether a node of a body takes a value that is not constant, no input of the body, and not given in it."""
     for _, body in use.node.bodies:
@@ -224,8 +228,8 @@ CONDITIONS: Mapping[str, Condition] = {
         lambda use, at: _is_given(use, at) and facts.is_constant(use, int(at)), "a constant input {0}",
         "compute input {0}"),
     "length-not": Condition(
-        lambda use, at, size: facts.length(use, int(at)) not in (None, int(size)),
-        "an input {0} of another length than {1}", "write it with other operators"),
+        lambda use, at, sizes: facts.length(use, int(at)) not in (None, *map(int, sizes.split(","))),
+        "an input {0} of a length other than {1}", "write it with other operators"),
     "not-constant": Condition(
         lambda use, at: not facts.is_constant(use, int(at)), "an input {0} that is not constant",
         "write input {0} as an initializer"),
@@ -257,6 +261,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "empty-part": Condition(
         _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
+    "has-zero": Condition(
+        lambda use, at: _entries(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(
         lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
@@ -280,6 +286,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
     "returns-input": Condition(
         _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
+    "body-outputs": Condition(
+        _has_other_outputs, "a body that gives another number of outputs", "give as many outputs as the node has"),
     "outer-values": Condition(
         _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
     "returned": Condition(

@@ -51,9 +51,9 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
     "refuses :GroupNormalization opset-from 21 & not-as-long 1 num_groups": (21, _GROUPS),
     "refuses :Split uneven": (18, "(float[5] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }"),
     "refuses :Split empty-part": (18, "(float[5] x) => (a, b, c, d) { a, b, c, d = Split <num_outputs = 4> (x) }"),
-    "refuses :DequantizeLinear opset-below 13 & length-not 1 1": (10, """(uint8[4] x, float[4] s) => (y)
+    "refuses :DequantizeLinear opset-below 13 & length-not 1 0,1": (10, """(uint8[4] x, float[4] s) => (y)
 { y = DequantizeLinear (x, s) }"""),
-    "refuses :Reshape fault IRL330 & computed 1": (17, """(float[2,3] x, float[4] z) => (y)
+    "refuses :Reshape fault IRL330 & computed 1 & !has-zero 1": (17, """(float[2,3] x, float[4] z) => (y)
 { s = Shape (x) y = Reshape (z, s) }"""),
     "refuses :Transpose fault IRL333": (17, "(float[2,3,4] x) => (y) { y = Transpose <perm = [0,1]> (x) }"),
     "refuses :Reshape empty 1": (14, "(float[1,1] x) => (y) <int64[0] s = {}> { y = Reshape (x, s) }"),
@@ -64,6 +64,8 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 {{ r = {op} (x, a) y = Reshape (r, s) }}""")
         for op in REDUCING
     },
+    "refuses :If body-outputs": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t () => (a, d)
+{ a = Relu (x) d = Abs (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
     "drops :Shape attributes": (14, """(float[2,3,4] x, float[2] z) => (float[2] y)
 { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"""),
     **{
