@@ -199,6 +199,15 @@ def _has_other_outputs(use: Use) -> bool:
     return any(len(body.outputs) != len(use.node.outputs) for _, body in use.node.bodies)
 
 
+def _body_takes(use: Use, index: int) -> bool:
+    """Whether a body returns its input, or a node of it takes that."""
+    return any(
+        index < len(body.inputs)
+        and (body.inputs[index] in body.outputs or any(body.inputs[index] in node.inputs for node in body.nodes))
+        for _, body in use.node.bodies
+    )
+
+
 def _takes_outer_values(use: Use) -> bool:
     """Whether a node of a body takes a value that is not constant, no input of the body, and not given in it."""
     for _, body in use.node.bodies:
@@ -286,6 +295,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
     "returns-input": Condition(
         _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
+    "body-takes": Condition(
+        lambda use, at: _body_takes(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
     "body-outputs": Condition(
         _has_other_outputs, "a body that gives another number of outputs", "give as many outputs as the node has"),
     "outer-values": Condition(

@@ -269,10 +269,15 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         releases &= ~refusing
         text = " and ".join(stated.text for stated in each.conditions if not stated.negated)
         help = each.conditions[0].help
-        if each.leaves:
+        if each.kind == operators.LEAVES:
             yield refusing, _left(f"the provider does not take it with {text}", help)
             continue
-        if each.is_certain:
+        if each.kind == operators.FAILS:
+            yield (
+                refusing,
+                Objection(TARGET_NOT_KNOWN, f"the release loads it, and fails when it runs with {text}", help),
+            )
+        elif each.kind == operators.REFUSES:
             typed = any(stated.condition.of_types for stated in each.conditions)
             rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
             yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", runtime.remedy or help)

@@ -27,12 +27,12 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
     stated = known.model.format_version
     if stated is not None and stated.isdecimal():
         for having, versions in _lacking(runtime, "ir ", int(stated), releases):
-            text = f"IR version {stated}; {runtime.says} takes {_span(versions)}"
+            text = f"IR version {stated}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"save with ir_version={_nearest(versions, int(stated))}"
             yield having, Objection(IR_VERSION_NOT_IN_RELEASE, text, help)
     for domain, version in _imports(known).items():
         for having, versions in _lacking(runtime, f"opset {domain} ", version, releases):
-            text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} takes {_span(versions)}"
+            text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"write the model at opset {_nearest(versions, version)}"
             yield having, Objection(OPSET_NOT_IN_RELEASE, text, help)
     called = {call.function for call in known.calls.values() if call.function is not None}

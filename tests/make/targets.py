@@ -4,7 +4,7 @@ its wheel.
 ``python tests/make/targets.py onnxruntime==1.33.0 openvino==2027.0.0`` installs each wheel beside the environment, asks
 it in a process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is
 asked as it is. A column of the same major and minor version is replaced. ``tensorrt==10.16=PAGE`` adds what the
-vendor's page says. ``--forms openvino==2026.4.1`` asks a release again only about the models of ``openvino_forms``.
+vendor's page says. ``--forms openvino==2026.4.1`` asks a release again only about the models of ``FORMS``.
 ``--show onnxruntime`` prints a table.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from measuring import (
+    onnxruntime_forms,
     onnxruntime_questions,
     openvino_forms,
     openvino_questions,
@@ -38,6 +39,9 @@ QUESTIONS = {
     "tensorrt-rtx": tensorrt_rtx_questions,
     "qnn": qnn_questions,
 }
+
+#: Modules of forms that can be asked alone.
+FORMS: dict[str, Any] = {"onnxruntime": onnxruntime_forms, "openvino": openvino_forms}
 
 #: The packages of a runtime that are not named as it is.
 PACKAGES = {"tensorrt-rtx": ("tensorrt-rtx-cu12-libs", "tensorrt-rtx-cu12-bindings"), "qnn": ("onnxruntime-qnn",)}
@@ -135,17 +139,17 @@ def answered(runtime: str, paths: list[Path], models: list[tuple[str, Any]]) -> 
 
 
 def measure_forms(entry: str) -> None:
-    """Puts the answers of a release of OpenVINO about forms in its column."""
+    """Puts the answers of a release about forms in its column."""
     runtime, _, version = entry.partition("==")
     runtime, _, place = runtime.partition("=")
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(each) for each in place.split(":")] if place else installed(runtime, version, Path(folder))
-        found = answered(runtime, paths, list(openvino_forms.models()))
-    facts = list(openvino_forms.facts(found["answers"]))
+        found = answered(runtime, paths, list(FORMS[runtime].models()))
+    facts = list(FORMS[runtime].facts(found["answers"]))
     table = Table(runtime)
-    table.renew(found["version"].split("-")[0], openvino_forms.FACTS, facts)
+    table.renew(found["version"].split("-")[0], FORMS[runtime].FACTS, facts)
     table.write()
-    print(f"{runtime} {found['version']}: {len(facts)} of {len(openvino_forms.FACTS)} forms")
+    print(f"{runtime} {found['version']}: {len(facts)} of {len(FORMS[runtime].FACTS)} forms")
 
 
 def measure(entry: str) -> None:
