@@ -27,6 +27,7 @@ from measuring import (
     openvino_questions,
     qnn_questions,
     tensorrt_page,
+    tensorrt_rtx_forms,
     tensorrt_rtx_questions,
 )
 
@@ -41,7 +42,11 @@ QUESTIONS = {
 }
 
 #: Modules of forms that can be asked alone.
-FORMS: dict[str, Any] = {"onnxruntime": onnxruntime_forms, "openvino": openvino_forms}
+FORMS: dict[str, Any] = {
+    "onnxruntime": onnxruntime_forms,
+    "openvino": openvino_forms,
+    "tensorrt-rtx": tensorrt_rtx_forms,
+}
 
 #: The packages of a runtime that are not named as it is.
 PACKAGES = {"tensorrt-rtx": ("tensorrt-rtx-cu12-libs", "tensorrt-rtx-cu12-bindings"), "qnn": ("onnxruntime-qnn",)}

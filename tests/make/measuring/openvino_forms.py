@@ -64,6 +64,10 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 {{ r = {op} (x, a) y = Reshape (r, s) }}""")
         for op in REDUCING
     },
+    "refuses :NegativeLogLikelihoodLoss attribute ignore_index": (17, """(float[3,5] x, int64[3] t) => (y)
+{ y = NegativeLogLikelihoodLoss <ignore_index = 1> (x, t) }"""),
+    "refuses com.microsoft:EmbedLayerNormalization output 2": (17, """(int32[1,4] i, float[4,4] w, float[4] g)
+=> (y, m, e) { y, m, e = com.microsoft.EmbedLayerNormalization <epsilon = 0.00001> (i, , w, w, , g, g) }"""),
     "refuses :If body-outputs": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t () => (a, d)
 { a = Relu (x) d = Abs (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
     "drops :Shape attributes": (14, """(float[2,3,4] x, float[2] z) => (float[2] y)
@@ -89,6 +93,12 @@ READ = {
        for body in ("then_branch", "else_branch")},
     **{f"passes-over {body} node": (17, _IF.replace("BODY", "k = Shape (x) a = Add (x, k)"))
        for body in ("then_branch", "else_branch")},
+    **{
+        f"op :SplitToSequence {opset}": (opset, """(float[4,6] x, int64 i) => (y)
+{ s = SplitToSequence <axis = 1> (x) y = SequenceAt (s, i) }""")
+        for opset in (11, 24)
+    },
+    **{f"op :Bernoulli {opset}": (opset, "(float[4] x) => (float[4] y) { y = Bernoulli (x) }") for opset in (15, 22)},
     "reads :If IRL390": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t (float[2] x) => (a)
 { a = Relu (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
     "passes-over body operator": (17, _LOOP.replace("BODY", "w = Nothing (v)")),
@@ -104,6 +114,7 @@ DEAD_OPERATOR = "passes-over dead operator"
 #: Every fact that these models ask about.
 FACTS = (*REFUSED, *READ, DEAD_OPERATOR)
 
+MICROSOFT = ', "com.microsoft" : 1'
 FUNCTIONS = ', "f" : 1'
 _FUNCTION = '<domain: "f", opset_import: ["" : 17]> Twice (a) => (b) { b = Add (a, a) }'
 
@@ -125,7 +136,8 @@ def models() -> Iterator[tuple[str, Any]]:
         yield f"value {name}", (saved(graph, {"": 17}), b"")
     for fact, (opset, text) in (REFUSED | READ).items():
         own = fact == "no-functions"
-        head = f'<ir_version: 8, opset_import: ["" : {opset}{FUNCTIONS if own else ""}]> g'
+        others = FUNCTIONS if own else MICROSOFT if "com.microsoft." in text else ""
+        head = f'<ir_version: 8, opset_import: ["" : {opset}{others}]> g'
         model = onnx.parser.parse_model(f"{head} {text} {_FUNCTION if own else ''}")
         yield fact, (bytes(model.SerializeToString()), b"")
 

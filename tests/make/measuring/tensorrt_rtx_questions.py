@@ -24,6 +24,7 @@ from irlint.parsers.onnx import read
 from . import onnxruntime_questions, openvino_nodes, tensorrt_rtx_forms
 from .openvino_questions import FAMILIES
 from .stating import condition
+from .tensorrt_rtx_forms import DOUBTED
 
 #: So many variants of a node have to be refused, and so many of them be alike to one that is accepted.
 ASKED = 4
@@ -33,6 +34,7 @@ ALIKE = 2
 ABSENT = re.compile(
     r"^false$|^creator && |: creator && |[Pp]lugin (was )?not found|plugin creator|plugin was not found"
 )
+NO_PLUGIN = re.compile(r"^creator && .Plugin not found")
 NO_TYPE = re.compile(r"Failed to convert ONNX da|Unsupported ONNX data type")
 
 #: The largest share of other errors among the refusals of an operator that is absent, and the least share of accepted
@@ -65,7 +67,7 @@ def models() -> list[tuple[str, Any]]:
 def _nodes() -> list[tuple[str, bytes, Set[str]]]:
     """Sound models of one node whose outputs have a type, with the name of the operator and the traits of the node."""
     found = [each for each in _typed_nodes() if not _errors(each[2])]
-    for data in (tensorrt_rtx_forms.model(*each) for each in tensorrt_rtx_forms.MORE):
+    for data in (tensorrt_rtx_forms.model(*each) for forms in DOUBTED.values() for each in forms):
         node = onnx.ModelProto.FromString(data).graph.node[-1]
         found.append((f"{node.domain}:{node.op_type}", data, openvino_nodes.traits_of(data)))
     return found
@@ -135,7 +137,7 @@ def _of_operator(name: str, asked: list[Answer]) -> Iterator[str]:
         if name in NEVER:
             yield f"op {name} *"
             yield f"refuses {name} any"
-        elif len(asked) >= ASKED and _is_absent(asked):
+        elif (len(asked) >= ASKED and _is_absent(asked)) or all(NO_PLUGIN.search(error) for _, error in asked):
             print(f"  {name}: absent, asked with {len(asked)} variants")
             yield f"lacks {name}"
         return
