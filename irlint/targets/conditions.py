@@ -321,6 +321,21 @@ CONDITIONS: Mapping[str, Condition] = {
 }  # fmt: skip
 
 
+#: The conditions that ask for no more than the operator, its version, and the element types of inputs and outputs.
+_OF_SIGNATURE = tuple(
+    CONDITIONS[name]
+    for name in (
+        *("type", "gives", "types-differ", "input", "no-input", "omitted", "output"),
+        *("opset-below", "opset-from", "any", "locale"),
+    )
+)
+
+
+def of_signature(each: Stated) -> bool:
+    """Whether a condition holds for all nodes of one operator, version, and element types or for none of them."""
+    return any(each.condition is condition for condition in _OF_SIGNATURE)
+
+
 @cache
 def stated(row: str) -> tuple[Stated, ...]:
     """The conditions of a row of a table."""

@@ -8,7 +8,7 @@ from irlint.inference.known import Known
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
 from irlint.targets import bodies, limits, misreading, operators, partitions, tables
-from irlint.targets.conditions import hold
+from irlint.targets.conditions import Stated, hold, of_signature
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
@@ -38,7 +38,8 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
     ahead = partitions.ahead(known, runtime.table) if runtime.falls_back else None
-    for each in uses(known, lambda use: (_apart(runtime, use), ahead and ahead.apart(use)), opset):
+    distinct = _Distinct(runtime, releases)
+    for each in uses(known, lambda use: (distinct.apart(use), ahead and ahead.apart(use)), opset):
         use = ahead.judged(each) if ahead is not None else each
         if use is None or (not use.certain and runtime.skips_dead):
             continue
@@ -86,11 +87,29 @@ def _of_nodes_left(
     ]
 
 
-def _apart(runtime: Runtime, use: Use) -> object:
-    """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
-    runtime's own the attributes."""
-    held = tuple(map(id, _holding(runtime, use)))
-    return (held, tuple(use.node.attributes)) if use.node.domain else held
+class _Distinct:
+    """What distinguishes nodes for releases: which refusals hold for them."""
+
+    def __init__(self, runtime: Runtime, releases: int) -> None:
+        self.table = runtime.table
+        self.releases = releases
+        #: By signature the refusals that may hold, with those of their conditions that differ from node to node.
+        self.found: dict[object, tuple[tuple[int, tuple[Stated, ...]], ...]] = {}
+
+    def apart(self, use: Use) -> object:
+        """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
+        runtime's own the attributes."""
+        signature = use.node.domain, use.node.op, use.version, use.inputs, use.outputs
+        rows = self.found.get(signature)
+        if rows is None:
+            rows = self.found[signature] = tuple(self._possible(use))
+        held = tuple(at for at, conditions in rows if hold(conditions, use))
+        return (held, tuple(use.node.attributes)) if use.node.domain else held
+
+    def _possible(self, use: Use) -> Iterator[tuple[int, tuple[Stated, ...]]]:
+        for at, each in enumerate(operators.refusals(self.table, operators.name(use))):
+            if each.releases & self.releases and hold([one for one in each.conditions if of_signature(one)], use):
+                yield at, tuple(one for one in each.conditions if not of_signature(one))
 
 
 def _holding(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
