@@ -119,9 +119,9 @@ def _dynamic(known: Known, graph: Graph) -> Iterator[tuple[Value, Tensor | None,
             yield value, _tensor(known, value), None
     for node in graph.nodes:
         if all(partitions.is_fixed(known.types.get(value)) for value in _taken(node)):
-            for value in node.outputs:
-                if value is not None and not partitions.is_fixed(known.types.get(value)):
-                    yield value, _tensor(known, value), node
+            for given in node.outputs:
+                if given is not None and not partitions.is_fixed(known.types.get(given)):
+                    yield given, _tensor(known, given), node
 
 
 def _tensor(known: Known, value: Value) -> Tensor | None:
