@@ -246,12 +246,14 @@ def targets(
     name: str | os.PathLike[str] | None = None,
     targets: Sequence[str] = (),
     shapes: Shapes | None = None,
+    coverage: bool = False,
 ) -> dict[str, Any]:
     """The runtime releases that load a model, as ``irlint targets --format json`` prints them.
 
     ``targets`` are the releases to report, such as ``onnxruntime@1.17``; without it, all are reported. With ``shapes``,
-    the answer holds for these sizes of the inputs. Raises OSError if the file cannot be opened, and ValueError if it is
-    not a readable model or a target is unknown.
+    the answer holds for these sizes of the inputs. With ``coverage``, the entries of NPUs list the partitions of the
+    model, and what stays dynamic. Raises OSError if the file cannot be opened, and ValueError if it is not a readable
+    model or a target is unknown.
     """
     from irlint.policy.shape_options import BY, named_shapes
     from irlint.run.sources import source
@@ -259,4 +261,5 @@ def targets(
 
     given = source(model, name)
     named = [targets] if isinstance(targets, str) else targets
-    return taken(given.path, given.data, named, named_shapes(shapes or {}), dict.fromkeys(shapes or (), BY))
+    given_by = dict.fromkeys(shapes or (), BY)
+    return taken(given.path, given.data, named, named_shapes(shapes or {}), given_by, covers=coverage)

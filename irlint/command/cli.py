@@ -205,7 +205,7 @@ def targets(model: str, **options: Any) -> None:
     from irlint.command.settings import named_targets, shapes_for
 
     named, shapes = named_targets(options["target"]), shapes_for(model, options)
-    raise SystemExit(questions.targets(model, options["format"], named, shapes))
+    raise SystemExit(questions.targets(model, options["format"], named, {**shapes, "covers": options["coverage"]}))
 
 
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:

@@ -206,6 +206,7 @@ TARGETS = (
         "texts",
         metavar="NAME[@RELEASE]",
     ),
+    Option("--coverage", "Also list the partitions of NPU targets, and what stays dynamic.", "flag"),
     *_as_in_check("--shape", "--config", "--isolated"),
 )
 

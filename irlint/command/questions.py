@@ -59,11 +59,14 @@ def info(model: str, options: Mapping[str, Any]) -> None:
     answer(asked, partial(rendered, color=colored("auto", sys.stdout)), model, options["format"])
 
 
-def targets(model: str, form: str = "text", named: Sequence[str] = (), shapes: Mapping[str, Any] = NOTHING) -> int:
-    """Runs ``irlint targets MODEL`` and returns its exit status: 1 if a named release refuses the model."""
+def targets(model: str, form: str = "text", named: Sequence[str] = (), asked: Mapping[str, Any] = NOTHING) -> int:
+    """Runs ``irlint targets MODEL`` and returns its exit status: 1 if a named release refuses the model.
+
+    ``asked`` are the keyword arguments of ``irlint.run.targets.taken`` beside the named releases.
+    """
     from irlint.run.targets import taken
 
-    found = answered(lambda: taken(model, named=named, **shapes), model)
+    found = answered(lambda: taken(model, named=named, **asked), model)
     if form == "markdown":
         from irlint.reporters.targets import markdown
 

@@ -34,6 +34,14 @@ STAGES = {
 HEADINGS = {"runs": "runs on", "refused": "refused by", "unknown": "not known"}
 SIGNS = {"runs": "✓", "refused": "✗", "unknown": "?"}
 
+#: The places of nodes.
+PLACES = {
+    "npu": "on the NPU",
+    "cpu": "on the CPU",
+    "removed": "computed or removed when the model is loaded",
+    "refused": "refused by the compiler",
+}
+
 Entries = Sequence[dict[str, Any]]
 
 
@@ -92,9 +100,31 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
     lines = [f"{safe(found['path'])} ({found['format']})", *_verdicts(runtimes), *_reasons(runtimes)]
     if not runtimes:
         lines += ["", f"no named target loads {found['format']} files"]
+    for name, entries in runtimes.items():
+        lines += [line for entry in entries if "coverage" in entry for line in _coverage(name, entry)]
     if "restamp" in found:
         lines += ["", advice(found["restamp"])]
     return spelled("\n".join([*lines, ""]), encoding)
+
+
+def _coverage(name: str, entry: dict[str, Any]) -> Iterator[str]:
+    """Where the nodes run that an NPU gets, by partition, and what stays dynamic."""
+    found = entry["coverage"]
+    counts = [f"{found[place]} {text}" for place, text in PLACES.items() if found[place]]
+    yield from ("", f"coverage by {name} {_release(entry)}: {counted(found['nodes'], 'node')}; {', '.join(counts)}")
+    for number, part in enumerate(found["partitions"][:SHOWN], 1):
+        operators = ", ".join(f"{op} {count}" if count > 1 else op for op, count in part["operators"].items())
+        place = PLACES[part["place"]].removeprefix("on the ")
+        yield f"  {number}. {place}: {counted(len(part['nodes']), 'node')}: {safe(operators)}"
+    if len(found["partitions"]) > SHOWN:
+        yield f"  and {len(found['partitions']) - SHOWN} more"
+    for each in found["dynamic"][:SHOWN]:
+        shape = "unknown shape" if each["shape"] is None else f"[{', '.join(map(str, each['shape']))}]"
+        yield f"  dynamic: {safe(each['name'])} {shape}" + (
+            f", given by {each['op']}" if "op" in each else ", an input"
+        )
+    if len(found["dynamic"]) > SHOWN:
+        yield f"  and {len(found['dynamic']) - SHOWN} more"
 
 
 def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:

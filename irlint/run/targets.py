@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.dims import Shape
@@ -12,9 +13,12 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Problem
 from irlint.records import NOTHING
-from irlint.run.listing import worked_out
+from irlint.run.listing import dim_entry, worked_out
 from irlint.schemas import openvino_cpu
 from irlint.targets import tables
+from irlint.targets.coverage import CPU, NPU, Coverage, coverage
+from irlint.targets.coverage import REFUSED as NOT_COMPILED
+from irlint.targets.coverage import REMOVED as NOWHERE
 from irlint.targets.objections import TARGET_NOT_KNOWN, Reason
 from irlint.targets.restamping import Stamp, lowest, restamped, stamps
 from irlint.targets.tables import short
@@ -45,15 +49,20 @@ def taken(
     named: Sequence[str] = (),
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
+    *,
+    covers: bool = False,
 ) -> dict[str, Any]:
     """The data of ``irlint targets --format json``. With ``named`` only these targets are included; ``shapes`` are
-    those of the inputs.
+    those of the inputs. If it ``covers``, the entries of NPUs list which nodes they take.
 
     Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if a target is
     unknown.
     """
     asked = [target(each) for each in named]
-    found = taken_of(worked_out(path, data, shapes, given_by), path)
+    known = worked_out(path, data, shapes, given_by)
+    found = taken_of(known, path)
+    if covers:
+        found = {**found, "targets": _covered(known, found["targets"])}
     if not asked:
         return found
     chosen = [_chosen(each, found["targets"]) for each in asked if _is_asked(each, found["targets"])]
@@ -61,6 +70,42 @@ def taken(
     if any(each["verdict"] != RUNS and (each["name"], each["release"]) in gained for each in chosen):
         return {**found, "targets": chosen}
     return {**{key: value for key, value in found.items() if key != "restamp"}, "targets": chosen}
+
+
+def _covered(known: Known, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries; each of an NPU with the places of the nodes, the partitions and what stays dynamic."""
+    found = []
+    for entry in entries:
+        runtime = record_of(known, entry["name"])
+        if runtime.falls_back:
+            column = [short(each) for each in tables.releases(entry["name"])].index(entry["release"])
+            entry = {**entry, "coverage": _coverage(coverage(known, runtime, column))}
+        found.append(entry)
+    return found
+
+
+def _coverage(found: Coverage) -> dict[str, Any]:
+    counts = Counter(found.places.values())
+    return {
+        "nodes": len(found.places),
+        **{place: counts[place] for place in (NPU, CPU, NOWHERE, NOT_COMPILED)},
+        "partitions": [
+            {
+                "place": each.place,
+                "nodes": [node.label for node in each.nodes],
+                "operators": dict(Counter(node.op for node in each.nodes).most_common()),
+            }
+            for each in found.partitions
+        ],
+        "dynamic": [
+            {
+                "name": value.name,
+                "shape": None if type is None or type.shape is None else [dim_entry(dim) for dim in type.shape],
+                **({} if node is None else {"op": node.op, "node": node.label}),
+            }
+            for value, type, node in found.dynamic
+        ],
+    }
 
 
 def _is_asked(asked: Target, entries: Sequence[dict[str, Any]]) -> bool:
@@ -80,12 +125,9 @@ def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def taken_of(known: Known, path: str) -> dict[str, Any]:
     """The data of ``irlint targets --format json`` for an inferred model."""
-    roots = [each for each in every_problem(known) if each.because is None]
-    late = [each for each in roots if each.fault.stage == "compile"]
-    wrong = [each for each in roots if each.is_error and each not in late and not _is_of_limits(each)]
-    entries = [entry for runtime in known.format.runtimes for entry in _releases(known, runtime, wrong)]
-    if known.format.compiles:
-        entries = [_compiled(entry, late) for entry in entries]
+    roots = _roots(known)
+    wrong = _wrong(roots)
+    entries = _entries(known, known.format.runtimes, roots)
     found: dict[str, Any] = {
         "schema": "irlint-targets-1",
         "path": path.replace(os.sep, "/"),
@@ -94,6 +136,30 @@ def taken_of(known: Known, path: str) -> dict[str, Any]:
     }
     advice = None if wrong else _lower(known, entries)
     return found if advice is None else {**found, "restamp": advice}
+
+
+def entries_of(known: Known, runtimes: Sequence[str]) -> list[dict[str, Any]]:
+    """The entries of some runtimes for a model that was worked out, oldest release first."""
+    return _entries(known, [each for each in runtimes if each in known.format.runtimes], _roots(known))
+
+
+def _entries(known: Known, runtimes: Iterable[str], roots: Sequence[Problem]) -> list[dict[str, Any]]:
+    entries = [entry for runtime in runtimes for entry in _releases(known, runtime, _wrong(roots))]
+    late = [each for each in roots if _is_late(each)]
+    return [_compiled(entry, late) for entry in entries] if known.format.compiles else entries
+
+
+def _roots(known: Known) -> list[Problem]:
+    return [each for each in every_problem(known) if each.because is None]
+
+
+def _wrong(roots: Sequence[Problem]) -> list[Problem]:
+    """The errors that a release may see when it loads the model."""
+    return [each for each in roots if each.is_error and not _is_late(each) and not _is_of_limits(each)]
+
+
+def _is_late(problem: Problem) -> bool:
+    return problem.fault.stage == "compile"
 
 
 def _is_of_limits(problem: Problem) -> bool:
@@ -142,13 +208,13 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
     of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
-    broken = any(refuses(known, runtime, each) for each in wrong)
+    broken = [passes(known, runtime, each) for each in wrong if refuses(known, runtime, each)]
     stage = record_of(known, runtime).stage
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         outcome = verdict(mine)
         unsound = [entry for entry, passing in of_each if not passing >> column & 1]
-        if broken:
+        if any(not passing >> column & 1 for passing in broken):
             outcome = REFUSED
         elif unsound and outcome == RUNS:
             outcome = UNKNOWN

@@ -131,12 +131,13 @@ def _parts(use: Use) -> tuple[int, int] | None:
 
 def _is_uneven(use: Use) -> bool:
     found = _parts(use)
-    return found is not None and found[1] <= found[0] and bool(found[0] % found[1])
+    return found is not None and not _has_empty_part(use) and bool(found[0] % found[1])
 
 
-def _has_more_parts(use: Use) -> bool:
+def _has_empty_part(use: Use) -> bool:
+    """Whether all parts but the last one, each of the rounded-up size, have every element."""
     found = _parts(use)
-    return found is not None and found[1] > found[0]
+    return found is not None and (found[1] - 1) * -(-found[0] // found[1]) >= found[0]
 
 
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
@@ -195,6 +196,19 @@ def _returns_input(use: Use) -> bool:
     return any(not set(body.outputs).isdisjoint(body.inputs) for _, body in use.node.bodies)
 
 
+def _has_other_outputs(use: Use) -> bool:
+    return any(len(body.outputs) != len(use.node.outputs) for _, body in use.node.bodies)
+
+
+def _body_takes(use: Use, index: int) -> bool:
+    """Whether a body returns its input, or a node of it takes that."""
+    return any(
+        index < len(body.inputs)
+        and (body.inputs[index] in body.outputs or any(body.inputs[index] in node.inputs for node in body.nodes))
+        for _, body in use.node.bodies
+    )
+
+
 def _takes_outer_values(use: Use) -> bool:
     """Whether a node of a body takes Whether a node of a body uses a value that is neither a constant nor an input of
     the body, and that no node of the body computes."""
@@ -225,8 +239,8 @@ CONDITIONS: Mapping[str, Condition] = {
         lambda use, at: _is_given(use, at) and facts.is_constant(use, int(at)), "a constant input {0}",
         "compute input {0}"),
     "length-not": Condition(
-        lambda use, at, size: facts.length(use, int(at)) not in (None, int(size)),
-        "an input {0} of another length than {1}", "write it with other operators"),
+        lambda use, at, sizes: facts.length(use, int(at)) not in (None, *map(int, sizes.split(","))),
+        "an input {0} of a length other than {1}", "write it with other operators"),
     "not-constant": Condition(
         lambda use, at: not facts.is_constant(use, int(at)), "an input {0} that is not constant",
         "write input {0} as an initializer"),
@@ -255,8 +269,11 @@ CONDITIONS: Mapping[str, Condition] = {
         "an input {0} without elements", "use another operator"),
     "not-as-long": Condition(
         _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
-    "more-parts": Condition(_has_more_parts, "more parts than elements", "give the sizes of the parts"),
+    "empty-part": Condition(
+        _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
+    "has-zero": Condition(
+        lambda use, at: _entries(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
     "negative": Condition(
         lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
@@ -280,6 +297,10 @@ CONDITIONS: Mapping[str, Condition] = {
     "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
     "returns-input": Condition(
         _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
+    "body-takes": Condition(
+        lambda use, at: _body_takes(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
+    "body-outputs": Condition(
+        _has_other_outputs, "a body that gives another number of outputs", "give as many outputs as the node has"),
     "outer-values": Condition(
         _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
     "returned": Condition(
@@ -300,6 +321,21 @@ CONDITIONS: Mapping[str, Condition] = {
         "install the locale there"),
     "ellipsis": Condition(_has_ellipsis_or_diagonal, "an ellipsis or a diagonal", "write the axes out"),
 }  # fmt: skip
+
+
+#: The conditions that ask for no more than the operator, its version, and the element types of inputs and outputs.
+_OF_SIGNATURE = tuple(
+    CONDITIONS[name]
+    for name in (
+        *("type", "gives", "types-differ", "input", "no-input", "omitted", "output"),
+        *("opset-below", "opset-from", "any", "locale"),
+    )
+)
+
+
+def of_signature(each: Stated) -> bool:
+    """Whether a condition holds for all nodes of one operator, version, and element types or for none of them."""
+    return any(each.condition is condition for condition in _OF_SIGNATURE)
 
 
 @cache

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from irlint.inference.known import Known
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
-from irlint.targets import bodies, limits, operators, partitions, tables
-from irlint.targets.conditions import hold
+from irlint.targets import bodies, limits, misreading, operators, partitions, tables
+from irlint.targets.conditions import Stated, hold, of_signature
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
     OPERATOR_NOT_IN_RELEASE,
@@ -38,7 +38,8 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
     ahead = partitions.ahead(known, runtime.table) if runtime.falls_back else None
-    for each in uses(known, lambda use: (_apart(runtime, use), ahead and ahead.apart(use)), opset):
+    distinct = _Distinct(runtime, releases)
+    for each in uses(known, lambda use: (distinct.apart(use), ahead and ahead.apart(use)), opset):
         use = ahead.judged(each) if ahead is not None else each
         if use is None or (not use.certain and runtime.skips_dead):
             continue
@@ -50,7 +51,26 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
         absent = releases & ~judged & ~_known_by(runtime, use)
         if absent:
             found.append(Reason(absent, _unknown(use, runtime), use))
-    return found + _of_nodes_left(known, runtime, releases, opset, found) if runtime.falls_back else found
+    if runtime.falls_back:
+        return found + _of_nodes_left(known, runtime, releases, opset, found)
+    return found if opset is not None else found + _of_misread(known, runtime, releases, found)
+
+
+def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
+    """What those of the releases refuse that pass over attributes and inputs which the opset does not have, beyond the
+    refusals that were found."""
+    for each in found:
+        releases &= ~each.releases if each.objection.is_certain else releases
+    read = misreading.misread(known, runtime.table, releases)
+    if read is None:
+        return []
+    why = f"the release passes over what {' and '.join(read.operators)} does not have at the opset of the model; then "
+    help = "write the model at the opset that its nodes are written for"
+    return [
+        replaced(each, objection=Objection(each.objection.rule, f"{why}{each.objection.text}", help))
+        for each in reasons(read.known, runtime, read.releases)
+        if each.objection.is_certain
+    ]
 
 
 def _of_nodes_left(
@@ -67,11 +87,29 @@ def _of_nodes_left(
     ]
 
 
-def _apart(runtime: Runtime, use: Use) -> object:
-    """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
-    runtime's own the attributes."""
-    held = tuple(map(id, _holding(runtime, use)))
-    return (held, tuple(use.node.attributes)) if use.node.domain else held
+class _Distinct:
+    """What distinguishes nodes for releases: which refusals hold for them."""
+
+    def __init__(self, runtime: Runtime, releases: int) -> None:
+        self.table = runtime.table
+        self.releases = releases
+        #: By signature the refusals that may hold, with those of their conditions that differ from node to node.
+        self.found: dict[object, tuple[tuple[int, tuple[Stated, ...]], ...]] = {}
+
+    def apart(self, use: Use) -> object:
+        """What distinguishes nodes of one operator and of the same types: which conditions hold, and in a domain of the
+        runtime's own the attributes."""
+        signature = use.node.domain, use.node.op, use.version, use.inputs, use.outputs
+        rows = self.found.get(signature)
+        if rows is None:
+            rows = self.found[signature] = tuple(self._possible(use))
+        held = tuple(at for at, conditions in rows if hold(conditions, use))
+        return (held, tuple(use.node.attributes)) if use.node.domain else held
+
+    def _possible(self, use: Use) -> Iterator[tuple[int, tuple[Stated, ...]]]:
+        for at, each in enumerate(operators.refusals(self.table, operators.name(use))):
+            if each.releases & self.releases and hold([one for one in each.conditions if of_signature(one)], use):
+                yield at, tuple(one for one in each.conditions if not of_signature(one))
 
 
 def _holding(runtime: Runtime, use: Use) -> tuple[Refusal, ...]:
@@ -250,10 +288,15 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         releases &= ~refusing
         text = " and ".join(stated.text for stated in each.conditions if not stated.negated)
         help = each.conditions[0].help
-        if each.leaves:
+        if each.kind == operators.LEAVES:
             yield refusing, _left(f"the provider does not take it with {text}", help)
             continue
-        if each.is_certain:
+        if each.kind == operators.FAILS:
+            yield (
+                refusing,
+                Objection(TARGET_NOT_KNOWN, f"the release loads it, and fails when it runs with {text}", help),
+            )
+        elif each.kind == operators.REFUSES:
             typed = any(stated.condition.of_types for stated in each.conditions)
             rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
             yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", runtime.remedy or help)

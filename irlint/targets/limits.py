@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from irlint.inference.known import Known
-from irlint.model import Value
+from irlint.model import Graph, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor
 from irlint.targets import tables
@@ -27,12 +27,12 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
     stated = known.model.format_version
     if stated is not None and stated.isdecimal():
         for having, versions in _lacking(runtime, "ir ", int(stated), releases):
-            text = f"IR version {stated}; {runtime.says} takes {_span(versions)}"
+            text = f"IR version {stated}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"save with ir_version={_nearest(versions, int(stated))}"
             yield having, Objection(IR_VERSION_NOT_IN_RELEASE, text, help)
     for domain, version in _imports(known).items():
         for having, versions in _lacking(runtime, f"opset {domain} ", version, releases):
-            text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} takes {_span(versions)}"
+            text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"write the model at opset {_nearest(versions, version)}"
             yield having, Objection(OPSET_NOT_IN_RELEASE, text, help)
     called = {call.function for call in known.calls.values() if call.function is not None}
@@ -46,7 +46,23 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
     if refusing and graph is not None and any(map(_is_empty, graph.inputs)):
         text = f"an input of the model has a size of 0, which {runtime.says} does not read"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "declare it with another size")
+    refusing = releases & tables.holds(runtime.table, "no-early-outputs")
+    early = _early_output(graph) if refusing and graph is not None else None
+    if early is not None:
+        text = f"a node takes {early.name!r}, an output of the model, before the node that gives it"
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write the nodes in the order in which they run")
     yield from _types(known, runtime, releases)
+
+
+def _early_output(graph: Graph) -> Value | None:
+    """An output of the graph that a node takes before the node that gives it."""
+    missing = set(graph.outputs) - set(graph.inputs) - set(graph.constants)
+    for node in graph.nodes:
+        early = next((value for value in node.inputs if value in missing), None)
+        if early is not None:
+            return early
+        missing.difference_update(node.outputs)
+    return None
 
 
 def _is_empty(value: Value) -> bool:

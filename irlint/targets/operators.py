@@ -31,13 +31,16 @@ class Row:
 
 @record
 class Refusal:
-    """Conditions under which releases, given as bits, refuse a node; ``is_certain`` is False where that is not
-    known, and ``leaves`` True where they leave the node to the CPU."""
+    """Conditions under which releases, given as bits, do something else with a node than to take it: ``kind`` is one of
+    ``KINDS``."""
 
     conditions: tuple[Stated, ...]
     releases: int
-    is_certain: bool
-    leaves: bool = False
+    kind: str
+
+
+#: They leave the node to the CPU, refuse it, load it and fail when it runs, or it is not known.
+KINDS = LEAVES, REFUSES, FAILS, DOUBTS = "leaves", "refuses", "fails", "doubts"
 
 
 #: The versions of a row that serves every one.
@@ -99,8 +102,8 @@ def rows(table: str, name: str) -> tuple[Row, ...]:
 def refusals(table: str, name: str) -> tuple[Refusal, ...]:
     """The conditions under which releases refuse an operator."""
     return tuple(
-        Refusal(stated(row), releases, kind == "refuses", kind == "leaves")
-        for kind in ("leaves", "refuses", "doubts")
+        Refusal(stated(row), releases, kind)
+        for kind in KINDS
         for row, releases in tables.facts(table, f"{kind} {name} ")
     )
 

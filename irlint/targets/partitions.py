@@ -84,10 +84,11 @@ def _is_in_body(use: Use) -> bool:
 def is_static(use: Use) -> bool:
     """Whether the sizes of all inputs and outputs of a node are known numbers."""
     values = (value for value in (*use.node.inputs, *use.node.outputs) if value is not None)
-    return all(_is_static(use.types.get(value)) for value in values)
+    return all(is_fixed(use.types.get(value)) for value in values)
 
 
-def _is_static(known: Type | None) -> bool:
+def is_fixed(known: Type | None) -> bool:
+    """Whether the sizes of a tensor are known numbers."""
     return isinstance(known, Tensor) and known.shape is not None and all(isinstance(size, int) for size in known.shape)
 
 
@@ -122,7 +123,7 @@ def _open(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[str, ...]:
     found = []
     for value in graph.inputs:
         known = types.get(value)
-        if value not in graph.constants and not _is_static(known):
+        if value not in graph.constants and not is_fixed(known):
             shape = known.shape if isinstance(known, Tensor) else None
             found.append(value.name if shape is None else f"{value.name} [{', '.join(map(str, shape))}]")
     return tuple(found)
@@ -138,7 +139,7 @@ def _sources(graph: Graph, types: Mapping[Value, Type | None], gone: Set[Node], 
             continue
         for value in node.outputs:
             known = types.get(value) if value is not None else None
-            if value is None or not isinstance(known, Tensor) or known.dtype != "float32" or not _is_static(known):
+            if value is None or not isinstance(known, Tensor) or known.dtype != "float32" or not is_fixed(known):
                 continue
             before = {each for given in node.inputs if given is not None for each in found.get(given, ())}
             found[value] = before | ({node.op} if tables.holds(table, f"starts {name}") else set())
@@ -171,7 +172,7 @@ def _computed(graph: Graph, types: Mapping[Value, Type | None], constant: set[Va
     found: set[Node] = set()
     for node in graph.nodes:
         given = [value for value in node.inputs if value is not None]
-        of_shape = node.op in OF_SHAPES and not node.domain and _is_static(types.get(given[0]) if given else None)
+        of_shape = node.op in OF_SHAPES and not node.domain and is_fixed(types.get(given[0]) if given else None)
         if of_shape or (node.op not in KEPT and not node.bodies and all(each in constant for each in given)):
             found.add(node)
             constant.update(node.outputs)

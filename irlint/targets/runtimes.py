@@ -11,11 +11,14 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
 * ``schema DOMAIN:OP SINCE REMOVED``: the versions of the operator that the release knows, where these decide;
 * ``lacks DOMAIN:OP``: the release refuses the operator, for ``Runtime.is_complete = False`` alone;
 * ``refuses DOMAIN:OP CONDITION & CONDITION``: a node for which all of these conditions hold is refused, though the
-  release has the operator; ``doubts`` instead: it is not known. ``conditions.py`` lists the conditions;
+  release has the operator; ``doubts`` instead: it is not known; ``fails``: the model is loaded, and the node fails when
+  it runs. ``conditions.py`` lists the conditions;
 * ``passes-over BODY node`` and ``passes-over BODY operator``: the release reads the model though it refuses a node in
   such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
-* ``no-functions`` and ``no-empty-inputs``: the release refuses calls of functions of the model, and inputs of the
-  model with a size of 0;
+* ``no-functions``, ``no-empty-inputs`` and ``no-early-outputs``: the release refuses calls of functions of the model,
+  inputs of the model with a size of 0, and outputs of the model that a node takes before the node that gives them;
+* ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
+  not have at the opset of the model;
 * ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at
   nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family stands
   in place of the code;
@@ -41,10 +44,10 @@ class Runtime:
     """What holds for every release of a runtime.
 
     ``table`` is the name of its facts. ``stage`` is the furthest stage that was measured, "" where only the vendor's
-    list says what there is. ``part`` is what a release has for an operator, and ``says`` who refuses. ``domains`` are
-    those whose operators were asked about; ``custom`` says when it takes one of another domain, ``advice`` what to do;
-    ``remedy`` is the help where a node is refused, for want of one that its conditions have.
-    ``is_complete``: what no row has is refused, else it is unknown.
+    list says what there is. ``part`` is what a release has for an operator; ``says`` is who refuses, ``accepts`` the
+    verb for versions. ``domains`` are those whose operators were asked about; ``custom`` says when it takes one of
+    another domain, ``advice`` what to do; ``remedy`` is the help where a node is refused, for want of one that its
+    conditions have. ``is_complete``: what no row has is refused, else it is unknown.
 
     ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
@@ -58,6 +61,7 @@ class Runtime:
     stage: str = ""
     part: str = "kernel"
     says: str = "the release"
+    accepts: str = "takes"
     domains: tuple[str, ...] = ("",)
     custom: str = "which a release takes where its library is registered"
     advice: str = "load the model once with the release itself"
@@ -84,6 +88,10 @@ class Runtime:
         return self.is_measured and not self.of_device
 
 
+#: When a release takes a custom operator.
+BY_EXTENSION = "which a release reads where an extension is registered"
+BY_PLUGIN = "which a release takes where a plugin is registered"
+
 #: By the names that ``Format.runtimes`` and ``Rule.refused`` use.
 RUNTIMES: Mapping[str, Runtime] = {
     "onnxruntime": Runtime(
@@ -104,21 +112,22 @@ RUNTIMES: Mapping[str, Runtime] = {
         stage="read",
         part="converter",
         domains=(*OFFICIAL_DOMAINS, MICROSOFT, "org.openvinotoolkit"),
-        custom="which a release reads where an extension is registered",
+        custom=BY_EXTENSION,
         advice="register the extension, and read the model once",
     ),
     "openvino_ir": Runtime(
         "openvino-ir",
         stage="read",
         part="operation of this name in that opset",
-        custom="which a release reads where an extension is registered",
+        custom=BY_EXTENSION,
         advice="register the extension, and read the model once",
     ),
     "tensorrt": Runtime(
         "tensorrt",
         part="entry in the vendor's list",
         says="the vendor's list",
-        custom="which a release takes where a plugin is registered",
+        accepts="covers",
+        custom=BY_PLUGIN,
         advice="register the plugin, and build the engine once",
         skips_dead=True,
     ),
@@ -140,7 +149,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         stage="read",
         part="importer in the parser",
         domains=(*OFFICIAL_DOMAINS, MICROSOFT),
-        custom="which a release takes where a plugin is registered",
+        custom=BY_PLUGIN,
         advice="parse the model once with the release itself",
         is_complete=False,
         skips_dead=True,

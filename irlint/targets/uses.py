@@ -12,6 +12,7 @@ from irlint.model.order import live
 from irlint.model.tensor import Tensor, Type
 from irlint.ops.shared.type_variables import type_key
 from irlint.records import NOTHING, record, replaced
+from irlint.schemas import OFFICIAL_DOMAINS, official
 
 #: What stands for the element type of an input or output that is left out; None stands for a type that is not known.
 LEFT_OUT = ""
@@ -100,6 +101,8 @@ class _Walk:
         self.opsets = [known.model.opsets.get("", 0)]
         self.constants: set[Value] = set()
         self.called: dict[Function, dict[object, Mapping[Value, Type | None]]] = {}
+        #: The element types that values have for a release that reads the faulty node which gives them.
+        self.kept: dict[Value, str] = {}
 
     def graph(
         self,
@@ -123,8 +126,10 @@ class _Walk:
             if function is not None and depth < MAX_DEPTH:
                 yield from self._function(function, node, types, scope, certain=certain, depth=depth)
                 continue
-            inputs = tuple(element_type(types, value) for value in node.inputs)
-            outputs = tuple(element_type(types, value) for value in node.outputs)
+            inputs = tuple(self._type(types, value) for value in node.inputs)
+            outputs = tuple(self._type(types, value) for value in node.outputs)
+            if None in outputs and (node in self.faults or not self.kept.keys().isdisjoint(node.inputs)):
+                outputs = self._kept(node, inputs, outputs)
             yield Use(
                 node,
                 graph.path,
@@ -143,6 +148,30 @@ class _Walk:
             for name, body in node.bodies:
                 runs = certain and not _never_runs(node, name, types)
                 yield from self.graph(body, types, scope, certain=runs, depth=depth)
+
+    def _type(self, types: Mapping[Value, Type | None], value: Value | None) -> str | None:
+        found = element_type(types, value)
+        return self.kept.get(value) if found is None and value is not None else found
+
+    def _kept(
+        self, node: Node, inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]
+    ) -> tuple[str | None, ...]:
+        """The element types of outputs: one that is not known is that of the first input of its type variable."""
+        is_official = isinstance(node.version, int) and node.domain in OFFICIAL_DOMAINS
+        schema = official(node.op, node.version, node.domain) if is_official else None
+        if schema is None:
+            return outputs
+        given: dict[str, str] = {}
+        for formal, type in zip(schema.inputs, inputs):
+            if type:
+                given.setdefault(formal.variable, type)
+        for formal, value, type in zip(schema.outputs, node.outputs, outputs):
+            if type is None and value is not None and formal.variable in given:
+                self.kept[value] = given[formal.variable]
+        return tuple(
+            self.kept.get(value) if type is None and value is not None else type
+            for value, type in zip(node.outputs, outputs)
+        )
 
     def _function(
         self,

@@ -4,7 +4,8 @@ its wheel.
 ``python tests/make/targets.py onnxruntime==1.33.0 openvino==2027.0.0`` installs each wheel beside the environment, asks
 it in a process of its own, and writes its column; a folder in which a wheel is installed, as ``onnxruntime=FOLDER``, is
 asked as it is. A column of the same major and minor version is replaced. ``tensorrt==10.16=PAGE`` adds what the
-vendor's page says. ``--show onnxruntime`` prints a table.
+vendor's page says. ``--forms openvino==2026.4.1`` asks a release again only about the models of ``FORMS``.
+``--show onnxruntime`` prints a table.
 """
 
 from __future__ import annotations
@@ -19,7 +20,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from measuring import onnxruntime_questions, openvino_questions, qnn_questions, tensorrt_page, tensorrt_rtx_questions
+from measuring import (
+    onnxruntime_forms,
+    onnxruntime_questions,
+    openvino_forms,
+    openvino_questions,
+    qnn_questions,
+    tensorrt_page,
+    tensorrt_rtx_forms,
+    tensorrt_rtx_questions,
+)
 
 MEASURED = Path(__file__).resolve().parents[2] / "irlint" / "targets" / "measured"
 ASKED = Path(__file__).with_name("measuring") / "asked.py"
@@ -29,6 +39,13 @@ QUESTIONS = {
     "openvino": openvino_questions,
     "tensorrt-rtx": tensorrt_rtx_questions,
     "qnn": qnn_questions,
+}
+
+#: Modules of forms that can be asked alone.
+FORMS: dict[str, Any] = {
+    "onnxruntime": onnxruntime_forms,
+    "openvino": openvino_forms,
+    "tensorrt-rtx": tensorrt_rtx_forms,
 }
 
 #: The packages of a runtime that are not named as it is.
@@ -67,6 +84,14 @@ class Table:
         self.releases = sorted([*others, version], key=_numbers)
         for fact in facts:
             self.facts.setdefault(fact, set()).add(version)
+
+    def renew(self, version: str, asked: Iterable[str], facts: Iterable[str]) -> None:
+        """Puts some facts in the column of a release, in the place of those that were asked about."""
+        column = next(each for each in self.releases if each.split(".")[:2] == version.split(".")[:2])
+        for fact in asked:
+            self.facts.get(fact, set()).discard(column)
+        for fact in facts:
+            self.facts.setdefault(fact, set()).add(column)
 
     def text(self) -> str:
         """The table, as ``irlint.targets.tables`` reads it."""
@@ -118,6 +143,20 @@ def answered(runtime: str, paths: list[Path], models: list[tuple[str, Any]]) -> 
         return json.loads(answers.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
+def measure_forms(entry: str) -> None:
+    """Puts the answers of a release about forms in its column."""
+    runtime, _, version = entry.partition("==")
+    runtime, _, place = runtime.partition("=")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(each) for each in place.split(":")] if place else installed(runtime, version, Path(folder))
+        found = answered(runtime, paths, list(FORMS[runtime].models()))
+    facts = list(FORMS[runtime].facts(found["answers"]))
+    table = Table(runtime)
+    table.renew(found["version"].split("-")[0], FORMS[runtime].FACTS, facts)
+    table.write()
+    print(f"{runtime} {found['version']}: {len(facts)} of {len(FORMS[runtime].FACTS)} forms")
+
+
 def measure(entry: str) -> None:
     """Adds the column of ``onnxruntime==1.33.0``, or of the wheel in FOLDER of ``onnxruntime=FOLDER``."""
     runtime, _, version = entry.partition("==")
@@ -156,5 +195,8 @@ if __name__ == "__main__":
         if sys.argv[1] == "--show":
             if argument != "--show":
                 sys.stdout.write(Table(argument).text())
+        elif sys.argv[1] == "--forms":
+            if argument != "--forms":
+                measure_forms(argument)
         else:
             measure(argument)

@@ -19,6 +19,7 @@ from oracles.engines import all_node_cases
 from irlint.fixes.explaining import every_problem
 from irlint.inference.known import Known
 from irlint.inference.walk import inferred
+from irlint.model.order import graphs
 from irlint.parsers.onnx import read
 from irlint.targets import tables
 from irlint.targets.restamping import lowest
@@ -67,8 +68,8 @@ def judged(known: Known, runtime: str, column: int) -> tuple[str, str]:
         each for each in every_problem(known) if each.is_error and each.fault.rule.code not in ("IRL803", "IRL805")
     ]
     outcome = verdict(found)
-    refused = any(refuses(known, runtime, each) for each in errors)
     errors = [each for each in errors if not passes(known, runtime, each) >> column & 1]
+    refused = any(refuses(known, runtime, each) for each in errors)
     if refused:
         outcome = REFUSED
     elif errors and outcome == RUNS:
@@ -132,24 +133,28 @@ def test_what_the_installed_onnxruntime_loads() -> None:
 
 
 @pytest.mark.slow
-def test_what_the_installed_openvino_reads() -> None:
+def test_what_the_installed_openvino_reads(tmp_path: Path) -> None:
+    """A file: bytes of a model go through another reader."""
     import openvino
 
     column = column_of("openvino", openvino.__version__.split("-")[0])
     core = openvino.Core()
     counts: Counter[str] = Counter()
     wrong, unnamed = [], []
+    path = tmp_path / "m.onnx"
     for name, data in variants():
-        outcome, why = judged(inferred(read("m.onnx", data)), "openvino", column)
+        known = inferred(read("m.onnx", data))
+        outcome, why = judged(known, "openvino", column)
+        path.write_bytes(data)
         counts["all"] += 1
         counts["unknown"] += outcome == UNKNOWN
         try:
-            core.read_model(data, b"")
+            core.read_model(path)
         except Exception as error:
             counts["refused"] += 1
             counts["named"] += outcome == REFUSED
-            absent = re.search(r"No conversion rule found for operations: (?:\w+::)?(\w+)", str(error))
-            if absent is not None:
+            absent = re.search(r"No conversion rule found for operations: (?:[\w.]+(?:::|\.))?(\w+)", str(error))
+            if absent is not None and absent[1] in {node.op for graph in graphs(known.model) for node in graph.nodes}:
                 counts["absent"] += 1
                 counts["absent named"] += bool(re.search(rf"\b{absent[1]}\b", why))
             if outcome == RUNS:
@@ -158,9 +163,9 @@ def test_what_the_installed_openvino_reads() -> None:
             if outcome == REFUSED:
                 wrong.append(f"{name}: {why}")
     assert not wrong
-    assert counts["named"] >= 0.9 * counts["refused"], (counts, unnamed)
+    assert counts["named"] >= 0.97 * counts["refused"], (counts, unnamed)
     assert counts["absent"]
-    assert counts["absent named"] >= 0.9 * counts["absent"], counts
+    assert counts["absent named"] >= 0.95 * counts["absent"], counts
     assert counts["unknown"] <= 0.03 * counts["all"], counts
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import onnx
 import onnx.parser
 import pytest
+from command.process import run
 from targets.matrices import of
 
 import irlint
@@ -52,3 +56,39 @@ def test_nodes_on_the_cpu_are_notes_and_a_refusal_is_a_warning() -> None:
     assert [(each.rule.code, each.severity.value) for each in left.findings] == [("IRL818", "note")]
     refused = irlint.check(onnx.parser.parse_model(of(17, GELU)), targets=["qnn"])
     assert ([each.rule.code for each in refused.warnings], refused.errors) == (["IRL814"], ())
+
+
+MIXED = of(
+    17,
+    "(float[3,4] x, float[N,4] z) => (float[3,4] y, float[N,4] w, int64[2,K] k) "
+    "{ a = Relu (x) b = Erf (a) c = Relu (b) d = Exp (a) y = Add (c, d) w = Relu (z) k = NonZero (x) }",
+)
+
+
+def test_the_partitions_are_those_that_onnxruntime_makes() -> None:
+    """Two for the NPU, as the provider of 2.7 was asked."""
+    (entry,) = irlint.targets(onnx.parser.parse_model(MIXED), targets=["qnn"], coverage=True)["targets"]
+    found = entry["coverage"]
+    parts = [(each["place"], each["nodes"]) for each in found["partitions"]]
+    assert parts == [("npu", ["a", "d"]), ("cpu", ["b", "w", "k"]), ("npu", ["c", "y"])]
+    assert [found[each] for each in ("nodes", "npu", "cpu", "removed", "refused")] == [7, 4, 3, 0, 0]
+    assert entry["fallback"] == found["cpu"]
+    given = [(each["name"], each.get("op")) for each in found["dynamic"]]
+    assert given == [("z", None), ("k", "NonZero")]
+
+
+def test_what_is_computed_when_the_model_is_loaded_is_in_no_partition() -> None:
+    text = of(17, "(float[3,4] x) => (float[3,4] y) { s = Shape (x) n = Size (s) i = Identity (x) y = Relu (i) }")
+    (entry,) = irlint.targets(onnx.parser.parse_model(text), targets=["qnn"], coverage=True)["targets"]
+    found = entry["coverage"]
+    assert [each["nodes"] for each in found["partitions"]] == [["y"]]
+    assert found["removed"] == found["nodes"] - 1
+
+
+def test_the_report_lists_the_partitions(tmp_path: Path) -> None:
+    onnx.save(onnx.parser.parse_model(MIXED), tmp_path / "m.onnx")
+    shown = run("targets", "m.onnx", "--target", "qnn", "--coverage", cwd=tmp_path).stdout
+    assert "coverage by qnn 2.7: 7 nodes; 4 on the NPU, 3 on the CPU\n" in shown
+    assert "  2. CPU: 3 nodes: Erf, Relu, NonZero\n" in shown
+    assert "  dynamic: z [N, 4], an input\n" in shown
+    assert "coverage" not in run("targets", "m.onnx", "--target", "qnn", cwd=tmp_path).stdout

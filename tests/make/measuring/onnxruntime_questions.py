@@ -12,6 +12,8 @@ from onnx import TensorProto, helper
 from irlint.model.tensor import BITS, NUMBERED_TYPES
 from irlint.schemas import type_name
 
+from . import onnxruntime_forms
+
 #: Versions up to these are tried.
 NEWEST_IR = 25
 NEWEST_OPSETS = {
@@ -39,18 +41,7 @@ def models() -> list[tuple[str, Any]]:
         found.append((f"input {name}", _with_input(number)))
         found.append((f"initializer {name}", _with_initializer(name, number)))
     found += ((fact, _inlined(fact)) for fact in INLINED)
-    found += ((f"refuses {row}", _of_text(8, opset, graph)) for row, opset, graph in REFUSED)
-    return found
-
-
-#: Conditions under which releases may refuse an operator though they have its kernel: an opset, and a graph for which
-#: they hold.
-REFUSED = (
-    *((f":{op} attribute-is layout 1", 14, f"""(float[1,3,2] x, float[1,{gates * 4},2] w, float[1,{gates * 4},4] r)
-=> (y) {{ y = {op} <layout = 1, hidden_size = 4> (x, w, r) }}""") for op, gates in (("RNN", 1), ("GRU", 3), ("LSTM", 4))),
-    (":DFT attribute-is inverse 1 & attribute-is onesided 1", 17,
-     "(float[1,5,2] x) => (y) { y = DFT <inverse = 1, onesided = 1> (x) }"),
-)  # fmt: skip
+    return found + list(onnxruntime_forms.models())
 
 
 #: Operators of ONNX Runtime's own that functions stand for where a kernel does not take the element type.
@@ -62,11 +53,6 @@ def _inlined(fact: str) -> bytes:
     text = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (double[4] x) => (double[4] y)'
     model = onnx.parser.parse_model(f"{text} {{ y = com.microsoft.{op} (x) }}")
     return bytes(model.SerializeToString())
-
-
-def _of_text(ir_version: int, opset: int, graph: str) -> bytes:
-    text = f'<ir_version: {ir_version}, opset_import: ["" : {opset}]> g {graph}'
-    return bytes(onnx.parser.parse_model(text).SerializeToString())
 
 
 def _relu(ir_version: int, opsets: dict[str, int]) -> bytes:
@@ -107,8 +93,9 @@ def _with_initializer(name: str, number: int) -> bytes:
 def facts(found: dict[str, Any]) -> Iterator[str]:
     """The facts that hold for a release; it reads every opset up to the greatest that it takes."""
     taken = [fact for fact, error in found["answers"].items() if not error]
-    yield from (fact for fact in taken if not fact.startswith(("opset ", "refuses ")))
-    yield from (fact for fact in found["answers"] if fact.startswith("refuses ") and fact not in taken)
+    yield from (fact for fact in taken if not fact.startswith("opset ") and fact not in onnxruntime_forms.FACTS)
+    if found["answers"]:
+        yield from onnxruntime_forms.facts(found["answers"])
     yield "doubts :StringNormalizer locale"
     for domain in NEWEST_OPSETS:
         yield from (f"opset {domain} {each}" for each in range(1, _greatest(taken, f"opset {domain} ") + 1))

@@ -17,6 +17,9 @@ REDUCING = (
     "ReduceSumSquare",
 )  # fmt: skip
 
+#: The opset in which axes became an input.
+SINCE = {**dict.fromkeys(REDUCING, 18), "ReduceSum": 13}
+
 _GROUPS = "(float[1,4,2,2] x, float[4] s) => (y) { y = GroupNormalization <num_groups = 2> (x, s, s) }"
 _LOOP = """(float[5] x, int64 n, bool c) => (y) { y = Loop <body = l (int64 i, bool p, float[5] v)
 => (bool q, float[5] w) { q = Identity (p) BODY }> (n, c, x) }"""
@@ -47,7 +50,12 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 { y = DequantizeLinear <axis = 0, block_size = 2> (x, s) }"""),
     "refuses :GroupNormalization opset-from 21 & not-as-long 1 num_groups": (21, _GROUPS),
     "refuses :Split uneven": (18, "(float[5] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }"),
-    "refuses :Split more-parts": (18, "(float[2] x) => (a, b, c) { a, b, c = Split <num_outputs = 3> (x) }"),
+    "refuses :Split empty-part": (18, "(float[5] x) => (a, b, c, d) { a, b, c, d = Split <num_outputs = 4> (x) }"),
+    "refuses :DequantizeLinear opset-below 13 & length-not 1 0,1": (10, """(uint8[4] x, float[4] s) => (y)
+{ y = DequantizeLinear (x, s) }"""),
+    "refuses :Reshape fault IRL330 & computed 1 & !has-zero 1": (17, """(float[2,3] x, float[4] z) => (y)
+{ s = Shape (x) y = Reshape (z, s) }"""),
+    "refuses :Transpose fault IRL333": (17, "(float[2,3,4] x) => (y) { y = Transpose <perm = [0,1]> (x) }"),
     "refuses :Reshape empty 1": (14, "(float[1,1] x) => (y) <int64[0] s = {}> { y = Reshape (x, s) }"),
     "doubts :Shape misread-part": (15, """(float[2,3,4] x, float[2] z) => (float[2] y)
 { s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"""),
@@ -56,6 +64,25 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
 {{ r = {op} (x, a) y = Reshape (r, s) }}""")
         for op in REDUCING
     },
+    "refuses :NegativeLogLikelihoodLoss attribute ignore_index": (17, """(float[3,5] x, int64[3] t) => (y)
+{ y = NegativeLogLikelihoodLoss <ignore_index = 1> (x, t) }"""),
+    "refuses com.microsoft:EmbedLayerNormalization output 2": (17, """(int32[1,4] i, float[4,4] w, float[4] g)
+=> (y, m, e) { y, m, e = com.microsoft.EmbedLayerNormalization <epsilon = 0.00001> (i, , w, w, , g, g) }"""),
+    "refuses :If body-outputs": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t () => (a, d)
+{ a = Relu (x) d = Abs (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
+    "drops :Shape attributes": (14, """(float[2,3,4] x, float[2] z) => (float[2] y)
+{ s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"""),
+    **{
+        f"drops :{op} inputs": (opset - 1, f"""(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}>
+{{ r = {op} (x, a) y = Reshape (r, s) }}""")
+        for op, opset in SINCE.items()
+    },
+    **{
+        f"drops :{op} attributes": (opset, f"""(float[2,3] x) => (y) <int64[2] s = {{2, 1}}>
+{{ r = {op} <axes = [1]> (x) y = Reshape (r, s) }}""")
+        for op, opset in SINCE.items()
+    },
+    "no-early-outputs": (17, "(float[2] x) => (a, y) { y = Relu (a) a = Abs (x) }"),
     "no-empty-inputs": (17, "(float[0,2] x) => (y) { y = Relu (x) }"),
     "no-functions": (17, "(float[2] x) => (float[2] y) { y = f.Twice (x) }"),
 }  # fmt: skip
@@ -66,6 +93,14 @@ READ = {
        for body in ("then_branch", "else_branch")},
     **{f"passes-over {body} node": (17, _IF.replace("BODY", "k = Shape (x) a = Add (x, k)"))
        for body in ("then_branch", "else_branch")},
+    **{
+        f"op :SplitToSequence {opset}": (opset, """(float[4,6] x, int64 i) => (y)
+{ s = SplitToSequence <axis = 1> (x) y = SequenceAt (s, i) }""")
+        for opset in (11, 24)
+    },
+    **{f"op :Bernoulli {opset}": (opset, "(float[4] x) => (float[4] y) { y = Bernoulli (x) }") for opset in (15, 22)},
+    "reads :If IRL390": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t (float[2] x) => (a)
+{ a = Relu (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
     "passes-over body operator": (17, _LOOP.replace("BODY", "w = Nothing (v)")),
     "passes-over body node": (17, _LOOP.replace("BODY", "k = Shape (x) w = Add (x, k)")),
     "passes-over dead node": (17, """(float[5] x) => (y) <int64 one = {1}>
@@ -73,8 +108,23 @@ READ = {
 else_branch = e () => (b) { b, q, r, u = Split (x) }> (c) }"""),
 }  # fmt: skip
 
+#: What holds where a node in a branch that never runs may be wrong.
+DEAD_OPERATOR = "passes-over dead operator"
+
+#: Every fact that these models ask about.
+FACTS = (*REFUSED, *READ, DEAD_OPERATOR)
+
+MICROSOFT = ', "com.microsoft" : 1'
 FUNCTIONS = ', "f" : 1'
 _FUNCTION = '<domain: "f", opset_import: ["" : 17]> Twice (a) => (b) { b = Add (a, a) }'
+
+
+def facts(answers: dict[str, str]) -> Iterator[str]:
+    """The facts about forms that hold for a release."""
+    yield from (fact for fact in REFUSED if answers[fact])
+    yield from (fact for fact in READ if not answers[fact])
+    if not answers["passes-over dead node"]:
+        yield DEAD_OPERATOR
 
 
 def models() -> Iterator[tuple[str, Any]]:
@@ -86,7 +136,8 @@ def models() -> Iterator[tuple[str, Any]]:
         yield f"value {name}", (saved(graph, {"": 17}), b"")
     for fact, (opset, text) in (REFUSED | READ).items():
         own = fact == "no-functions"
-        head = f'<ir_version: 8, opset_import: ["" : {opset}{FUNCTIONS if own else ""}]> g'
+        others = FUNCTIONS if own else MICROSOFT if "com.microsoft." in text else ""
+        head = f'<ir_version: 8, opset_import: ["" : {opset}{others}]> g'
         model = onnx.parser.parse_model(f"{head} {text} {_FUNCTION if own else ''}")
         yield fact, (bytes(model.SerializeToString()), b"")
 

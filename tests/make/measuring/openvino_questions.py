@@ -161,7 +161,8 @@ def _onnx(op: str, domain: str, opsets: dict[str, int | None], ir_version: int =
 
 def more(answers: dict[str, str]) -> list[tuple[str, Any]]:
     """What is asked next: nodes of the operators that the release has a converter of, and graphs."""
-    has = {fact.split()[1] for fact, error in answers.items() if fact.startswith("op ") and not ABSENT.search(error)}
+    rows = ((fact.split()[1], error) for fact, error in answers.items() if fact.startswith("op "))
+    has = {name for name, error in rows if not _is_absent(name, error)}
     nodes = [(f"node {at}", (data, b"")) for at, (name, data, _) in enumerate(openvino_nodes.nodes()) if name in has]
     return nodes + [(f"graph {at}", (data, b"")) for at, data in enumerate(openvino_nodes.graphs())]
 
@@ -203,14 +204,11 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     answers = found["answers"]
     for fact, error in answers.items():
         kind, *rest = fact.split(" ")
-        if kind == "op" and ":" in rest[0] and not rest[0].startswith("opset") and not (error and ABSENT.search(error)):
+        if kind == "op" and not rest[0].startswith("opset") and not _is_absent(rest[0], error):
             yield fact
         elif kind == "value" and not error:
             yield from (f"{place} {rest[0]}" for place in ("input", "initializer", "value"))
-        elif (fact in openvino_forms.REFUSED and error) or (fact in openvino_forms.READ and not error):
-            yield fact
-    if not answers["passes-over dead node"]:
-        yield "passes-over dead operator"
+    yield from openvino_forms.facts(answers)
     yield from _of_nodes(answers)
     yield from _of_graphs(answers)
 

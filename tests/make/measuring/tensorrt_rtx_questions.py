@@ -21,16 +21,29 @@ from irlint.inference.walk import inferred
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.parsers.onnx import read
 
-from . import onnxruntime_questions, openvino_nodes
+from . import onnxruntime_questions, openvino_nodes, tensorrt_rtx_forms
+from .openvino_questions import FAMILIES
 from .stating import condition
+from .tensorrt_rtx_forms import DOUBTED
 
 #: So many variants of a node have to be refused, and so many of them be alike to one that is accepted.
 ASKED = 4
 ALIKE = 2
 
 #: How the parser says that it has no importer of an operator, or no element type.
-ABSENT = re.compile(r"^false$|^creator && |[Pp]lugin (was )?not found|plugin creator|plugin was not found")
+ABSENT = re.compile(
+    r"^false$|^creator && |: creator && |[Pp]lugin (was )?not found|plugin creator|plugin was not found"
+)
+NO_PLUGIN = re.compile(r"^creator && .Plugin not found")
 NO_TYPE = re.compile(r"Failed to convert ONNX da|Unsupported ONNX data type")
+
+#: The largest share of other errors among the refusals of an operator that is absent, and the least share of accepted
+#: nodes where an error is read.
+FEW = 0.15
+MOST = 0.8
+
+#: Operators that are refused in every form: Attention is imported as that of ai.onnx, whose inputs have one rank.
+NEVER = ("com.microsoft:Attention",)
 
 #: Operators whose bodies decide.
 BODIES = (":If", ":Loop", ":Scan", ":SequenceMap")
@@ -45,20 +58,36 @@ Answer = tuple[Set[str], str]
 def models() -> list[tuple[str, Any]]:
     """Models by what they ask."""
     asked = [(key, model) for key, model in onnxruntime_questions.models() if key.startswith("input ")]
-    return asked + [(f"node {at}", model) for at, (_, model, _) in enumerate(_nodes())]
+    asked += tensorrt_rtx_forms.models()
+    asked += [(f"node {at}", model) for at, (_, model, _) in enumerate(_nodes())]
+    return asked + [(f"faulty {at}", model) for at, (_, model, _) in enumerate(_faulty())]
 
 
 @cache
 def _nodes() -> list[tuple[str, bytes, Set[str]]]:
     """Sound models of one node whose outputs have a type, with the name of the operator and the traits of the node."""
-    found = []
-    for (name, data, _), (_, traits) in zip(openvino_nodes.nodes(), openvino_nodes.traits_of_nodes()):
-        if name in BODIES or any(each.startswith("e:") for each in traits):
-            continue
-        typed = _typed(data)
-        if typed is not None:
-            found.append((name, typed, traits))
+    found = [each for each in _typed_nodes() if not _errors(each[2])]
+    for data in (tensorrt_rtx_forms.model(*each) for forms in DOUBTED.values() for each in forms):
+        node = onnx.ModelProto.FromString(data).graph.node[-1]
+        found.append((f"{node.domain}:{node.op_type}", data, openvino_nodes.traits_of(data)))
     return found
+
+
+@cache
+def _faulty() -> list[tuple[str, bytes, Set[str]]]:
+    """The same of models with one error."""
+    return [each for each in _typed_nodes() if len(_errors(each[2])) == 1]
+
+
+def _errors(traits: Set[str]) -> list[str]:
+    return [each[2:] for each in traits if each.startswith("e:")]
+
+
+@cache
+def _typed_nodes() -> list[tuple[str, bytes, Set[str]]]:
+    nodes = zip(openvino_nodes.nodes(), openvino_nodes.traits_of_nodes())
+    typed = ((name, _typed(data), traits) for (name, data, _), (_, traits) in nodes if name not in BODIES)
+    return [(name, data, traits) for name, data, traits in typed if data is not None]
 
 
 def _typed(data: bytes) -> bytes | None:
@@ -78,7 +107,9 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     """The facts that hold for a release: the types of inputs that it takes, the operators of which it takes
     a node, and what it refuses."""
     answers = found["answers"]
-    yield from (key for key, error in answers.items() if not error and not key.startswith("node "))
+    yield from (key for key, error in answers.items() if not error and key.startswith("input "))
+    yield from tensorrt_rtx_forms.facts(answers)
+    yield from _read(answers)
     yield from (f"op {name} *" for name in BODIES[:3])
     groups: dict[str, list[Answer]] = defaultdict(list)
     for at, (name, _, traits) in enumerate(_nodes()):
@@ -89,10 +120,24 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
         yield from _of_operator(name, asked)
 
 
+def _read(answers: dict[str, str]) -> Iterator[str]:
+    """The errors of nodes, or their families, with which most nodes of an operator are accepted."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for at, (name, _, traits) in enumerate(_faulty()):
+        (code,) = _errors(traits)
+        groups[name, FAMILIES.get(code[3], code)].append(answers[f"faulty {at}"])
+    for (name, code), errors in groups.items():
+        if len(errors) >= ALIKE and errors.count("") >= MOST * len(errors):
+            yield f"reads {name} {code}"
+
+
 def _of_operator(name: str, asked: list[Answer]) -> Iterator[str]:
     accepted = [traits for traits, error in asked if not error]
     if not accepted:
-        if len(asked) >= ASKED and _is_absent(asked):
+        if name in NEVER:
+            yield f"op {name} *"
+            yield f"refuses {name} any"
+        elif (len(asked) >= ASKED and _is_absent(asked)) or all(NO_PLUGIN.search(error) for _, error in asked):
             print(f"  {name}: absent, asked with {len(asked)} variants")
             yield f"lacks {name}"
         return
@@ -137,7 +182,8 @@ def _depends(trait: str, refused: list[Set[str]]) -> bool:
 
 def _is_absent(asked: list[Answer]) -> bool:
     errors = [error for _, error in asked]
-    return any(map(ABSENT.search, errors)) and all(ABSENT.search(each) or NO_TYPE.search(each) for each in errors)
+    others = [each for each in errors if not ABSENT.search(each) and not NO_TYPE.search(each)]
+    return any(map(ABSENT.search, errors)) and len(others) <= FEW * len(errors)
 
 
 def family(trait: str) -> str:

@@ -29,7 +29,7 @@ OPSETS = range(7, 29)
 TYPES = (10, 11, 16, 6)
 
 #: The engines that answer for a target of another name.
-TARGETS = {"openvino-compiled": "openvino"}
+TARGETS = {"openvino-compiled": "openvino", "qnn-soc": "qnn"}
 
 #: Files of models.
 SUFFIXES = (".onnx", ".xml")
@@ -114,12 +114,13 @@ def ask(file: Path, folders: Sequence[Path], wheels: Sequence[str]) -> None:
         print(wheel, len(asked))
 
 
-def judged(path: str) -> list[dict[str, Any]]:
-    """What irlint says of a model, an entry for each release; none where it cannot be read."""
-    import irlint
+def judged(path: str, runtimes: Sequence[str]) -> list[dict[str, Any]]:
+    """What irlint says of a model, an entry for each release of some runtimes; none where it cannot be read."""
+    from irlint.run.listing import worked_out
+    from irlint.run.targets import entries_of
 
     try:
-        return list(irlint.targets(path)["targets"])
+        return entries_of(worked_out(path), runtimes)
     except (OSError, ValueError):
         return []
 
@@ -128,7 +129,10 @@ def compare(file: Path, folders: Sequence[Path], listing: bool) -> None:
     """Prints for each engine how the verdicts agree with its answers."""
     found: Answers = json.loads(file.read_text())
     wanted = {str(path) for path in models(folders)}
-    entries = {path: judged(path) for path in sorted({key for each in found.values() for key in each} & wanted)}
+    engines = [wheel.partition("=")[0] for wheel in found]
+    runtimes = [TARGETS.get(each, each) for each in engines]
+    paths = sorted({key for each in found.values() for key in each} & wanted)
+    entries = {path: judged(path, runtimes) for path in paths}
     for wheel, asked in found.items():
         engine = wheel.partition("=")[0]
         release = ".".join(asked.get("", "").split("-")[0].split(".")[:2])
