@@ -236,12 +236,6 @@ def _undoes(case: Case) -> bool:
     return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
 
 
-def _inserts_for_demand(case: Case) -> bool:
-    """Whether a node that few others are like is inserted, only so that a size need not be fixed."""
-    inserts = any(edit.kind == "insert" for edit in case.guess.edits)
-    return is_demand(case.problem) and inserts and case.guess.count < SIBLINGS
-
-
 #: What speaks against a guess.
 AGAINST: tuple[Callable[[Case], bool], ...] = (
     _leaves_error_near,
@@ -254,7 +248,6 @@ AGAINST: tuple[Callable[[Case], bool], ...] = (
     _makes_output_stale,
     _is_contradicted,
     _undoes,
-    _inserts_for_demand,
 )
 
 
@@ -292,6 +285,14 @@ def _is_axis_of_input(case: Case) -> bool:
     return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects(case.guess)
 
 
+def _inserts_for_demand(case: Case) -> bool:
+    """Whether a node that few others are like is inserted, only so that a size need not be fixed; what the file declares
+    does not speak for it."""
+    inserts = any(edit.kind == "insert" for edit in case.guess.edits)
+    alone = all(is_demand(each) for each in case.outcome.fixed)
+    return is_demand(case.problem) and inserts and alone and case.guess.count < SIBLINGS
+
+
 def _connects(guess: Guess) -> bool:
     """Whether edits connect a value that is there."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
@@ -304,4 +305,5 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _leaves_value_over,
     _is_axis_of_index,
     _is_axis_of_input,
+    _inserts_for_demand,
 )

@@ -126,9 +126,11 @@ def clashes(
 
 
 def disagrees(found: Type | None, value: Value, terms: Terms) -> bool:
-    """Whether a shape cannot hold beside one that the file declares of a value."""
+    """Whether a shape cannot hold beside one that the file declares of a value of the main graph."""
     return isinstance(found, Tensor) and any(
-        isinstance(each.type, Tensor) and bool(clashes(found.shape, each.type.shape, terms)) for each in value.declared
+        isinstance(each.type, Tensor)
+        and bool(clashes(found.shape, each.type.shape, terms, returned=each.by == "output"))
+        for each in value.declared
     )
 
 
