@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.fixes.contents import FEW
+from irlint.fixes.contents import FEW, JOIN
 from irlint.fixes.guess import OTHERS, Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
@@ -19,8 +19,8 @@ NODES, CONSTANTS = 24, 6
 #: A number is probably wrong by one of these factors, or by one.
 FACTORS = (2, 3, 4)
 
-#: The operator that joins the parts of a shape, by both formats, and those that take an element of it.
-JOIN, TAKE = "Concat", "Gather"
+#: The operator that takes an element of a shape, by both formats.
+TAKE = "Gather"
 
 
 def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:

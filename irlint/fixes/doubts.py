@@ -9,7 +9,7 @@ from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.other_values import UNSURE
+from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
@@ -64,6 +64,11 @@ class Case:
 def is_doubtful(case: Case) -> bool:
     """Whether something speaks against a guess that fixes a problem: it is not suggested."""
     return any(doubt(case) for doubt in AGAINST)
+
+
+def is_mistaken(case: Case) -> bool:
+    """Whether something speaks against a guess itself: the next one is looked for."""
+    return any(doubt(case) for doubt in AGAINST_ITSELF)
 
 
 def is_unsure(case: Case) -> bool:
@@ -236,18 +241,23 @@ def _undoes(case: Case) -> bool:
     return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
 
 
-#: What speaks against a guess.
-AGAINST: tuple[Callable[[Case], bool], ...] = (
-    _leaves_error_near,
+#: What speaks against a guess itself, and not against all that fix the problem.
+AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     is_against_others,
-    _reshapes_bias,
-    _wraps,
-    _is_rather_wired_wrong,
-    _is_index_of_many,
     _strands,
     _makes_output_stale,
     _is_contradicted,
     _undoes,
+)
+
+#: What speaks against a guess.
+AGAINST: tuple[Callable[[Case], bool], ...] = (
+    *AGAINST_ITSELF,
+    _leaves_error_near,
+    _reshapes_bias,
+    _wraps,
+    _is_rather_wired_wrong,
+    _is_index_of_many,
 )
 
 
@@ -286,9 +296,9 @@ def _is_axis_of_input(case: Case) -> bool:
 
 
 def _inserts_for_demand(case: Case) -> bool:
-    """Whether a node that few others are like is inserted, only so that a size need not be fixed; what the file declares
-    does not speak for it."""
-    inserts = any(edit.kind == "insert" for edit in case.guess.edits)
+    """Whether a node that few others are like is inserted, only so that a size need not be fixed: neither another block
+    has it nor speaks what the file declares for it."""
+    inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
     alone = all(is_demand(each) for each in case.outcome.fixed)
     return is_demand(case.problem) and inserts and alone and case.guess.count < SIBLINGS
 

@@ -10,7 +10,7 @@ from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged
 from irlint.fixes.computed import computed
-from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_unsure
+from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
@@ -104,6 +104,7 @@ class Search:
         declared: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
             tried = _deciding(list(self._tried(stage, problem, trials)), problem)
+            tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
             best = _first((*best, *tried))
             likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
@@ -184,13 +185,20 @@ class Search:
 
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
         """The guesses. Each guess that inserts one node is preceded by one that inserts the same node before every
-        faulty user of that value, if there are several."""
+        faulty user of that value, if there are several; each that changes a number in one constant is followed by one
+        that changes the number in every target shape."""
+        seen: set[tuple[Edit, ...]] = set()
         for guess in guesses:
-            if len(guess.edits) == 1 and guess.edits[0].kind == "insert":
-                edits = everywhere(guess.edits[0], self.inputs, set(self.trials.problems))
+            alone = guess.edits[0] if len(guess.edits) == 1 else None
+            if alone is not None and alone.kind == "insert":
+                edits = everywhere(alone, self.inputs, set(self.trials.problems))
                 if edits is not None:
                     yield replaced(guess, edits=edits)
             yield guess
+            edits = self.guesses.contents.everywhere(alone) if alone is not None else None
+            if edits is not None and edits not in seen:
+                seen.add(edits)
+                yield replaced(guess, edits=edits, count=-1)
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether ``gone`` contains all other root problems that may be fixed."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.binding.calls import Call
+from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.dims import product, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
@@ -84,6 +85,7 @@ class Trials:
         given = [known.types.get(value) for value in graph.inputs]
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
+        self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
         self.problems: dict[Node, list[Problem]] = {}
         #: Those of the declarations of constants that are nodes, by the names of the constants.
         self.declared: dict[str, list[Problem]] = {}
@@ -207,7 +209,7 @@ class Trials:
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
         if is_demand(problem):
-            return all(map(self.leaves, answer.requirements))
+            return all(map(self._leaves, answer.requirements))
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
@@ -259,7 +261,7 @@ class Trials:
         if codes - {each.fault.rule.code for each in own}:
             return None
         found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
-        if all(map(self.leaves, answer.requirements)):
+        if all(map(self._leaves, answer.requirements)):
             found += [each for each in own if is_demand(each)]
         if answer.outputs is None:
             return []
@@ -267,7 +269,16 @@ class Trials:
 
     def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
         before = self.demanded.get(node, ())
-        return all(each.condition in before or self._is_of_a_fault(each) or self.leaves(each) for each in requirements)
+        return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
+
+    def _leaves(self, requirement: Requirement) -> bool:
+        """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
+        if not self.leaves(requirement):
+            return False
+        wide = [each for each in requirement.any_of if each.right != 1]
+        pairs = [symbols(each.left) | symbols(each.right) for each in wide if each.kind == "=="]
+        joined = [pair for pair in pairs if len(pair) == 2 and any(pair <= axes for axes in self.axes)]
+        return not joined or len(wide) > len(joined)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
         """Whether a node has a requirement on sizes that are unknown because of faults in other nodes."""
@@ -425,8 +436,8 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes which inputs declare as dynamic."""
-    return bool(problem.sizes)
+    """Whether the problem is that a node fixes sizes which inputs declare as dynamic, or makes two of them equal."""
+    return bool(problem.sizes) or problem.fault.rule is EQUAL_SIZES
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
