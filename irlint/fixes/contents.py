@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, islice
+from itertools import product as product_of
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
@@ -291,6 +292,21 @@ class Contents:
         shape, wanted = held.shape, declared.shape
         if shape is not None and wanted is not None and shape != wanted and product(shape) == product(wanted):
             yield Guess((self.guesses.constant(value, wanted, "shape"),), USUAL, about=value)
+
+    def divided(self, node: Node) -> Iterator[Guess]:
+        """A constant whose axes were joined, with one of them divided by a size that another input or an output has."""
+        values = (value for value in (*node.inputs, *node.outputs) if value is not None)
+        types = [each for value in values for each in (self.known.types.get(value), value.type)]
+        shapes = (each.shape for each in types if isinstance(each, Tensor) and each.shape is not None)
+        sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
+        for value, known in zip(node.inputs, inputs_of(node, self.known)):
+            if value is None or not isinstance(known, Tensor) or not known.shape or not self.makers.is_constant(value):
+                continue
+            for axis, size in product_of(range(len(known.shape)), sizes):
+                part = quotient(known.shape[axis] or 0, size)
+                for divided in ((size, part), (part, size)) if isinstance(part, int) and part > 1 else ():
+                    shape = (*known.shape[:axis], *divided, *known.shape[axis + 1 :])
+                    yield Guess((self.guesses.constant(value, shape, "shape"),), GUESS, about=value)
 
     def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
         """Constants with another size on an axis, but not the matrices and kernels that were trained."""

@@ -20,6 +20,7 @@ from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
+from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import closest
@@ -169,9 +170,15 @@ def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
     node = problem.node
     if node is None or known.format.ports_declare:
         return
-    for domain in ("", MICROSOFT):
+    for domain in dict.fromkeys(("", MICROSOFT, *OFFICIAL_DOMAINS)):
         if domain != node.domain and node.op in official_names(domain):
             yield (Edit("rename", "domain", problem.graph, node.label, node.index, node.domain, domain, op=node.op),)
+
+
+def _of_no_domain(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The node in a domain that has its operator, where nobody has published its own."""
+    if problem.node is not None and not official_names(problem.node.domain):
+        yield from _of_a_domain(problem, known)
 
 
 def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -317,6 +324,7 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
         return
     if problem.fault.rule is SHAPE_CONTRADICTED:
         if _is_wrong_behind(value, graph, known):
+            yield from _stored_as_declared(value, stored, problem.graph)
             return
         yield (
             Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
@@ -334,6 +342,14 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
             for node, port in uses
         ),
     )
+
+
+def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
+    """An initializer with the shape that it is declared with, where that has as many elements on other axes."""
+    declared = value.type.shape if isinstance(value.type, Tensor) else None
+    sizes, wanted = (list(map(str, shape or ())) for shape in (stored.shape, declared))
+    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(wanted):
+        yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
 
 
 def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
@@ -431,7 +447,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     ANOTHER_OPSET: (_intended,),
     OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
     OPSET_TOO_NEW: (_newest_opset,),
-    MISSING_OPSET_IMPORT: (_imported,),
+    MISSING_OPSET_IMPORT: (_imported, _of_no_domain),
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
     IR_VERSION_TOO_NEW: (_older_file,),
     UNKNOWN_ATTRIBUTE: (_intended, _other_opsets),

@@ -155,7 +155,7 @@ class Search:
             yield inputs.behind(problem, node)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(guesses.at(node, declared_types if of_outputs else ()), listed(node, guesses))
-        yield computed(node, guesses)
+        yield chain(computed(node, guesses), guesses.contents.divided(node))
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
