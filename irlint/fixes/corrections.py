@@ -18,7 +18,7 @@ from irlint.binding.calls import (
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
-from irlint.checks.structure import CYCLE, UNDEFINED_NAME
+from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.dims import product
 from irlint.findings.edits import Edit
@@ -250,19 +250,19 @@ def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
 
 
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """A value that nothing uses as an input of a node in a circle."""
+    """A value that nothing uses as an input of a node in a circle; where only one input of them comes from a later node
+    of the file, as that one."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if graph is None or known.format.ports_declare:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
     unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs][:UNUSED]
-    for node in cyclic[:UNUSED]:
-        for port, value in enumerate(node.inputs):
-            for each in unused if value in made else ():
-                yield (
-                    Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),
-                )
+    backward = backward_inputs(cyclic)
+    edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
+    for node, port in backward if len(backward) == 1 else edges:
+        for each in unused:
+            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
 
 
 def _alone(problem: Problem, known: Known) -> Iterator[Edits]:

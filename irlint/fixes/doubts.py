@@ -39,13 +39,15 @@ def changes_sizes(edit: Edit) -> bool:
 
 @record
 class Case:
-    """A guess that fixes a problem, and what that does; ``inputs`` are those of the nodes of the model."""
+    """A guess that fixes a problem, and what that does; ``inputs`` are those of the nodes of the model, and ``rivals``
+    other guesses that fix as much."""
 
     guess: Guess
     problem: Problem
     outcome: Outcome
     problems: Sequence[Problem]
     inputs: Inputs
+    rivals: Sequence[Guess] = ()
 
     @property
     def node(self) -> Node:
@@ -103,6 +105,19 @@ def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
         nearest = [each for each in dict.fromkeys(users) if each not in found]
         found = found | set(nearest)
         yield from nearest
+
+
+def _leaves_error_of_source(case: Case) -> bool:
+    """Whether what an input was before still leads to an error of the same rule: rather that value is wrong."""
+    rule, inputs = case.problem.fault.rule, case.inputs
+    left = {each.node for each in case.left if each.is_error and not each.graph and each.fault.rule is rule}
+    for edit in case.guess.edits if left else ():
+        node, value = inputs.edited(edit)
+        if edit.kind in ("input", "insert") and not edit.swaps and value is not None:
+            users = [each for each in inputs.users.get(value, ()) if each is not node]
+            if any(each in left for each in _behind(users, inputs)):
+                return True
+    return False
 
 
 def is_against_others(case: Case) -> bool:
@@ -243,6 +258,7 @@ def _undoes(case: Case) -> bool:
 
 #: What speaks against a guess itself, and not against all that fix the problem.
 AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
+    _leaves_error_of_source,
     is_against_others,
     _strands,
     _makes_output_stale,
@@ -303,6 +319,12 @@ def _inserts_for_demand(case: Case) -> bool:
     return is_demand(case.problem) and inserts and alone and case.guess.count < SIBLINGS
 
 
+def _is_rather_swapped(case: Case) -> bool:
+    """Whether exchanged inputs of a node are as likely as an attribute that few other nodes have so."""
+    attributes = all(edit.kind == "attribute" for edit in case.guess.edits)
+    return attributes and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
+
+
 def _connects(guess: Guess) -> bool:
     """Whether edits connect a value that is there."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
@@ -316,4 +338,5 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _is_axis_of_index,
     _is_axis_of_input,
     _inserts_for_demand,
+    _is_rather_swapped,
 )

@@ -76,15 +76,16 @@ class Search:
 
     def best(self, problem: Problem) -> Found | None:
         """The best edits for a problem; None if no edit fixes it, or too many do."""
-        best = self._best(problem, self.graph, self.trials, self.guesses)
-        if not best or is_doubtful(case := self._case(best[0], problem)):
+        best, rivals = self._best(problem, self.graph, self.trials, self.guesses)
+        if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_constant(problem, case.guess))
 
-    def _case(self, tried: Tried, problem: Problem) -> Case:
-        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs)
+    def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
+        others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
+        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others)
 
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant, of which only the dims may be wrong."""
@@ -98,14 +99,19 @@ class Search:
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
-    def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
-        """The most likely guesses among those that fix most problems; none if there are too many."""
+    def _best(
+        self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses
+    ) -> tuple[list[Tried], list[Tried]]:
+        """The most likely guesses among those that fix most problems, none if there are too many; and all that fix
+        the problem."""
         best: list[Tried] = []
         declared: list[Tried] = []
+        every: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
             tried = _deciding(list(self._tried(stage, problem, trials)), problem)
             tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
+            every += tried
             best = _first((*best, *tried))
             likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
             if (
@@ -122,7 +128,7 @@ class Search:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
-        return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else []
+        return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, the nearest first."""
