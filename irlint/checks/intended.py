@@ -74,7 +74,7 @@ def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], 
 def _letters_lost(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
     """The names that have a few letters more or fewer than one that nothing defines, of values that fit in its place;
     none where they are too many to name."""
-    close = [each for each in _definitions(graph) if len(each.name) != len(value.name)]
+    close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
     close = [each for each in close if _slipped(value.name, each.name)]
     fitting = [each.name for each in close if _fits(each, value, user, known)] if len(close) <= TRIED else []
     return fitting if len(fitting) <= SHOWN else []
