@@ -124,7 +124,7 @@ def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
     """Which inputs of the nodes in a circle are results of nodes in it: first those of nodes that come later in the
     file, then those of the first ``shown`` nodes."""
     backward = backward_inputs(cyclic)
-    makers = {value: node for node in cyclic for value in node.outputs if value is not None}
+    makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value is not None}
     edges = [(node, index) for node in cyclic[:shown] for index, value in enumerate(node.inputs) if value in makers]
     for node, index in dict.fromkeys((*backward[:shown], *edges)):
         maker = makers[node.inputs[index]]

@@ -20,12 +20,11 @@ from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
-from irlint.dims import product
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.inserted import CAST
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
+from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
@@ -33,8 +32,8 @@ from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import downstream, graphs
-from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
+from irlint.model.order import graphs
+from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
@@ -312,85 +311,6 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (_set(problem, node, name, value),)
 
 
-def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An input declared as its initializer is; of element types also the initializer as it is declared, and casts
-    wherever it is used."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
-    value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
-    if problem.node is not None:
-        return
-    stored = known.types.get(value) if value is not None else None
-    if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
-        return
-    if problem.fault.rule is SHAPE_CONTRADICTED:
-        if _is_wrong_behind(value, graph, known):
-            yield from _stored_as_declared(value, stored, problem.graph)
-            return
-        yield (
-            Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
-        )
-        return
-    declared = Edit("declaration", "node", problem.graph, name=value.name, dtype=stored.dtype or "")
-    yield (declared,)
-    yield (Edit("constant", "type", problem.graph, name=value.name, value=value.type.dtype),)
-    cast = (("to", value.type.dtype),)
-    uses = [(node, port) for node in graph.nodes for port, given in enumerate(node.inputs) if given is value]
-    yield (
-        declared,
-        *(
-            Edit("insert", "node", problem.graph, node.label, node.index, CAST, cast, input=port, op=node.op)
-            for node, port in uses
-        ),
-    )
-
-
-def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
-    """An initializer with the shape that it is declared with, where that has as many elements on other axes."""
-    declared = value.type.shape if isinstance(value.type, Tensor) else None
-    sizes, wanted = (list(map(str, shape or ())) for shape in (stored.shape, declared))
-    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(wanted):
-        yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
-
-
-def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
-    """Whether a node that uses a value, or one behind it, has a problem: then what is stored is rather wrong."""
-    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
-    users = (node for node in graph.nodes if value in node.inputs)
-    return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
-
-
-def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An output of the model declared as the type that its node gives; not where a Cast to the declared type may be
-    missing."""
-    graph, node = known.model.graph, problem.node
-    value = (
-        next((each for each in node.outputs if each and each.name == problem.value), None) if node is not None else None
-    )
-    given = known.types.get(value) if value is not None else None
-    if (
-        graph is None
-        or value not in graph.outputs
-        or not isinstance(given, Tensor)
-        or not isinstance(value.type, Tensor)
-        or not given.dtype
-        or known.format.ports_declare
-    ):
-        return
-    if not _may_lack_cast(given.dtype, value.type.dtype, graph, known):
-        yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
-
-
-def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
-    """Whether a node that converts a value may be missing: truth values are converted to numbers, other nodes convert
-    the same types, or the file declares a value that no node makes."""
-    if given in FLOATS and wanted in FLOATS:
-        return False
-    converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
-    types = (tuple(known.types.get(value) if value is not None else None for value in each) for each in converted)
-    pairs = [tuple(each.dtype if isinstance(each, Tensor) else None for each in pair) for pair in types]
-    return given == "bool" or bool(graph.stray) or (given, wanted) in pairs
-
-
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     """The intended value as every input that has the undefined name; of an output of the graph, another value with its
     name."""
@@ -456,6 +376,6 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     INPUT_COUNT: (_given, _other_opsets),
     OUTPUT_COUNT: (_other_opsets,),
     SHAPES_DIFFER: (_other_opsets,),
-    TYPE_CONTRADICTED: (_declared_as_stored, _output_as_given),
-    SHAPE_CONTRADICTED: (_declared_as_stored,),
+    TYPE_CONTRADICTED: (declared_as_stored, output_as_given),
+    SHAPE_CONTRADICTED: (declared_as_stored,),
 }

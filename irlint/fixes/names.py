@@ -8,9 +8,10 @@ from irlint.model import Graph, Node, Value
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
-    """Whether a value may be the one that had another name before: not where the names have nothing in common, where its
-    name names its node, and the other name does not, nor where the exporter numbered both, or one of them after another
-    operator."""
+    """Whether a value may be the one that had another name before.
+
+    It is not where the names have nothing in common, where its name contains that of its node, and the other name does
+    not, nor where the exporter numbered both, or one of them after another operator."""
     if before is None or is_spelled_alike(value.name, before.name):
         return True
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
