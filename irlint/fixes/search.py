@@ -8,7 +8,7 @@ from itertools import chain
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
 from irlint.findings.edits import Edit
-from irlint.fixes.arrangements import listed, rearranged
+from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.computed import computed
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
@@ -166,7 +166,8 @@ class Search:
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
-        yield self._at_others(nodes, node, guesses)
+        before = transposed_before(node, nodes, guesses) if problem.is_error else ()
+        yield chain(self._at_others(nodes, node, guesses), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [

@@ -51,6 +51,12 @@ BROKEN = """
 (float[2,3] x, bool c) => (float[2,3] y, float[2,3] z) { middle = Relu (x) y = Exp (middle) z = If (c) <then_branch = t () => (float[2,3] u) { u = Neg (middle) }, else_branch = e () => (float[2,3] w) { w = Abs (middle) }> } | middle = Relu > middle_0 = Relu | connect `middle_0` as input 0 in Exp[1], connect `middle_0` as input 0 in Neg[0], connect `middle_0` as input 0 in Abs[0]
 (float[b,3,4] x, float[4,4] w) => (float[b,3,4] y) <float[4] v = {1,2,3,4}> { m = MatMul (x, w) y = Add (m, v) } | float[4] v = {1,2,3,4} > float[3] v = {1,2,3} |
 (float[b,s,8] q) => (float[b,4,s,2] y, float[b,4,s,2] z) <int64[4] t = {0,0,4,2}> { r = Reshape (q, t) y = Transpose <perm = [0,2,1,3]> (r) k = Reshape (q, t) l = Transpose <perm = [0,2,1,3]> (k) z = Add (l, y) } | l = Transpose <perm = [0,2,1,3]> (k) z = Add (l, y) > z = Add (k, y) | insert a Transpose with `perm = [0, 2, 1, 3]` before input 0 in Add[3]
+(float[b,4,4] x, float[b,4,4] k) => (float[b,2,4,4] y) <int64[4] t = {0, 0, 2, 2}, int64[4] u = {0, 0, 2, 2}> { q = Reshape (x, t) r = Transpose <perm = [0,2,1,3]> (q) j = Reshape (k, u) l = Transpose <perm = [0,2,3,1]> (j) y = MatMul (r, l) } | {0, 0, 2, 2}, int64[4] u = {0, 0, 2, 2} > {0, 0, 3, 2}, int64[4] u = {0, 0, 3, 2} | change 3 to 2 in constant `t` (entry 2), change 3 to 2 in constant `u` (entry 2)
+(float[2,6] x) => (float[2,4] y) <float[6,4] w = {1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24}> { y = MatMul (x, w) } | float[6,4] w > float[24] w | reshape constant `w` from [24] to [6, 4]
+(float[2,6] x, float[6,4] w, float[4] v) => (float[2,4] y) { y = Gemm (x, w, v) } | (x, w, v) > (v, w, x) | swap
+(float[2,6] x, float[6,4] w) => (float[2,4] y) { y = MatMul (x, w) } | = MatMul > = onnx.MatMul | set the domain to "" in MatMul[0]
+(float[1,2,4,5] x, float[3,2,3,3] w) => (float[1,3,4,5] y) <int64[8] p = {0,0,1,1,0,0,1,1}> { n = Transpose <perm = [0,2,3,1]> (x) r = Exp (n) t = Transpose <perm = [0,3,1,2]> (r) q = Pad (t, p) y = Conv (q, w) } | t = Transpose <perm = [0,3,1,2]> (r) q = Pad (t, p) > q = Pad (r, p) | set `perm = [0, 1, 2, 3]` in Transpose[0]
+(float[b,4,5,2] x, float[3,2,3,3] w) => (float[b,3,4,5] y) <int64[8] p = {0,0,1,1,0,0,1,1}> { t = Transpose <perm = [0,3,1,2]> (x) q = Pad (t, p) y = Conv (q, w) } | t = Transpose <perm = [0,3,1,2]> (x) q = Pad (t, p) > q = Pad (x, p) | insert a Transpose with `perm = [0, 3, 1, 2]` before input 0 in Pad[0]
 """.strip().splitlines()
 
 
