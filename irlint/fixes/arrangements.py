@@ -129,7 +129,7 @@ def transposed_before(node: Node, nodes: Sequence[Node], guesses: Guesses) -> It
             is_undone = each in undone.get(order, ())
             if len(order) == rank and (is_undone or order in layouts(rank)):
                 edit = guesses.inserted(TRANSPOSE, each, 0, (("perm", order),))
-                yield Guess((edit,), SELDOM if is_undone else GUESS, each, count=-at)
+                yield Guess((edit,), GUESS, each, count=-at)
 
 
 def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 
+from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.findings.edits import Edit
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
@@ -312,11 +313,12 @@ def _is_axis_of_input(case: Case) -> bool:
 
 
 def _inserts_for_demand(case: Case) -> bool:
-    """Whether a node that few others are like is inserted, only so that a size need not be fixed: neither another block
-    has it nor speaks what the file declares for it."""
+    """Whether a node that few others are like is inserted, only so that a size need not be fixed, or any so that two need
+    not be equal: neither another block has it nor speaks what the file declares for it."""
     inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
     alone = all(is_demand(each) for each in case.outcome.fixed)
-    return is_demand(case.problem) and inserts and alone and case.guess.count < SIBLINGS
+    few = case.guess.count < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
+    return is_demand(case.problem) and inserts and alone and few
 
 
 def _is_rather_swapped(case: Case) -> bool:
