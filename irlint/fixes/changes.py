@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 @record
 class Change:
-    """The effect of edits: other calls of nodes, other inputs of nodes, and other types of values or of node inputs
-    (``given``). With ``stale``, declarations of later values may become wrong."""
+    """The effect of edits on a graph.
+
+    * ``calls``: other operators or attributes of nodes.
+    * ``inputs``: other values as inputs of nodes.
+    * ``types``: other types of values.
+    * ``given``: other types of single inputs of nodes.
+    * ``stale``: declarations of later values may become wrong.
+    """
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
@@ -54,7 +60,7 @@ class Changes:
         return Change(self.calls, self.inputs, self.types, self.given, self.stale)
 
     def add(self, edit: Edit) -> bool:
-        """Adds the effect of an edit, and returns whether the graph has everything to which the edit refers."""
+        """Adds the effect of an edit. Returns False if the edit names something that the graph does not have."""
         match edit.kind:
             case "constant" | "declaration":
                 return self._typed(edit)
@@ -115,7 +121,7 @@ class Changes:
 
 
 def bound(known: Known, node: Node) -> tuple[Call, Sequence[Fault]]:
-    """The call of a node that is not in the model, and its faults."""
+    """The bound call of a new node, and its faults."""
     from irlint.binding import Binder
 
     return Binder(known.model).bound(node, NOTHING, within_function=False)

@@ -18,8 +18,8 @@ Edits = tuple[Edit, ...]
 
 
 def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An input declared as its initializer is; of element types also the initializer as it is declared, and casts
-    wherever it is used."""
+    """Declares an input as its initializer is stored. For element types, two more alternatives: the initializer
+    converted to the declared type, and a Cast before each use."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     if problem.node is not None:
@@ -58,14 +58,15 @@ def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edi
 
 
 def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
-    """Whether a node that uses a value, or one behind it, has a problem: then what is stored is rather wrong."""
+    """Whether a node that uses a value, or a later node, has a problem. Then the stored value is probably wrong, not
+    the declaration."""
     wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
     users = (node for node in graph.nodes if value in node.inputs)
     return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
 
 
 def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An output of the model declared as the type that its node gives; not where a Cast to the declared type may be
+    """Declares an output of the model with the type that its node gives, unless a Cast to the declared type may be
     missing."""
     graph, node = known.model.graph, problem.node
     value = (
@@ -86,8 +87,8 @@ def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
-    """Whether a node that converts a value may be missing: truth values are converted to numbers, other nodes convert
-    the same types, or the file declares a value that no node makes."""
+    """Whether a Cast may be missing: booleans are usually converted to numbers, another node converts the same types,
+    or the file declares a value that no node makes."""
     if given in FLOATS and wanted in FLOATS:
         return False
     converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
