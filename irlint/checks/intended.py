@@ -59,12 +59,25 @@ def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], 
     if searched and _is_stored(name, graph):
         fitting = _type_of_missing(value, graph, known)
         missing, otherwise = f"the initializer {name!r} is missing: restore it{fitting}, or export the model again", ""
+        slips = _letters_lost(value, user, graph, known)
+        if slips:
+            alike = wording.first_few([f"`{each}`" for each in slips], SHOWN)
+            return f"restore the initializer {name!r}, or connect {alike}, which fits, if the name is misspelled"
     if len(spare) <= TRIED:
         spare = [each for each in spare if _fits(each, value, user, known)]
     if not spare:
         return missing + otherwise
     names = wording.first_few([repr(each.name) for each in spare], SHOWN)
     return f"{missing}, or connect an unused value: {names}"
+
+
+def _letters_lost(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
+    """The names that have a few letters more or fewer than one that nothing defines, of values that fit in its place;
+    none where they are too many to name."""
+    close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
+    close = [each for each in close if _slipped(value.name, each.name)]
+    fitting = [each.name for each in close if _fits(each, value, user, known)] if len(close) <= TRIED else []
+    return fitting if len(fitting) <= SHOWN else []
 
 
 def _is_stored(name: str, graph: Graph) -> bool:

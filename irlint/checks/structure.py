@@ -115,20 +115,33 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
             else "the node uses its own result",
             help=_help_for(order.cyclic, graph, known)
             or "break the cycle: one of these inputs has to come from outside of it",
-            notes=tuple(_links(order.cyclic[: len(shown)], order.cyclic)),
+            notes=tuple(_links(order.cyclic, len(shown))),
         )
         yield Problem(fault, graph.path, order.cyclic[0], place=order.cyclic[0].place)
 
 
-def _links(nodes: Sequence[Node], cyclic: Sequence[Node]) -> Iterator[str]:
-    """Which inputs of nodes are results of nodes in a circle."""
+def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
+    """Which inputs of the nodes in a circle are results of nodes in it: first those of nodes that come later in the
+    file, then those of the first ``shown`` nodes."""
+    backward = backward_inputs(cyclic)
+    makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value is not None}
+    edges = [(node, index) for node in cyclic[:shown] for index, value in enumerate(node.inputs) if value in makers]
+    for node, index in dict.fromkeys((*backward[:shown], *edges)):
+        maker = makers[node.inputs[index]]
+        given = f"the output of {maker.op} {_short(maker.label)!r}" if maker is not node else "its own output"
+        later = ", which comes later in the file" if (node, index) in backward and maker is not node else ""
+        yield f"input {index} of {node.op} {_short(node.label)!r} is {given}{later}"
+
+
+def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
+    """The inputs of the nodes in a circle that are results of nodes in it which do not come before them in the file."""
     makers = {value: node for node in cyclic for value in node.outputs if value is not None}
-    for node in nodes:
-        for index, value in enumerate(node.inputs):
-            if value in makers:
-                maker = makers[value]
-                given = f"the output of {maker.op} {_short(maker.label)!r}" if maker is not node else "its own output"
-                yield f"input {index} of {node.op} {_short(node.label)!r} is {given}"
+    return [
+        (node, index)
+        for node in cyclic
+        for index, value in enumerate(node.inputs)
+        if value in makers and makers[value].index >= node.index
+    ]
 
 
 def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:

@@ -172,11 +172,20 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
     ):
         pairs = listed([written(edit.name, edit.value, edit.layer) for edit in edits])
         return f"set {pairs}" + ("" if first.index == node or not first.op else f" in {first.place}")
-    if len(edits) > 1 and all(edit.kind == "constant" and edit.value == first.value for edit in edits):
-        return f"{first.text_at(node)}, and in {len(edits) - 1} more that share{'s' * (len(edits) == 2)} its bytes"
+    if len(edits) > 1 and all(edit.kind == "constant" and _changed(edit) == _changed(first) for edit in edits):
+        others = [edit.called or f"`{edit.name}`" for edit in edits[1:]]
+        named = listed(others) if len(others) <= _SHOWN else counted(len(others), "more constant")
+        return f"{first.text_at(node)}, and likewise in {named}"
     if len(edits) <= _SHOWN:
         return ", and ".join(edit.text_at(node) for edit in edits)
     return f"{first.text_at(node)}, and {counted(len(edits) - 1, 'more edit')} like it"
+
+
+def _changed(edit: Edit) -> object:
+    """Which numbers a constant gets for which, or its new type or shape."""
+    if edit.of != "entries" or len(edit.before or ()) != len(edit.value):
+        return edit.value
+    return {(one, other) for one, other in zip(edit.before, edit.value) if one != other}
 
 
 def _swap(edits: Sequence[Edit]) -> bool:

@@ -14,6 +14,7 @@ from irlint.fixes.trials import is_demand
 from irlint.inference.origins import inputs_of
 from irlint.lazy_typing import Any
 from irlint.model import Node, Problem, Value
+from irlint.model.order import downstream
 from irlint.model.tensor import Tensor, Type
 from irlint.ops.layout.transposing import PERM_LENGTH
 from irlint.ops.math.linear import MATMUL_MISMATCH
@@ -107,6 +108,28 @@ def _orders(rank: int, guesses: Guesses) -> list[tuple[tuple[int, ...], int]]:
     for each in (*layouts(rank), *neighbors(rank)):
         found.setdefault(each, 0)
     return [(each, count) for each, count in list(found.items())[:ORDERS] if each != tuple(range(rank))]
+
+
+def transposed_before(node: Node, nodes: Sequence[Node], guesses: Guesses) -> Iterator[Guess]:
+    """A Transpose before one of ``nodes``, which stand before ``node``, the nearest first: one that undoes another of
+    them, or that brings the channels to the front or to the end."""
+    if guesses.known.format.writer != "onnx":
+        return
+    perms = [(one, one.attributes.get("perm")) for one in nodes if one.op == TRANSPOSE]
+    undone = {
+        tuple(sorted(range(len(perm.value)), key=perm.value.__getitem__)): downstream(one, guesses.graph)
+        for one, perm in perms
+        if perm is not None and isinstance(perm.value, (list, tuple))
+    }
+    for at, each in enumerate(user for user in (node, *nodes) if user.op != TRANSPOSE):
+        given = inputs_of(each, guesses.known)[:1]
+        shape = given[0].shape if given and isinstance(given[0], Tensor) else None
+        rank = len(shape or ())
+        for order in dict.fromkeys((*undone, *(layouts(rank) if at else ()))):
+            is_undone = each in undone.get(order, ())
+            if len(order) == rank and (is_undone or order in layouts(rank)):
+                edit = guesses.inserted(TRANSPOSE, each, 0, (("perm", order),))
+                yield Guess((edit,), GUESS, each, count=-at)
 
 
 def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:

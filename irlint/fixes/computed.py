@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from irlint.fixes.contents import FEW
+from irlint.fixes.contents import FEW, JOIN
 from irlint.fixes.guess import OTHERS, Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
@@ -20,9 +20,8 @@ NODES, CONSTANTS = 24, 6
 #: A number is probably wrong by one of these factors, or by 1.
 FACTORS = (2, 3, 4)
 
-#: The operator that joins the parts of a shape, and the operator that takes an element of it. Both formats use these
-#: names.
-JOIN, TAKE = "Concat", "Gather"
+#: The operator that takes an element of a shape, by both formats.
+TAKE = "Gather"
 
 
 def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, islice
+from itertools import product as product_of
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
-from irlint.fixes.guess import MANY, OTHERS, Guess
+from irlint.findings.edits import Edit
+from irlint.fixes.guess import MANY, OTHERS, SEVERAL, Guess
 from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, USUAL
 from irlint.fixes.slices import BOUNDS
 from irlint.inference.origins import Position, held_by, inputs_of, read_from
@@ -28,6 +31,9 @@ NEAR = 1_024
 
 #: Inputs in which the entry -1 means "the remaining elements".
 TARGETS = ("shape", "pattern", "target_shape")
+
+#: The operator that joins the parts of a shape, by both formats.
+JOIN = "Concat"
 
 #: A constant and its new entries.
 Held = tuple[Value, tuple[Any, ...]]
@@ -209,6 +215,35 @@ class Contents:
                 yield Guess((self.guesses.connected(other, node, port, holds),), likely, about=constant)
                 return
 
+    def everywhere(self, edit: Edit) -> tuple[Edit, ...] | None:
+        """A number that changes in a constant changed in every constant of a target shape; None where no other has
+        it."""
+        if edit.kind != "constant" or edit.of != "entries" or edit.graph or len(edit.before or ()) != len(edit.value):
+            return None
+        pairs = {(one, other) for one, other in zip(edit.before, edit.value) if one != other}
+        (one, other), *more = pairs
+        held = {value: self.known.types[value] for value in self._targets if one in entries_of(self.known.types[value])}
+        if more or len(held) < SEVERAL or edit.name not in {value.name for value in held}:
+            return None
+        return tuple(
+            self.guesses.constant(value, tuple(other if each == one else each for each in entries_of(known)))
+            for value, known in held.items()
+        )
+
+    @cached_property
+    def _targets(self) -> list[Value]:
+        """The constants of a few integers that nodes take as target shapes, or join to them."""
+        found: dict[Value, None] = {}
+        for node in self.graph.nodes:
+            call = self.known.calls.get(node)
+            names = call.signature.inputs if call is not None and call.signature is not None else ()
+            for port, value in enumerate(node.inputs):
+                is_target = node.op == JOIN or (port < len(names) and names[port] in TARGETS)
+                held = entries_of(self.known.types.get(value)) if value is not None and is_target else ()
+                if value is not None and held and self.makers.is_constant(value):
+                    found[value] = None
+        return list(found)
+
     def _constants_at(self, node: Node, port: int) -> Iterator[Value]:
         """The constants that other nodes of the operator have as this input."""
         for each in self.graph.nodes:
@@ -261,6 +296,21 @@ class Contents:
         if shape is not None and wanted is not None and shape != wanted and product(shape) == product(wanted):
             yield Guess((self.guesses.constant(value, wanted, "shape"),), USUAL, about=value)
 
+    def divided(self, node: Node) -> Iterator[Guess]:
+        """A constant whose axes were joined, with one of them divided by a size that another input or an output has."""
+        values = (value for value in (*node.inputs, *node.outputs) if value is not None)
+        types = [each for value in values for each in (self.known.types.get(value), value.type)]
+        shapes = (each.shape for each in types if isinstance(each, Tensor) and each.shape is not None)
+        sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim > 1)
+        for value, known in zip(node.inputs, inputs_of(node, self.known)):
+            if value is None or not isinstance(known, Tensor) or not known.shape or not self.makers.is_constant(value):
+                continue
+            for axis, size in product_of(range(len(known.shape)), sizes):
+                part = quotient(known.shape[axis] or 0, size)
+                for divided in ((size, part), (part, size)) if isinstance(part, int) and part > 1 else ():
+                    shape = (*known.shape[:axis], *divided, *known.shape[axis + 1 :])
+                    yield Guess((self.guesses.constant(value, shape, "shape"),), GUESS, about=value)
+
     def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
         """Constants with another size on one axis. Trained weights (floats of two or more axes) are left as they
         are."""
@@ -275,6 +325,12 @@ class Contents:
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
                     yield Guess((self.guesses.constant(value, shape, "shape"),), LAST)
+
+
+def entries_of(known: Type | None) -> tuple[Any, ...]:
+    """The entries of a value that is a few integers; () of another one."""
+    held = known.value if isinstance(known, Tensor) and known.dtype in INTEGERS else None
+    return tuple(held) if held is not None and len(held) <= ENTRIES else ()
 
 
 def _bytes(constant: Constant) -> tuple[object, ...] | None:

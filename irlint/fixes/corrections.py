@@ -18,13 +18,13 @@ from irlint.binding.calls import (
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
 from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
-from irlint.checks.structure import CYCLE, UNDEFINED_NAME
+from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
-from irlint.findings.faults import Rule, Severity
+from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.inserted import CAST
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
+from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
@@ -32,8 +32,8 @@ from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.order import downstream, graphs
-from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
+from irlint.model.order import graphs
+from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
@@ -172,9 +172,15 @@ def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
     node = problem.node
     if node is None or known.format.ports_declare:
         return
-    for domain in ("", MICROSOFT):
+    for domain in dict.fromkeys(("", MICROSOFT, *OFFICIAL_DOMAINS)):
         if domain != node.domain and node.op in official_names(domain):
             yield (Edit("rename", "domain", problem.graph, node.label, node.index, node.domain, domain, op=node.op),)
+
+
+def _of_no_domain(problem: Problem, known: Known) -> Iterator[Edits]:
+    """The node in a domain that has its operator, where nobody has published its own."""
+    if problem.node is not None and not official_names(problem.node.domain):
+        yield from _of_a_domain(problem, known)
 
 
 def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -246,19 +252,19 @@ def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
 
 
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as an input of a node in a cycle."""
+    """Connects an unused value as an input of a node in a cycle. If only one of their inputs comes from a later node of
+    the file, it is that input."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if graph is None or known.format.ports_declare:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
     unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs][:UNUSED]
-    for node in cyclic[:UNUSED]:
-        for port, value in enumerate(node.inputs):
-            for each in unused if value in made else ():
-                yield (
-                    Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),
-                )
+    backward = backward_inputs(cyclic)
+    edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
+    for node, port in backward if len(backward) == 1 else edges:
+        for each in unused:
+            yield (Edit("input", "node", graph.path, node.label, node.index, "", each.name, input=port, op=node.op),)
 
 
 def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -306,77 +312,6 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
         values.update(dict.fromkeys(range(rank if rank is not None else AXES)))
     for value in values:
         yield (_set(problem, node, name, value),)
-
-
-def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an input as its initializer is stored. For element types, two more alternatives: the initializer
-    converted to the declared type, and a Cast before each use."""
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
-    value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
-    if problem.node is not None:
-        return
-    stored = known.types.get(value) if value is not None else None
-    if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
-        return
-    if problem.fault.rule is SHAPE_CONTRADICTED:
-        if _is_wrong_behind(value, graph, known):
-            return
-        yield (
-            Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
-        )
-        return
-    declared = Edit("declaration", "node", problem.graph, name=value.name, dtype=stored.dtype or "")
-    yield (declared,)
-    yield (Edit("constant", "type", problem.graph, name=value.name, value=value.type.dtype),)
-    cast = (("to", value.type.dtype),)
-    uses = [(node, port) for node in graph.nodes for port, given in enumerate(node.inputs) if given is value]
-    yield (
-        declared,
-        *(
-            Edit("insert", "node", problem.graph, node.label, node.index, CAST, cast, input=port, op=node.op)
-            for node, port in uses
-        ),
-    )
-
-
-def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
-    """Whether a node that uses a value, or a later node, has a problem. Then the stored value is probably wrong, not
-    the declaration."""
-    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
-    users = (node for node in graph.nodes if value in node.inputs)
-    return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
-
-
-def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an output of the model with the type that its node gives, unless a Cast to the declared type may be
-    missing."""
-    graph, node = known.model.graph, problem.node
-    value = (
-        next((each for each in node.outputs if each and each.name == problem.value), None) if node is not None else None
-    )
-    given = known.types.get(value) if value is not None else None
-    if (
-        graph is None
-        or value not in graph.outputs
-        or not isinstance(given, Tensor)
-        or not isinstance(value.type, Tensor)
-        or not given.dtype
-        or known.format.ports_declare
-    ):
-        return
-    if not _may_lack_cast(given.dtype, value.type.dtype, graph, known):
-        yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
-
-
-def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
-    """Whether a Cast may be missing: booleans are usually converted to numbers, another node converts the same types,
-    or the file declares a value that no node makes."""
-    if given in FLOATS and wanted in FLOATS:
-        return False
-    converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
-    types = (tuple(known.types.get(value) if value is not None else None for value in each) for each in converted)
-    pairs = [tuple(each.dtype if isinstance(each, Tensor) else None for each in pair) for pair in types]
-    return given == "bool" or bool(graph.stray) or (given, wanted) in pairs
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -435,7 +370,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     ANOTHER_OPSET: (_intended,),
     OPSET_LACKS_OPERATOR: (_intended, _in_another_domain, _other_opsets),
     OPSET_TOO_NEW: (_newest_opset,),
-    MISSING_OPSET_IMPORT: (_imported,),
+    MISSING_OPSET_IMPORT: (_imported, _of_no_domain),
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
     IR_VERSION_TOO_NEW: (_older_file,),
     UNKNOWN_ATTRIBUTE: (_intended, _other_opsets),
@@ -444,6 +379,6 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     INPUT_COUNT: (_given, _other_opsets),
     OUTPUT_COUNT: (_other_opsets,),
     SHAPES_DIFFER: (_other_opsets,),
-    TYPE_CONTRADICTED: (_declared_as_stored, _output_as_given),
-    SHAPE_CONTRADICTED: (_declared_as_stored,),
+    TYPE_CONTRADICTED: (declared_as_stored, output_as_given),
+    SHAPE_CONTRADICTED: (declared_as_stored,),
 }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 
+from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.findings.edits import Edit
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.other_values import UNSURE
+from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
@@ -39,13 +40,15 @@ def changes_sizes(edit: Edit) -> bool:
 
 @record
 class Case:
-    """A guess that fixes a problem, with its outcome. ``problems`` are all problems of the model."""
+    """A guess that fixes a problem, with its outcome. ``problems`` are all problems of the model, ``rivals`` other
+    guesses that fix as much."""
 
     guess: Guess
     problem: Problem
     outcome: Outcome
     problems: Sequence[Problem]
     inputs: Inputs
+    rivals: Sequence[Guess] = ()
 
     @property
     def node(self) -> Node:
@@ -64,6 +67,11 @@ class Case:
 def is_doubtful(case: Case) -> bool:
     """Whether a doubt forbids to suggest the guess."""
     return any(doubt(case) for doubt in AGAINST)
+
+
+def is_mistaken(case: Case) -> bool:
+    """Whether something speaks against a guess itself: the next one is looked for."""
+    return any(doubt(case) for doubt in AGAINST_ITSELF)
 
 
 def is_unsure(case: Case) -> bool:
@@ -98,6 +106,19 @@ def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
         nearest = [each for each in dict.fromkeys(users) if each not in found]
         found = found | set(nearest)
         yield from nearest
+
+
+def _leaves_error_of_source(case: Case) -> bool:
+    """Whether what an input was before still leads to an error of the same rule: rather that value is wrong."""
+    rule, inputs = case.problem.fault.rule, case.inputs
+    left = {each.node for each in case.left if each.is_error and not each.graph and each.fault.rule is rule}
+    for edit in case.guess.edits if left else ():
+        node, value = inputs.edited(edit)
+        if edit.kind in ("input", "insert") and not edit.swaps and value is not None:
+            users = [each for each in inputs.users.get(value, ()) if each is not node]
+            if any(each in left for each in _behind(users, inputs)):
+                return True
+    return False
 
 
 def is_against_others(case: Case) -> bool:
@@ -237,25 +258,24 @@ def _undoes(case: Case) -> bool:
     return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
 
 
-def _inserts_for_demand(case: Case) -> bool:
-    """Whether a node is inserted only to make a size dynamic again, and few nodes in the model are like it."""
-    inserts = any(edit.kind == "insert" for edit in case.guess.edits)
-    return is_demand(case.problem) and inserts and case.guess.count < SIBLINGS
-
-
-#: The reasons not to suggest a guess.
-AGAINST: tuple[Callable[[Case], bool], ...] = (
-    _leaves_error_near,
+#: The reasons not to suggest a guess that leave other guesses as they are.
+AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
+    _leaves_error_of_source,
     is_against_others,
-    _reshapes_bias,
-    _wraps,
-    _is_rather_wired_wrong,
-    _is_index_of_many,
     _strands,
     _makes_output_stale,
     _is_contradicted,
     _undoes,
-    _inserts_for_demand,
+)
+
+#: The reasons not to suggest a guess.
+AGAINST: tuple[Callable[[Case], bool], ...] = (
+    *AGAINST_ITSELF,
+    _leaves_error_near,
+    _reshapes_bias,
+    _wraps,
+    _is_rather_wired_wrong,
+    _is_index_of_many,
 )
 
 
@@ -293,6 +313,21 @@ def _is_axis_of_input(case: Case) -> bool:
     return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects(case.guess)
 
 
+def _inserts_for_demand(case: Case) -> bool:
+    """Whether a node is inserted only to make a size dynamic again, and few nodes in the model are like it; or only so
+    that two sizes need not be equal. Another block has no such node, and no declaration agrees with it."""
+    inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
+    alone = all(is_demand(each) for each in case.outcome.fixed)
+    few = case.guess.count < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
+    return is_demand(case.problem) and inserts and alone and few
+
+
+def _is_rather_swapped(case: Case) -> bool:
+    """Whether exchanged inputs of a node are as likely as an attribute that few other nodes have so."""
+    attributes = all(edit.kind == "attribute" for edit in case.guess.edits)
+    return attributes and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
+
+
 def _connects(guess: Guess) -> bool:
     """Whether an edit connects an existing value."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
@@ -305,4 +340,6 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _leaves_value_over,
     _is_axis_of_index,
     _is_axis_of_input,
+    _inserts_for_demand,
+    _is_rather_swapped,
 )

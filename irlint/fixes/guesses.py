@@ -187,19 +187,20 @@ class Guesses(NodeEdits):
     # --- inputs -------------------------------------------------------------------------------------------------------
 
     def _swapped(self, node: Node) -> Iterator[Guess]:
-        """Exchanges the first two inputs, then each other two neighbors of different types."""
-        for port, (left, right) in enumerate(zip(node.inputs, node.inputs[1:])):
+        """Exchanges the first two inputs, then each other two neighbors of different types, then the first and the
+        third."""
+        neighbors = [(port, port + 1) for port in range(min(len(node.inputs) - 1, SWAPPED))]
+        for port, second in (*neighbors, *([(0, 2)] if len(neighbors) > 1 else [])):
+            left, right = node.inputs[port], node.inputs[second]
             if left is None or right is None:
                 continue
             one, other = self.known.types.get(left), self.known.types.get(right)
-            if one == other or (port and _are_lists(one, other)):
+            if one == other or (second > 1 and _are_lists(one, other)):
                 continue
-            edits = self.connected(right, node, port), self.connected(left, node, port + 1)
+            edits = self.connected(right, node, port), self.connected(left, node, second)
             weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
-            likely = SELDOM if port or (weights_first and self._takes_weights_second(node)) else LAST
+            likely = SELDOM if second > 1 or (weights_first and self._takes_weights_second(node)) else LAST
             yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), likely)
-            if port >= SWAPPED:
-                return
 
     def _takes_weights_second(self, node: Node) -> bool:
         """Whether other nodes of the operator have no constant as their first input."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, takewhile
 
 from irlint.checks.intended import plain
 from irlint.findings.edits import Edit
@@ -157,7 +157,8 @@ class Inputs:
         edits = []
         for port in differing:
             value = self._nearest(node, kinds[port])
-            if value is None and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
+            is_lost = value is None or self._is_of_another_block(value, node, port)
+            if is_lost and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
                 edits.append(inserted)
                 continue
             if value is None or value is node.inputs[port]:
@@ -170,12 +171,18 @@ class Inputs:
             )
         yield Guess(tuple(edits), USUAL, count=1)
 
-    def _kinds_elsewhere(self, node: Node) -> list[tuple[str, str] | None]:
-        """For each input, the kind of value that all nodes of the same name in other blocks have there; None if they
-        differ."""
-        if not plain(node.name).replace(node.op, "").strip("_/."):
-            return []
-        others = [
+    def _is_of_another_block(self, value: Value, node: Node, port: int) -> bool:
+        """Whether a node of the same name in another block has a value there, and its name has more in common with that
+        block than with the node's own."""
+        maker = self.makers.of(value)
+        made = maker.node.name if maker is not None and maker.node is not None else ""
+        others = (each for each in self._alike_elsewhere(node) if each.inputs[port] is value)
+        own = _letters_shared(made, node.name)
+        return any(_letters_shared(made, each.name) > own for each in others)
+
+    def _alike_elsewhere(self, node: Node) -> list[Node]:
+        """The nodes of the same name in other blocks."""
+        return [
             each
             for each in self.guesses.of(node)
             if each is not node
@@ -183,6 +190,13 @@ class Inputs:
             and plain(each.name) == plain(node.name)
             and len(each.inputs) == len(node.inputs)
         ]
+
+    def _kinds_elsewhere(self, node: Node) -> list[tuple[str, str] | None]:
+        """For each input, the kind of value that all nodes of the same name in other blocks have there; None if they
+        differ."""
+        if not plain(node.name).replace(node.op, "").strip("_/."):
+            return []
+        others = self._alike_elsewhere(node)
         found: list[tuple[str, str] | None] = []
         for port in range(len(node.inputs) if others else 0):
             kinds = {self._kind(each.inputs[port]) for each in others}
@@ -390,6 +404,11 @@ class Inputs:
 def _is_converted(given: str | None, dtype: str) -> bool:
     """Whether models convert one element type to another on purpose, as for counts, masks and indices."""
     return given not in FLOATS or dtype not in FLOATS
+
+
+def _letters_shared(one: str, other: str) -> int:
+    """The number of letters with which two names begin alike."""
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other))))
 
 
 def _dtype(known: Type | None) -> str | None:

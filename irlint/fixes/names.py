@@ -8,13 +8,13 @@ from irlint.model import Graph, Node, Value
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
-    """Whether a value may have had the name of ``before``. It is not if the exporter named the two after different
-    nodes or operators, or numbered both."""
+    """Whether a value may have had the name of ``before``. It is not if the names have nothing in common, or if the
+    exporter named the two after different nodes or operators, or numbered both."""
     if before is None or is_spelled_alike(value.name, before.name):
         return True
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
         return False
-    if names_another_operator(value.name, before.name, graph):
+    if names_another_operator(value.name, before.name, graph) or not _is_alike(value.name, before.name):
         return False
     return node is None or not node.name or node.name not in value.name or node.name in before.name
 
@@ -27,6 +27,12 @@ def names_another_operator(one: str, other: str, graph: Graph) -> bool:
             return any(_is_counted(name) for name in _names(graph) if name not in (one, other))
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether one of two names contains the other, or they are almost the same."""
+    short, long = sorted((_letters(one), _letters(other)), key=len)
+    return short in long or closest(one, [other], ALIKE) is not None
 
 
 def is_spelled_alike(one: str, other: str) -> bool:

@@ -343,7 +343,7 @@ class Writer:
     def entries(self, edit: Edit) -> None:
         """Moves the offset of a constant to a place where the weights hold its new entries. Raises Unwritable if there
         is none."""
-        from irlint.fixes.stored import offset_of
+        from irlint.fixes.stored import leaves_end_unused, offset_of
 
         graph = self.model.graph
         value, constant = (
@@ -359,6 +359,8 @@ class Writer:
         data = next(iter(layer.named("data")), None)
         if offset is None or data is None:
             raise Unwritable("the weights do not contain these entries")
+        if leaves_end_unused(self.model, constant, offset):
+            raise Unwritable("the weights would end with bytes that belong to no constant")
         self.set_attribute(data, "offset", str(offset))
 
     def version(self, edit: Edit) -> None:

@@ -9,9 +9,9 @@ from itertools import chain
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
 from irlint.findings.edits import Edit
-from irlint.fixes.arrangements import listed, rearranged
+from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.computed import computed
-from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_unsure
+from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
@@ -81,15 +81,16 @@ class Search:
 
     def best(self, problem: Problem) -> Found | None:
         """The best edits for a problem; None if no edit fixes it, or too many do."""
-        best = self._best(problem, self.graph, self.trials, self.guesses)
-        if not best or is_doubtful(case := self._case(best[0], problem)):
+        best, rivals = self._best(problem, self.graph, self.trials, self.guesses)
+        if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_constant(problem, case.guess))
 
-    def _case(self, tried: Tried, problem: Problem) -> Case:
-        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs)
+    def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
+        others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
+        return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others)
 
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
@@ -103,13 +104,19 @@ class Search:
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
-    def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
-        """The most likely guesses among those that fix most problems; [] if too many are equally good."""
+    def _best(
+        self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses
+    ) -> tuple[list[Tried], list[Tried]]:
+        """The most likely guesses among those that fix most problems, [] if too many are equally good; and all that
+        fix the problem."""
         best: list[Tried] = []
         declared: list[Tried] = []
+        every: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
             tried = _deciding(list(self._tried(stage, problem, trials)), problem)
+            tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
+            every += tried
             best = _first((*best, *tried))
             likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
             if (
@@ -126,7 +133,7 @@ class Search:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
-        return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else []
+        return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, the nearest first."""
@@ -159,12 +166,13 @@ class Search:
             yield inputs.behind(problem, node)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(guesses.at(node, declared_types if of_outputs else ()), listed(node, guesses))
-        yield computed(node, guesses)
+        yield chain(computed(node, guesses), guesses.contents.divided(node))
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
-        yield self._at_others(nodes, node, guesses)
+        before = transposed_before(node, nodes, guesses) if problem.is_error else ()
+        yield chain(self._at_others(nodes, node, guesses), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
@@ -189,13 +197,20 @@ class Search:
 
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
         """The guesses. Before a guess that inserts one node comes a wider one, if several users of the value are
-        faulty: it inserts the node before each of them."""
+        faulty: it inserts the node before each of them. After a guess that changes a number in one constant comes one
+        that changes the number in every target shape."""
+        seen: set[tuple[Edit, ...]] = set()
         for guess in guesses:
-            if len(guess.edits) == 1 and guess.edits[0].kind == "insert":
-                edits = everywhere(guess.edits[0], self.inputs, set(self.trials.problems))
+            alone = guess.edits[0] if len(guess.edits) == 1 else None
+            if alone is not None and alone.kind == "insert":
+                edits = everywhere(alone, self.inputs, set(self.trials.problems))
                 if edits is not None:
                     yield replaced(guess, edits=edits)
             yield guess
+            edits = self.guesses.contents.everywhere(alone) if alone is not None else None
+            if edits is not None and edits not in seen:
+                seen.add(edits)
+                yield replaced(guess, edits=edits, count=-1)
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether ``gone`` contains all other root problems that may be fixed."""

@@ -39,6 +39,16 @@ def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
     return None
 
 
+def leaves_end_unused(model: Model, constant: Constant, offset: int) -> bool:
+    """Whether the end of the weights belongs to no constant any more if this constant moves to another offset."""
+    stored = constant.stored
+    if stored is None or not stored.size:
+        return False
+    others = [each.stored for graph in graphs(model) for each in graph.constants.values() if each is not constant]
+    ends = [each.offset + each.size for each in others if each is not None and each.size]
+    return stored.offset + stored.size > max((*ends, offset + stored.size))
+
+
 def _places(model: Model, size: int) -> Iterator[int]:
     """The offsets to examine: where constants begin and end, and aligned places in bytes that belong to no constant."""
     every = [each.stored for graph in graphs(model) for each in graph.constants.values()]

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
-from irlint.binding.calls import Call
-from irlint.dims import product, symbols
+from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
+from irlint.fixes.changes import Change, Changes, bound
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.contradictions import contradicts
@@ -22,39 +23,15 @@ from irlint.inference.unknowns import filled, names_in
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, ordered
-from irlint.model.tensor import INTEGERS, Tensor, Type
+from irlint.model.tensor import Tensor, Type
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
-from irlint.records import NOTHING, record, replaced
+from irlint.records import NOTHING, replaced
 
 if TYPE_CHECKING:
     from irlint.inference.agreement import Terms
 
 #: The family of rules that compare declarations with inferred types.
 DECLARED = "declarations"
-
-
-@record
-class Change:
-    """The effect of edits on a graph.
-
-    * ``calls``: other operators or attributes of nodes.
-    * ``inputs``: other values as inputs of nodes.
-    * ``types``: other types of values.
-    * ``given``: other types of single inputs of nodes.
-    * ``stale``: declarations of later values may become wrong.
-    """
-
-    calls: Mapping[Node, Call] = NOTHING
-    inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
-    types: Mapping[Value, Type] = NOTHING
-    given: Mapping[Node, Mapping[int, Type]] = NOTHING
-    stale: bool = False
-
-    def touches(self, node: Node) -> bool:
-        """Whether the change replaces a node or the type of a value that the node uses."""
-        if node in self.calls or node in self.inputs or node in self.given:
-            return True
-        return any(value in self.types for value in node.inputs)
 
 
 #: A function: whether a requirement leaves enough sizes for a usable model.
@@ -91,6 +68,7 @@ class Trials:
         given = [known.types.get(value) for value in graph.inputs]
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
+        self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
         self.problems: dict[Node, list[Problem]] = {}
         #: The problems of declarations of constant nodes, by the name of the constant.
         self.declared: dict[str, list[Problem]] = {}
@@ -216,7 +194,7 @@ class Trials:
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
         if is_demand(problem):
-            return all(map(self.leaves, answer.requirements))
+            return all(map(self._leaves, answer.requirements))
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
@@ -269,7 +247,7 @@ class Trials:
         if codes - {each.fault.rule.code for each in own}:
             return None
         found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
-        if all(map(self.leaves, answer.requirements)):
+        if all(map(self._leaves, answer.requirements)):
             found += [each for each in own if is_demand(each)]
         if answer.outputs is None:
             return []
@@ -277,7 +255,16 @@ class Trials:
 
     def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
         before = self.demanded.get(node, ())
-        return all(each.condition in before or self._is_of_a_fault(each) or self.leaves(each) for each in requirements)
+        return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
+
+    def _leaves(self, requirement: Requirement) -> bool:
+        """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
+        if not self.leaves(requirement):
+            return False
+        wide = [each for each in requirement.any_of if each.right != 1]
+        pairs = [symbols(each.left) | symbols(each.right) for each in wide if each.kind == "=="]
+        joined = [pair for pair in pairs if len(pair) == 2 and any(pair <= axes for axes in self.axes)]
+        return not joined or len(wide) > len(joined)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
         """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
@@ -326,106 +313,6 @@ def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
     )
 
 
-class Changes:
-    """Collects the effects of edits."""
-
-    def __init__(self, trials: Trials) -> None:
-        self.trials = trials
-        self.known = trials.known
-        self.calls: dict[Node, Call] = {}
-        self.inputs: dict[Node, dict[int, Value]] = {}
-        self.types: dict[Value, Type] = {}
-        self.given: dict[Node, dict[int, Type]] = {}
-        self.stale = False
-
-    @property
-    def change(self) -> Change:
-        """The collected effect."""
-        return Change(self.calls, self.inputs, self.types, self.given, self.stale)
-
-    def add(self, edit: Edit) -> bool:
-        """Adds the effect of an edit. Returns False if the edit names something that the graph does not have."""
-        match edit.kind:
-            case "constant" | "declaration":
-                return self._typed(edit)
-        node = self.trials.by_index.get(edit.index) if edit.index is not None else None
-        if node is None or edit.graph:
-            return False
-        match edit.kind, edit.of:
-            case "attribute", _:
-                return self._attribute(node, edit)
-            case "rename", "operator":
-                return self._operator(node, edit)
-            case "input", _:
-                return self._input(node, edit)
-            case "insert", _:
-                return self._inserted(node, edit)
-        return False
-
-    def _typed(self, edit: Edit) -> bool:
-        value = self.trials.values.get(edit.name)
-        known = self.types.get(value, self.known.types.get(value)) if value is not None else None
-        if value is None or not isinstance(known, Tensor):
-            return False
-        self.types[value] = _edited(known, edit)
-        self.stale |= edit.shape is not None and not self.known.format.ports_declare
-        return True
-
-    def _attribute(self, node: Node, edit: Edit) -> bool:
-        call = self.calls.get(node, self.known.calls.get(node))
-        if call is None:
-            return False
-        given = call.attributes or {}
-        value = list(edit.value) if isinstance(given.get(edit.name), list) else edit.value
-        self.calls[node] = replaced(call, attributes={**given, edit.name: value})
-        return True
-
-    def _operator(self, node: Node, edit: Edit) -> bool:
-        call, faults = bound(self.known, replaced(node, op=edit.value))
-        self.calls[node] = call
-        return not faults and call.operator is not None
-
-    def _input(self, node: Node, edit: Edit) -> bool:
-        value = self.trials.values.get(edit.value)
-        if value is None or edit.input is None:
-            return False
-        self.inputs.setdefault(node, {})[edit.input] = value
-        return True
-
-    def _inserted(self, node: Node, edit: Edit) -> bool:
-        port = edit.input
-        if port is None or not 0 <= port < len(node.inputs):
-            return False
-        value = self.inputs.get(node, NOTHING).get(port, node.inputs[port])
-        known = self.given.get(node, NOTHING).get(port) or (self.known.types.get(value) if value is not None else None)
-        result = self.trials.behind(edit, known)
-        if result is not None:
-            self.given.setdefault(node, {})[port] = result
-        return result is not None
-
-
-def bound(known: Known, node: Node) -> tuple[Call, Sequence[Fault]]:
-    """The bound call of a new node, and its faults."""
-    from irlint.binding import Binder
-
-    return Binder(known.model).bound(node, NOTHING, within_function=False)
-
-
-def _edited(known: Tensor, edit: Edit) -> Tensor:
-    """The type of a value after an edit."""
-    if edit.kind == "declaration":
-        shape = known.shape if edit.shape is None else edit.shape
-        return Tensor(edit.dtype or known.dtype, shape, None if edit.dtype else known.value)
-    match edit.of:
-        case "type":
-            return Tensor(edit.value, known.shape, known.value if edit.value in INTEGERS else None)
-        case "entries":
-            shape = known.shape if len(edit.value) == len(known.value or ()) else (len(edit.value),)
-            return Tensor(known.dtype, shape, edit.value)
-    kept = known.value if product(edit.value) == len(known.value or ()) else None
-    return Tensor(known.dtype, edit.value, kept)
-
-
 def _defined(graph: Graph) -> Iterator[Value]:
     """The values that a graph defines, in an order in which the last of several with equal names counts: the nodes
     backwards, then constants, then inputs."""
@@ -436,8 +323,8 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic."""
-    return bool(problem.sizes)
+    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, or makes two of them equal."""
+    return bool(problem.sizes) or problem.fault.rule is EQUAL_SIZES
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:

@@ -127,9 +127,11 @@ def clashes(
 
 
 def disagrees(found: Type | None, value: Value, terms: Terms) -> bool:
-    """Whether an inferred shape contradicts one that the file declares for a value."""
+    """Whether an inferred shape contradicts one that the file declares for a value of the main graph."""
     return isinstance(found, Tensor) and any(
-        isinstance(each.type, Tensor) and bool(clashes(found.shape, each.type.shape, terms)) for each in value.declared
+        isinstance(each.type, Tensor)
+        and bool(clashes(found.shape, each.type.shape, terms, returned=each.by == "output"))
+        for each in value.declared
     )
 
 

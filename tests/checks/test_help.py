@@ -365,12 +365,24 @@ def test_what_to_do_about_a_frozen_size(text: str, help: str, tmp_path: Path) ->
             "(float[2,8] x) => (y) <float[8] fc_b = {0}> { u = MatMul (x, fc_w) y = Add (u, fc_b) }",
             "restore it, or",
         ),
+        (
+            "(float[2,8] x) => (y) <float[8] val_168 = {0}, float[3] val_181 = {0}> { u = Mul (x, val_168) y = Add (u, "
+            "val_18) }",
+            "restore the initializer 'val_18', or connect `val_168`, which fits, if the name is misspelled",
+        ),
     ],
 )
 def test_of_what_type_a_missing_initializer_is(graph: str, text: str) -> None:
     report = irlint.check(onnx.parser.parse_model(f"{HEAD}g {graph}"))
     (found,) = {each.help for each in report.findings if each.rule.code == "IRL101"}
     assert text in found
+
+
+def test_the_input_that_comes_from_a_later_node_of_the_file_is_the_first_of_a_cycle() -> None:
+    nodes = "a = Relu (x) b = Exp (a) c = Add (b, g) d = Abs (c) e = Neg (d) f = Sqrt (e) g = Sin (f) y = Mul (g, a)"
+    report = irlint.check(onnx.parser.parse_model(f"{HEAD}g (float[2] x) => (float[2] y) {{ {nodes} }}"))
+    notes = [line.strip() for line in report.text(width=120).splitlines() if "= note:" in line]
+    assert notes[0] == "= note: input 1 of Add 'c' is the output of Sin 'g', which comes later in the file"
 
 
 def test_an_input_behind_a_fault_that_nothing_declares_is_not_called_declared() -> None:

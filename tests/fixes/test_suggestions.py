@@ -92,7 +92,7 @@ SUGGESTIONS = """
 (float[2,9] x, float[2,4] z) => (float[2,4] y) <int64[1] b = {3}, int64[1] e = {1}, int64[1] a = {1}> { s = Slice (x, b, e, a) y = Add (s, z) } | change 1 to 7 in constant `e`
 (float[1,8,4,4] x, float[4,128] w) => (float[1,4] y) { r = Relu (x) f = Flatten <axis = 2> (r) y = Gemm <transB = 1> (f, w) } | set `axis = 1` in Flatten[1]
 (float[1,8,6,6] x, float[8,8,3,3] u, float[8,8,3,3] v, float[4,288] w) => (float[1,4] y) { a = Conv <pads = [1,1,1,1]> (x, u) b = Conv <pads = [0,0,0,0]> (a, v) f = Flatten (b) y = Gemm <transB = 1> (f, w) } | set `pads = [1, 1, 1, 1]` in Conv[1]
-(float[N,4] x, float[4,3] w) => (float[N,3] y) { r = Relu (x) y = Gemm <transA = 1> (r, w) }           | set `transA = 0`
+(float[N,4] x, float[4,3] w) => (float[N,3] y) { r = Relu (x) y = Gemm <transA = 1> (r, w) }           | set `transA = 0`; this also fixes 1 more
 (float[1,3,8,8] x, float[9,3,3,3] w) => (float[1,9,6,6] y) { y = Conv <group = 2> (x, w) }           | set `group = 1`
 (float[2,8] x) => (float[2,2,4] y) <int64[3] t = {2, 2, 0}> { y = Reshape (x, t) }                    | change 0 to 4 in constant `t` (entry 2)
 """.strip().splitlines()

@@ -114,3 +114,15 @@ def test_broken_irs_compute_again(sound: Path, tmp_path: Path) -> None:
     assert wanted[0] == "ok"
     for path, one in zip(paths[1:], given, strict=True):
         assert one[:2] == wanted[:2], BROKEN[int(path.name.partition(".")[0])]
+
+
+@pytest.mark.oracle
+def test_an_edit_that_leaves_the_end_of_the_weights_unused_is_only_suggested(sound: Path, tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text(sound.read_text("utf-8").replace('offset="96"', 'offset="112"'), "utf-8")
+    weights = sound.with_suffix(".bin").read_bytes() + numpy.array([2, 12]).tobytes()
+    path.with_suffix(".bin").write_bytes(weights)
+    (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
+    assert found.suggestion.startswith('change 2 to 1 in constant layer 9 "pattern" (entry 0)')
+    assert found.fix is None
+    assert irlint.fix(path, unsafe=True).data == path.read_bytes()

@@ -1,0 +1,97 @@
+"""Corrections of what a file declares of its initializers and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.checks.declared import SHAPE_CONTRADICTED
+from irlint.dims import product
+from irlint.findings.edits import Edit
+from irlint.findings.faults import Severity
+from irlint.fixes.inserted import CAST
+from irlint.inference.known import Known
+from irlint.model import Graph, Problem, Value
+from irlint.model.order import downstream, graphs
+from irlint.model.tensor import FLOATS, Tensor
+
+Edits = tuple[Edit, ...]
+
+
+def declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Declares an input as its initializer is stored. For element types, two more alternatives: the initializer
+    converted to the declared type, and a Cast before each use."""
+    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
+    value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
+    if problem.node is not None:
+        return
+    stored = known.types.get(value) if value is not None else None
+    if graph is None or value is None or not isinstance(stored, Tensor) or not isinstance(value.type, Tensor):
+        return
+    if problem.fault.rule is SHAPE_CONTRADICTED:
+        if _is_wrong_behind(value, graph, known):
+            yield from _stored_as_declared(value, stored, problem.graph)
+            return
+        yield (
+            Edit("declaration", "node", problem.graph, name=value.name, shape=stored.shape, before=value.type.shape),
+        )
+        return
+    declared = Edit("declaration", "node", problem.graph, name=value.name, dtype=stored.dtype or "")
+    yield (declared,)
+    yield (Edit("constant", "type", problem.graph, name=value.name, value=value.type.dtype),)
+    cast = (("to", value.type.dtype),)
+    uses = [(node, port) for node in graph.nodes for port, given in enumerate(node.inputs) if given is value]
+    yield (
+        declared,
+        *(
+            Edit("insert", "node", problem.graph, node.label, node.index, CAST, cast, input=port, op=node.op)
+            for node, port in uses
+        ),
+    )
+
+
+def _stored_as_declared(value: Value, stored: Tensor, path: str) -> Iterator[Edits]:
+    """An initializer with the shape that it is declared with, where that has as many elements on other axes."""
+    declared = value.type.shape if isinstance(value.type, Tensor) else None
+    sizes, wanted = (list(map(str, shape or ())) for shape in (stored.shape, declared))
+    if declared and product(declared) == product(stored.shape or ()) and sorted(sizes) != sorted(wanted):
+        yield (Edit("constant", "shape", path, name=value.name, value=declared, before=stored.shape),)
+
+
+def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
+    """Whether a node that uses a value, or a later node, has a problem. Then the stored value is probably wrong, not
+    the declaration."""
+    wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
+    users = (node for node in graph.nodes if value in node.inputs)
+    return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
+
+
+def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Declares an output of the model with the type that its node gives, unless a Cast to the declared type may be
+    missing."""
+    graph, node = known.model.graph, problem.node
+    value = (
+        next((each for each in node.outputs if each and each.name == problem.value), None) if node is not None else None
+    )
+    given = known.types.get(value) if value is not None else None
+    if (
+        graph is None
+        or value not in graph.outputs
+        or not isinstance(given, Tensor)
+        or not isinstance(value.type, Tensor)
+        or not given.dtype
+        or known.format.ports_declare
+    ):
+        return
+    if not _may_lack_cast(given.dtype, value.type.dtype, graph, known):
+        yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
+
+
+def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
+    """Whether a Cast may be missing: booleans are usually converted to numbers, another node converts the same types,
+    or the file declares a value that no node makes."""
+    if given in FLOATS and wanted in FLOATS:
+        return False
+    converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
+    types = (tuple(known.types.get(value) if value is not None else None for value in each) for each in converted)
+    pairs = [tuple(each.dtype if isinstance(each, Tensor) else None for each in pair) for pair in types]
+    return given == "bool" or bool(graph.stray) or (given, wanted) in pairs
