@@ -232,13 +232,15 @@ def _resizes_input(guess: Guess) -> bool:
 
 
 def _strands(case: Case) -> bool:
-    """Whether an edit disconnects a value from its only user. A value that was connected by mistake still has its own
-    users."""
+    """Whether an edit disconnects a value from its only user: a value that was connected by mistake still has its own
+    users. At another node than the faulty one, only inputs of the model count."""
     guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
-    for edit in guess.edits if guess.within is None else ():
+    for edit in guess.edits:
         node, value = inputs.edited(edit)
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
+            continue
+        if guess.within is not None and value not in inputs.graph.inputs:
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
@@ -256,6 +258,19 @@ def _undoes(case: Case) -> bool:
     """Whether an edit makes a Transpose keep the order of the axes, which no model needs."""
     orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
     return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
+
+
+def _is_one_number_of_several(case: Case) -> bool:
+    """Whether another number for the same attribute, such as ``num_groups``, fixes as much, unless all similar nodes
+    have the guessed one."""
+    edit, *more = case.guess.edits
+    if more or edit.kind != "attribute" or type(edit.value) is not int or "ax" in edit.name:
+        return False
+    guesses = case.inputs.guesses
+    if {guesses.had(each, edit.name) for each in guesses.of(case.node) if each is not case.node} == {edit.value}:
+        return False
+    others = (each.edits[0] for each in case.rivals if len(each.edits) == 1)
+    return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
 #: The reasons not to suggest a guess that leave other guesses as they are.
@@ -276,6 +291,7 @@ AGAINST: tuple[Callable[[Case], bool], ...] = (
     _wraps,
     _is_rather_wired_wrong,
     _is_index_of_many,
+    _is_one_number_of_several,
 )
 
 
@@ -328,6 +344,13 @@ def _is_rather_swapped(case: Case) -> bool:
     return attributes and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
 
 
+def _retypes_input(case: Case) -> bool:
+    """Whether an input of the model is declared with another element type, although a Cast would do and no similar node
+    takes an input of that type."""
+    retypes = not case.guess.count and any(edit.kind == "declaration" and edit.dtype for edit in case.guess.edits)
+    return retypes and any(edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
+
+
 def _connects(guess: Guess) -> bool:
     """Whether an edit connects an existing value."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
@@ -342,4 +365,5 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _is_axis_of_input,
     _inserts_for_demand,
     _is_rather_swapped,
+    _retypes_input,
 )

@@ -96,8 +96,12 @@ class Suggestions:
     @property
     def _most(self) -> int:
         """The number of times that the file may be checked again for one finding."""
-        cost = self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
-        return min(max(FEWEST_CHECKS, NODES_CHECKED // max(cost, 1)), MOST_CHECKS)
+        return min(max(FEWEST_CHECKS, NODES_CHECKED // max(self._cost, 1)), MOST_CHECKS)
+
+    @property
+    def _cost(self) -> int:
+        """The cost of checking the file again, in nodes."""
+        return self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
 
     @property
     def _in_order(self) -> Sequence[Problem]:
@@ -154,10 +158,17 @@ class Suggestions:
         if suggestion is None:
             self._without += [problem] if problem.is_error else []
             return None
-        if suggestion.fix is not None and not self.rechecked.is_writable(suggestion.fix.edits):
+        if suggestion.fix is not None and not self._is_confirmed(suggestion.fix, problem):
             suggestion = replaced(suggestion, sure=False)
         self._found.append(suggestion)
         return suggestion
+
+    def _is_confirmed(self, fix: Fix, problem: Problem) -> bool:
+        """Whether the file can be written with a fix and has no new finding then. Of a file that takes long to check,
+        only the former is tried."""
+        if self._cost > NODES_CHECKED:
+            return self.rechecked.is_writable(fix.edits)
+        return self.rechecked.outcome(fix.edits, problem) is not None
 
     def _intended(self, problem: Problem) -> Suggestion | None:
         """The correction that the rest of a document implies. It is the first group of edits with one that fixes an
