@@ -249,6 +249,21 @@ def _strands(case: Case) -> bool:
     return False
 
 
+def _leaves_only_constants(case: Case) -> bool:
+    """Whether a node that depends on an input of the model gets a constant, so that all its inputs are constants."""
+    inputs = case.inputs
+    for edit in case.guess.edits:
+        node, value = inputs.edited(edit)
+        if edit.kind != "input" or edit.swaps or node is None or inputs.makers.is_constant(value):
+            continue
+        others = (each for at, each in enumerate(node.inputs) if each is not None and at != edit.input)
+        made = (each for maker in inputs.graph.nodes for each in maker.outputs if each is not None)
+        given = next((each for each in (*inputs.graph.constants, *made) if each.name == edit.value), None)
+        if all(map(inputs.makers.is_constant, (given, *others))):
+            return True
+    return False
+
+
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model then has a wrong declaration, although no input is resized."""
     return not _resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
@@ -278,6 +293,7 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _leaves_error_of_source,
     is_against_others,
     _strands,
+    _leaves_only_constants,
     _makes_output_stale,
     _is_contradicted,
     _undoes,
