@@ -122,6 +122,15 @@ def fixes_products(relations: Alternatives) -> bool:
     return all(each is not None and _is_product(each.left) for each in sides)
 
 
+def units(relation: Relation) -> tuple[Relation, ...]:
+    """If a product of sizes has to be 1, the equality of each factor with 1; () for any other relation."""
+    sides = _sides(relation) if relation.kind == "==" else None
+    if sides is None:
+        return ()
+    factors, shift = _factors(sides.left)
+    return tuple(Relation("==", each, 1) for each in factors) if shift is not None and sides.right + shift == 1 else ()
+
+
 def _sides(relation: Relation) -> Relation | None:
     """The equality with the expression on the left and the number on the right; None if there are no such sides."""
     left, right = relation.left, relation.right

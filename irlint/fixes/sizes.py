@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
-from irlint.contracts.fixed import fixes_products
+from irlint.contracts.fixed import fixes_products, units
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
@@ -60,8 +60,19 @@ def leaves_sizes(requirement: Requirement) -> bool:
     relations = [simplified(each) for each in requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
-        return not fixes_products(tuple(relations))
-    sizes = solved(relations) if names else None
+        return not fixes_products(tuple(relations)) or any(_leave_sizes(units(each)) for each in relations)
+    return not names or _leaves(relations)
+
+
+def _leave_sizes(factors: Sequence[Relation]) -> bool:
+    """Whether there are factors, of one symbol each, and every one leaves more than ``FEW`` sizes."""
+    alone = all(len(symbols(each.left)) == 1 for each in factors)
+    return bool(factors) and alone and all(_leaves([each]) for each in factors)
+
+
+def _leaves(relations: Sequence[Relation]) -> bool:
+    """Whether relations on one symbol leave more than ``FEW`` sizes; True if they cannot be solved."""
+    sizes = solved(relations)
     return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
 
 
