@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds
-from irlint.lazy_typing import TYPE_CHECKING, ClassVar, Literal
+from irlint.lazy_typing import TYPE_CHECKING, Any, ClassVar, Literal
 from irlint.records import record
 
 if TYPE_CHECKING:
@@ -161,6 +161,10 @@ class Tensor:
     @property
     def value(self) -> Contents | None:
         return self.contents
+
+    def changed(self, **changes: Any) -> Tensor:
+        """A tensor with other values for some fields, whose elements are at hand."""
+        return Tensor(**{name: getattr(self, name) for name in self.__match_args__ if name not in changes}, **changes)
 
     @property
     def rank(self) -> int | None:

@@ -79,7 +79,7 @@ def _declared(edge: Edge, wiring: Wiring) -> Tensor | None:
 
 def _given(edge: Edge, wiring: Wiring) -> Tensor | None:
     """What the output port declares that an edge leads from, where it says its axes."""
-    _, value = wiring.sources.get((edge.from_layer, edge.from_port), (None, None))
+    value = wiring.sources.get((edge.from_layer, edge.from_port))
     type = value.type if value is not None else None
     return type if isinstance(type, Tensor) and type.shape else None
 

@@ -191,7 +191,7 @@ def _is_number(text: str) -> bool:
 
 def _are_plain(text: str) -> bool:
     """Whether a text stands for itself in an attribute, and ends no tag."""
-    return text.isprintable() and not any(each in text for each in "<>&")
+    return text.isprintable() and "<" not in text and ">" not in text and "&" not in text
 
 
 def _edges(text: str, ordinal: int) -> list[Edge] | None:

@@ -48,7 +48,7 @@ class Wiring:
 
     ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge
     that leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer
-    and port, the last layer with that input port, and the last with that output port beside the value there.
+    and port, the last layer with that input port, and the value of the last output port.
     ``searches`` counts the faults whose help was looked for in the graph.
     """
 
@@ -57,7 +57,7 @@ class Wiring:
     by_key: dict[int, list[Layer]]
     reported: set[tuple[str, int, int]]
     targets: dict[tuple[int, int], Layer]
-    sources: dict[tuple[int, int], tuple[Layer, Value]]
+    sources: dict[tuple[int, int], Value]
     ids: dict[tuple[str, int], list[int]]
     incomplete: bool = False
     nameless: int = 0
@@ -152,7 +152,7 @@ def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reade
 def _without_edges(layers: Sequence[Layer]) -> Wiring:
     by_key: dict[int, list[Layer]] = {}
     targets: dict[tuple[int, int], Layer] = {}
-    sources: dict[tuple[int, int], tuple[Layer, Value]] = {}
+    sources: dict[tuple[int, int], Value] = {}
     for layer in layers:
         if layer.key is None:
             continue
@@ -160,7 +160,7 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
         for port in layer.inputs:
             targets[layer.key, port.id] = layer
         for port, value in zip(reversed(layer.outputs), reversed(layer.values)):
-            sources[layer.key, port.id] = layer, value
+            sources[layer.key, port.id] = value
     nameless = sum(layer.key is None for layer in layers)
     return Wiring(layers, [], by_key, set(), targets, sources, {}, nameless=nameless)
 
