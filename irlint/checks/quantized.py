@@ -10,7 +10,7 @@ from irlint.checks.transfers import Interval, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
-from irlint.model.tensor import INTEGERS, Tensor
+from irlint.model.tensor import INTEGERS, Extent, Tensor
 from irlint.ops.quantized.parameters import SCALE_UNUSABLE
 from irlint.ops.shared.contents import extent
 
@@ -160,20 +160,27 @@ def _is_denormal(width: float, levels: str) -> bool:
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
     """A scale of 0 by which compressed weights are multiplied, behind the node that makes numbers of them."""
+    if not _has_zero(values.tensor(node, 1)):
+        return
     while maker.op in ("Sub", "Subtract"):
         before = values.makers.get(maker.inputs[0]) if maker.inputs[0] is not None else None
         if before is None:
             return
         maker = before
-    stored, scale = values.tensor(maker, 0), extent(values.tensor(node, 1))
+    stored = values.tensor(maker, 0)
     is_weight = maker.op in ("Cast", "Convert") and maker.inputs[0] in values.graph.constants
-    if not is_weight or stored is None or stored.dtype not in COMPRESSED or scale is None or not scale.has_zero:
-        return
-    yield SCALE_UNUSABLE.fault(
-        "input 1 (scale) contains a scale that is 0, which erases weights; a scale is a finite number above 0",
-        help="compress the weights again",
-        input=1,
-    )
+    if is_weight and stored is not None and stored.dtype in COMPRESSED:
+        yield SCALE_UNUSABLE.fault(
+            "input 1 (scale) contains a scale that is 0, which erases weights; a scale is a finite number above 0",
+            help="compress the weights again",
+            input=1,
+        )
+
+
+def _has_zero(tensor: Tensor | None) -> bool:
+    if tensor is None or tensor.value is None:
+        return tensor is not None and isinstance(tensor.extent, Extent) and tensor.extent.has_zero
+    return 0 in tensor.value
 
 
 def _is_known(given: Interval) -> bool:

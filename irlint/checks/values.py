@@ -7,9 +7,9 @@ Only what is certain for every input is reported. ``ranges`` asks what constants
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from math import isfinite, prod
+from math import isfinite
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
@@ -18,7 +18,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, producers, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
-from irlint.ops.shared.contents import extent, rounded
+from irlint.ops.shared.contents import extent
 from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
@@ -38,23 +38,6 @@ OPERAND_INFINITE = Rule(
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
-)
-EPSILON_UNUSABLE = Rule(
-    "IRL741",
-    "epsilon-unusable",
-    Severity.WARNING,
-    "A normalization divides by 0, or by the root of a negative number.",
-    why="A normalization divides by the square root of variance plus epsilon. Epsilon keeps that sum above 0: a "
-    "channel may have a variance of 0, and the variance of a single element is 0. In float16, numbers below 3e-8 are "
-    "0. Without epsilon, equal elements, such as padding, become NaN. Runtimes compute NaN or infinity without a "
-    "message; OpenVINO refuses a negative epsilon in a BatchNormalization.",
-    fix="Set epsilon to 1e-5, or to at least 6e-8 in float16.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
-{ y = InstanceNormalization <epsilon = -1.0> (x, s, b) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
-{ y = InstanceNormalization <epsilon = 0.00001> (x, s, b) }""",
 )
 ATTRIBUTE_NOT_FINITE = Rule(
     "IRL742",
@@ -131,10 +114,8 @@ NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("MVN", "NormalizeL2"), "eps"),
 }
 
-#: Those that subtract no mean.
-UNCENTERED = frozenset(
-    ("RMSNormalization", "SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", "NormalizeL2")
-)
+#: Larger ones are above 0 in float16, too.
+LEAST_EPSILON = 6e-8
 
 #: The inputs of a Pad that may be the number that it adds.
 PADDING = (2, 3)
@@ -151,7 +132,8 @@ SPREADING = frozenset(("Add", "Sub", "Subtract", "Mul", "Multiply"))
 
 def problems(known: Known) -> list[Problem]:
     """What the values of the nodes of every graph lead to."""
-    return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems()]
+    checks = CHECKS if any(map(_is_strange, known.kinds())) else OF_FINITE
+    return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems(checks)]
 
 
 class Values:
@@ -179,13 +161,15 @@ class Values:
         """The nodes that use each value of the graph."""
         return users(self.graph)
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
+        """What the checks of its operator, and of its attributes, say of each node."""
+        faulted = self.known.faulted
         for node in self.graph.nodes:
-            if node in self.known.faulted or not node.outputs:
+            if node in faulted or not node.outputs:
                 continue
             if not EXAMINED.isdisjoint(node.attributes):
                 yield from self._problems(node, _not_finite(node))
-            for check in CHECKS.get(node.op, ()):
+            for check in checks.get(node.op, ()):
                 faults = check(self, node)
                 if faults:
                     yield from self._problems(node, faults)
@@ -271,64 +255,13 @@ class Values:
 
     # --- normalizations -----------------------------------------------------------------------------------------------
 
-    def _epsilon(self, node: Node) -> Iterator[Fault]:
-        name = NORMALIZATIONS[node.op]
-        attribute = node.attributes.get(name)
-        epsilon = _real(attribute)
-        if epsilon is None or epsilon != epsilon:
-            return
-        found = ""
-        if epsilon < 0:
-            found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
-        elif node.op.startswith("BatchNorm"):
-            found = self._zero_variance(node, epsilon)
-        elif epsilon == 0 and self._normalizes_one(node):
-            found = f"{name} is 0, and each mean is taken of 1 element: the variance is 0, and the result is NaN"
-        elif epsilon == 0 and self._divides(node):
-            equal = "0" if node.op in UNCENTERED else "equal"
-            found = f"{name} is 0: elements that are all {equal}, such as padding, become NaN"
-        if found:
-            yield EPSILON_UNUSABLE.fault(
-                found,
-                help=f"set `{name}` to 1e-5, in float16 to at least 6e-8",
-                attribute=name,
-                input=4 if "(var)" in found else None,
-            )
+    def _epsilon(self, node: Node) -> Iterable[Fault]:
+        epsilon = _real(node.attributes.get(NORMALIZATIONS[node.op]))
+        if epsilon is None or not epsilon < LEAST_EPSILON:
+            return ()
+        from irlint.checks import normalizations
 
-    def _zero_variance(self, node: Node, epsilon: float) -> str:
-        """What is wrong with the epsilon of a BatchNormalization whose variance is 0 for a channel."""
-        tensor, training = self.tensor(node, 4), node.attributes.get("training_mode")
-        dtype = tensor.dtype if tensor is not None else None
-        kept = rounded(epsilon, "float16") if dtype == "float16" else epsilon
-        span = extent(tensor) if kept == 0 else None
-        if span is None or not span.has_zero or (training is not None and training.value):
-            return ""
-        which = "0" if epsilon == 0 else f"{epsilon:g}, which is 0 in float16"
-        return f"epsilon is {which}, and input 4 (var) holds 0: the channel is divided by 0"
-
-    def _divides(self, node: Node) -> bool:
-        """Whether a normalization divides; MVN may only subtract."""
-        divides = node.attributes.get("normalize_variance")
-        return node.op != "MVN" or divides is None or str(divides.value).lower() in ("true", "1")
-
-    def _normalizes_one(self, node: Node) -> bool:
-        """Whether a normalization takes each mean of a single element."""
-        tensor = self.tensor(node, 0)
-        if tensor is None or tensor.shape is None:
-            return False
-        if node.op == "InstanceNormalization":
-            sizes = tensor.shape[2:]
-        elif node.op == "LayerNormalization":
-            axis = node.attributes.get("axis")
-            sizes = tensor.shape[axis.value if axis is not None else -1 :]
-        elif node.op == "MVN":
-            axes = self.tensor(node, 1)
-            chosen = axes.ints if axes is not None else None
-            rank = len(tensor.shape)
-            sizes = tuple(tensor.shape[at] for at in chosen or () if isinstance(at, int) and -rank <= at < rank)
-        else:
-            return False
-        return bool(sizes) and all(isinstance(size, int) for size in sizes) and prod(sizes) == 1  # type: ignore[arg-type]
+        return normalizations.faults(self, node, NORMALIZATIONS[node.op], epsilon)
 
     # --- what fails when it runs --------------------------------------------------------------------------------------
 
@@ -382,11 +315,13 @@ class Values:
 
 
 def _is_strange(tensor: Type | None) -> bool:
-    """Whether a small constant may hold what is not finite."""
+    """Whether a constant may hold what is not finite."""
     if type(tensor) is Weights:
         return not tensor.is_finite
-    if not isinstance(tensor, Tensor) or tensor.contents is None or tensor.dtype not in FLOATS:
+    if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
         return False
+    if tensor.contents is None:
+        return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
     return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.contents)
 
 
@@ -429,8 +364,10 @@ RANGED = (
     *("Softmax", "SoftMax", "LogSoftmax", "Cast", "CastLike", "Convert", "ConvertLike"),
 )
 
+Check = Callable[[Values, Node], Iterable[Fault]]
+
 #: What is asked of a node, by its operator.
-CHECKS: dict[str, tuple[Callable[[Values, Node], Iterable[Fault]], ...]] = {
+CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
     **dict.fromkeys(RANGED, (Values._ranged,)),
@@ -444,4 +381,12 @@ CHECKS: dict[str, tuple[Callable[[Values, Node], Iterable[Fault]], ...]] = {
     "FakeQuantize": (Values._infinite, Values._quantizer),
     "Pad": (Values._padding,),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
+}
+
+#: Checks that find nothing where all constants are finite.
+OF_INFINITE = (Values._spread, Values._infinite, Values._padding)
+
+#: What is asked of a node where all constants are finite.
+OF_FINITE: Mapping[str, Sequence[Check]] = {
+    op: [check for check in checks if check not in OF_INFINITE] for op, checks in CHECKS.items()
 }
