@@ -32,14 +32,14 @@ if TYPE_CHECKING:
         def SerializeToString(self) -> bytes: ...
 
     class Exported(Protocol):
-        """What has a ModelProto, as what ``torch.onnx.export`` returns."""
+        """An object that holds a ModelProto, such as the result of ``torch.onnx.export``."""
 
         @property
         def model_proto(self) -> ModelProto: ...
 
     #: A model: its path, its bytes, a binary file object, or an ``onnx.ModelProto``.
     Model: TypeAlias = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | ModelProto | Exported
-    #: For each input a whole number, a name (one symbol wherever it is used) or None for each dim.
+    #: For each input, a list of dims: an integer, a name (the same symbol wherever it occurs), or None.
     Shapes: TypeAlias = Mapping[str, Sequence[int | str | None]]
     Rules: TypeAlias = str | Iterable[str]
 
@@ -63,7 +63,7 @@ __all__ = [
     "Fixed",
 ]
 
-#: Where the types stand that are imported when they are asked for.
+#: The modules of ``irlint.findings`` that define these types; they are imported on first use.
 _TYPES = {"Fixed": "edits", "Report": "report", "Finding": "report", "InvalidModel": "report", "Severity": "faults"}
 
 
@@ -164,11 +164,11 @@ def contract(
 def diff(
     old: Model, new: Model, *, names: tuple[str | os.PathLike[str] | None, str | os.PathLike[str] | None] = (None, None)
 ) -> dict[str, Any]:
-    """The differences of two models, and whether users of the old one can use the new one, as ``irlint diff --format
-    json`` prints them.
+    """The differences of two models, as ``irlint diff --format json`` prints them. The result also states whether users
+    of the old model can use the new one.
 
-    ``names`` are the names of models in memory. Raises OSError if a file cannot be opened, and ValueError if one is
-    not a readable model.
+    ``names`` are the names of models in memory. Raises OSError if a file cannot be opened, and ValueError if one is not
+    a readable model.
     """
     from irlint.run.comparison import compared
     from irlint.run.sources import source
@@ -178,15 +178,14 @@ def diff(
 
 
 def fix(model: Model, *, unsafe: bool = False, name: str | os.PathLike[str] | None = None) -> Fixed:
-    """Applies the safe fixes to a model, after which it computes the same outputs, bit for bit: sorts nodes, makes node
-    names unique, and removes unused parts. The file is not changed.
+    """Applies the safe fixes to a model. The fixed model computes the same outputs, bit for bit. Safe fixes sort nodes,
+    make node names unique, and remove unused parts. The file is not changed.
 
     ``unsafe`` also applies an edit if it is the only one that fixes an error; the model may then compute other outputs.
     The result has the ``data`` of the fixed model, the applied ``edits``, and the ``report`` on the remaining findings.
     ``name`` is the name of a model in memory.
 
-    Raises FileNotFoundError, OSError if the model cannot be opened, and TypeError for an argument that is not a
-    model.
+    Raises FileNotFoundError, OSError if the model cannot be opened, and TypeError for an argument that is not a model.
     """
     from irlint.run.requests import fixed
     from irlint.run.sources import source

@@ -1,4 +1,4 @@
-"""The names of ``typing`` that annotations are written with, without what importing it costs at start-up."""
+"""The names of ``typing`` that annotations use, without the cost of importing ``typing`` at start-up."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ else:
         __class_getitem__ = classmethod(GenericAlias)
 
     class Literal:
-        """``Literal[...].__args__`` are the texts, as those of ``typing.Literal`` are."""
+        """``Literal[...].__args__`` holds the texts, as in ``typing``."""
 
         __class_getitem__ = classmethod(GenericAlias)
 
     def TypeVar(name: str, **_: object) -> type:
-        """Stands for a type variable."""
+        """Returns ``object`` in place of a type variable."""
         return object
 
     def overload(function):

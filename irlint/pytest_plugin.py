@@ -1,5 +1,5 @@
-"""What irlint adds to pytest: ``--irlint PATH`` makes each model there a test, and the fixture ``irlint_check`` fails
-one."""
+"""The pytest plugin of irlint: ``--irlint PATH`` makes each model at PATH a test, and the fixture ``irlint_check``
+checks a model inside a test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Adds the models; first of all, so that -k and -m choose among them as well."""
+    """Adds the models to the collected tests. It runs before other plugins, so that ``-k`` and ``-m`` also select
+    models."""
     paths = config.getoption("irlint")
     if paths:
         items.extend(_models(session, paths))
@@ -66,7 +67,8 @@ def _models(session: pytest.Session, paths: Iterable[str]) -> Iterator[pytest.It
 
 
 def _inert(text: str) -> str:
-    """A text that steers neither a terminal nor continuous integration, and that can be written."""
+    """The text without control sequences and commands, so that it is safe in a terminal and in the log of continuous
+    integration."""
     from irlint.reporters.plain import inert
 
     return inert(text)
@@ -100,7 +102,7 @@ class ModelItem(pytest.Item):
         report.raise_for_errors()
 
     def _shown(self) -> str:
-        """The path as people know it: from the working folder on, where the file is below that."""
+        """The path, relative to the working folder if the file is inside it."""
         try:
             return str(self.path.relative_to(os.getcwd()))
         except ValueError:

@@ -1,4 +1,4 @@
-"""Frozen records with slots, made in a quarter of the time that ``dataclasses`` takes: start-up is part of the
+"""Frozen records with slots. They are created four times as fast as by ``dataclasses``, because start-up is part of the
 product."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Record = TypeVar("Record")
 #: The default of a field that holds a mapping.
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
-#: So many records cost less than compiling an ``__init__`` for their class.
+#: After this many records of a class, compiling an ``__init__`` for it costs less than setting the fields one by one.
 FEW = 8
 
 
@@ -39,8 +39,8 @@ def record(*, eq: bool = True, frozen: bool = True) -> Callable[[Class], Class]:
 def record(cls: Any = None, /, *, eq: bool = True, frozen: bool = True) -> Any:
     """Makes a class of annotated fields a record, as ``dataclass(frozen=True, slots=True)`` would.
 
-    The type checker forbids assignments, unless ``frozen=False``; nothing does at run time. ``eq=False`` leaves each
-    record equal only to itself.
+    Only the type checker forbids assignments (unless ``frozen=False``); nothing forbids them at run time. With
+    ``eq=False``, a record equals only itself.
     """
     if cls is None:
         return lambda each: _made(each, eq)
@@ -53,17 +53,15 @@ def _made(cls: Any, eq: bool) -> Any:
     defaults = {name: cls.__dict__[name] for name in names if name in cls.__dict__}
     body |= {"__slots__": names, "__match_args__": names, "__field_defaults__": defaults}
     body.setdefault("__repr__", _repr)
-    body["__init__"] = _first_init(names, defaults, "__post_init__" in body)
-    if eq:
-        body |= _equality(names)
+    body |= _methods(names, defaults, "__post_init__" in body, eq)
     return type(cls)(cls.__name__, cls.__bases__, body)
 
 
-def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
-    """Sets the fields one by one, and compiles ``__init__`` for a class of many records or a call that does not fit the
-    fields.
+def _methods(names: tuple[str, ...], defaults: dict[str, Any], post: bool, eq: bool) -> dict[str, Any]:
+    """``__init__``, and with ``eq`` also ``__eq__`` and ``__hash__`` over the fields.
 
-    Compiling is most of what a class costs, and most classes have a few records in a run.
+    ``__init__`` sets the fields one by one. After ``FEW`` records, or at a call that does not fit the fields, it
+    compiles a faster one. Compiling is most of the cost of a class, and most classes have few records in a run.
     """
     records = 0
 
@@ -81,7 +79,17 @@ def _first_init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) ->
         if post:
             self.__post_init__()
 
-    return __init__
+    if not eq:
+        return {"__init__": __init__}
+    values = attrgetter(*names)
+
+    def __eq__(self: Any, other: object) -> bool:
+        return self is other or (type(other) is type(self) and values(self) == values(other))
+
+    def __hash__(self: Any) -> int:
+        return hash(values(self))
+
+    return {"__init__": __init__, "__eq__": __eq__, "__hash__": __hash__}
 
 
 def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
@@ -96,18 +104,6 @@ def _init(names: tuple[str, ...], defaults: dict[str, Any], post: bool) -> Any:
 
 def _repr(self: Any) -> str:
     return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__match_args__)})"
-
-
-def _equality(names: tuple[str, ...]) -> dict[str, Any]:
-    values = attrgetter(*names)
-
-    def __eq__(self: Any, other: object) -> bool:
-        return self is other or (type(other) is type(self) and values(self) == values(other))
-
-    def __hash__(self: Any) -> int:
-        return hash(values(self))
-
-    return {"__eq__": __eq__, "__hash__": __hash__}
 
 
 def replaced(origin: Record, **changes: Any) -> Record:

@@ -72,6 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(302, b"", 0, {"Location": name.replace("~", "://", 1) if "~" in name else f"/{name}"})
             return
         if name == "" or path.endswith("/"):
+            if how == "nolist":
+                self._send(404, b"", 0)
+                return
             self._index(path)
             return
         data = site.files.get(name)

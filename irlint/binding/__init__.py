@@ -1,4 +1,7 @@
-"""From a node to what it calls: the operator that it names at its version, or a function of the model."""
+"""Binding finds what a node calls: the operator with its name at its version, or a function of the model.
+
+The result is a ``Call``, with the node's attributes assigned to the parameters of the operator's rule.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from irlint.findings.faults import Fault
 from irlint.lazy_typing import Protocol
 from irlint.model import Attribute, Model, Node
 
-#: At most this many sound calls are kept.
+#: At most this many calls without faults are kept.
 MAX_REMEMBERED = 10_000
 
-#: The kinds of attributes whose values are compared; other nodes are bound each on its own.
+#: Nodes whose attributes are all of these kinds are compared with each other; other nodes are bound separately.
 _COMPARED = frozenset(["TEXT", "INT", "FLOAT", "STRING", "INTS", "FLOATS", "STRINGS"])
 
 
@@ -23,12 +26,12 @@ class _Format(Protocol):
     def bound(
         self, node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
     ) -> tuple[Call, list[Fault]]:
-        """As ``Binder.bound`` says."""
+        """As ``Binder.bound``."""
         ...
 
 
 class Binder:
-    """Binds the nodes of a model: a model has many nodes of one operator with the same attributes."""
+    """Binds the nodes of a model; nodes with the same operator and attributes share one call."""
 
     def __init__(self, model: Model) -> None:
         assert model.format is not None
@@ -36,17 +39,17 @@ class Binder:
         self._format: _Format = import_module(f"{__name__}.{model.format.name}")
         self._sound: dict[tuple[object, ...], Call] = {}
         self._alike: dict[tuple[object, ...], Call] = {}
-        #: The attributes that rules do not look at, by operator and version.
+        #: The attributes that a rule ignores, by operator and version.
         self._unheeded: dict[tuple[str, int | str | None], tuple[str, ...]] = {}
 
     def bound(
         self, node: Node, scope: Mapping[str, Attribute | None], *, within_function: bool
     ) -> tuple[Call, list[Fault]]:
-        """What ``node`` calls, and the faults of its name, arity and attributes.
+        """The operator or function that ``node`` calls, and the faults of its name, arity and attributes.
 
-        ``scope`` holds the attributes of the call of the function that the node stands in, by name.
+        ``scope`` has the attributes of the call of the enclosing function, by name.
         """
-        # Nodes of a model share the mapping of their attributes where these were read once for all of them.
+        # Nodes whose attributes were read only once share the same mapping, so its identity is enough.
         inputs, outputs = node.inputs, node.outputs
         short: tuple[object, ...] | None = None
         if None not in inputs and None not in outputs:
@@ -71,7 +74,8 @@ class Binder:
 
 
 def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:
-    """What a sound call depends on, without what is ``unheeded`` of its attributes; None where that is not compared."""
+    """All facts on which a sound call depends, except ``unheeded`` attributes; None if an attribute cannot be
+    compared."""
     key: list[object] = [node.domain, node.op, node.overload, node.version, within_function]
     for name, attribute in node.attributes.items():
         if attribute.kind not in _COMPARED or attribute.reference is not None:

@@ -1,4 +1,4 @@
-"""What a node calls, and the rules about its name, its inputs and its attributes that both formats share."""
+"""The call of a node (``Call``), and the rules about names, inputs and attributes that both formats share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.ops.signatures import Signature, named
 from irlint.records import record
 from irlint.schemas import OfficialSchema
 
-#: An abbreviation has so many letters.
+#: An abbreviation has at least this many letters.
 _FEWEST = 3
 
 UNKNOWN_OPERATOR = Rule(
@@ -192,10 +192,10 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 @record
 class Call:
-    """What a node calls: the rule of an operator, a function of the model, or neither.
+    """The operator or function that a node calls; neither if there is no rule for it.
 
-    ``version`` is the opset version; ``op`` the operator's name as its specification spells it. ``attributes`` are the
-    keyword arguments for the rule. ``broken`` is True where the faults prevent asking the rule.
+    ``version`` is the opset version, and ``op`` the operator's name in its specification. ``attributes`` are the
+    keyword arguments for the rule. ``broken`` is True if the faults make the rule's answer meaningless.
     """
 
     op: str
@@ -209,24 +209,25 @@ class Call:
 
 
 def closest(name: str, candidates: Sequence[str] | frozenset[str]) -> str | None:
-    """The candidate that a misspelled name stands for, None where none is like it."""
+    """The candidate that a misspelled name probably is; None if none is similar."""
     return wording.closest(name, sorted(candidates), 0.7)
 
 
 def did_you_mean(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> str:
-    """The help line for a misspelled name: the closest candidate, else ``otherwise``."""
+    """The help for a misspelled name: the closest candidate, else ``otherwise``."""
     return corrected(name, candidates, otherwise)["help"]
 
 
 def corrected(name: str, candidates: Sequence[str] | frozenset[str], otherwise: str) -> dict[str, str]:
-    """Fields of the fault of a misspelled name: what was intended, and the help that says so, else ``otherwise``."""
+    """The fields ``help`` and ``intended`` of the fault of a misspelled name; the help is ``otherwise`` if none is
+    similar."""
     found = closest(name, candidates) or _abbreviated(name, candidates)
     return {"help": otherwise} if found is None else {"help": f"did you mean `{found}`?", "intended": found}
 
 
 def _abbreviated(name: str, candidates: Iterable[str]) -> str | None:
-    """The only candidate that a name is the beginning of, or that begins as the name does but for its last letter:
-    ``epsilon`` for ``eps``, ``pads`` for ``padding``."""
+    """The only candidate that a name abbreviates (``epsilon`` for ``eps``) or begins like (``padding`` for
+    ``pads``)."""
     found = [each for each in candidates if _begin_alike(name, each)]
     return found[0] if len(found) == 1 else None
 
@@ -244,20 +245,22 @@ def counts(lowest: int, highest: int) -> str:
 
 
 def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    """The texts that an attribute annotated as a ``Literal`` (or a name for one) allows; () for any other."""
+    """The texts that an attribute with a ``Literal`` annotation, or a name for one, allows; () for any other."""
     name = annotation.removesuffix(" | None")
     alias = named(name, function)
     return tuple(getattr(alias, "__args__", ())) if getattr(alias, "__origin__", None) is not None or alias else ()
 
 
 def listed(allowed: Sequence[str]) -> str:
-    """Texts in quotes, with commas."""
+    """Texts in quotes, separated by commas."""
     return ", ".join(f'"{text}"' for text in allowed)
 
 
 def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
-    """The custom operator that a configuration describes, None where it describes none of this name. The domain of a
-    layer is its ``version``."""
+    """The call of a custom operator that the configuration describes; None if it has none of this name.
+
+    The domain of an IR layer is its ``version``.
+    """
     domain = node.version if isinstance(node.version, str) else node.domain
     operator = custom.get((domain, node.op)) if custom else None
     if operator is None:
@@ -276,7 +279,7 @@ def declared_call(node: Node) -> tuple[Call, list[Fault]] | None:
 
 
 def _plain(value: object) -> int | tuple[int, ...] | None:
-    """The whole number or numbers that an attribute holds, those of an IR as their text."""
+    """The integer or integers in an attribute, for an IR in its text; None for other values."""
     if isinstance(value, str):
         parts = value.replace(" ", "").split(",")
         if not all(part.lstrip("-").isdecimal() and len(part) < 20 for part in parts):

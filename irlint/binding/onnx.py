@@ -1,5 +1,5 @@
-"""From an ONNX node to its operator or function: name, opset, arity and attributes, as the official schemas state
-them."""
+"""Binds an ONNX node: finds its operator or function, and checks name, opset, inputs and attributes with the
+schemas."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ from irlint.schemas import (
 def bound(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    """The operator or the function of the model that a node calls, and the faults of its name, arity and attributes."""
+    """The operator or function that a node calls, and the faults of its name, arity and attributes.
+
+    ``scope`` has the attributes of the enclosing function's call.
+    """
     function = model.functions.get((node.domain, node.op, node.overload)) if model.functions else None
     if function is not None and not _is_official(node):
         from irlint.binding.onnx_functions import function_call
@@ -62,7 +65,7 @@ def bound(
 
 
 def _is_official(node: Node) -> bool:
-    """Whether ONNX has the operator of a node: ONNX Runtime takes that, and no function of its name."""
+    """Whether ONNX has the operator of a node. ONNX Runtime then uses it instead of a function with that name."""
     version = node.version if isinstance(node.version, int) else latest_opset(node.domain)
     return node.domain in OFFICIAL_DOMAINS and official(node.op, version, node.domain) is not None
 
@@ -70,12 +73,12 @@ def _is_official(node: Node) -> bool:
 def onnx_call(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    """What an ONNX node calls, and the faults of its name, opset, arity and attributes."""
+    """The operator that an ONNX node calls, and the faults of its name, opset, arity and attributes."""
     call, faults = _call(node, model, scope, within_function)
     if within_function and node.version != model.opsets.get(node.domain):
         call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
     if not (node.inputs or node.outputs or node.op == "Constant"):
-        # ONNX Runtime passes over such a node, but for what it counts in every function.
+        # ONNX Runtime ignores such a node, except for the rules in ``counted``, which it checks in every function.
         counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
         if counted or _in_main(node, model):
             return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
@@ -89,10 +92,10 @@ def onnx_call(
 def _as_in_the_model(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, call: Call, faults: list[Fault]
 ) -> tuple[Call, list[Fault]]:
-    """What a node of a function is where the model imports another opset than the function.
+    """The call and faults of a function's node if the model imports another opset than the function.
 
-    The nodes of a function stand in the place of its calls: ONNX Runtime counts their inputs by the opset of the
-    function, and reads all else by that of the model.
+    ONNX Runtime inserts the nodes of a function in place of its calls. It counts their inputs by the function's opset,
+    and reads everything else by the opset of the model.
     """
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
@@ -115,16 +118,16 @@ def _as_in_the_model(
 
 
 def _in_main(node: Node, model: Model) -> bool:
-    """Whether a node stands in the main graph: ONNX Runtime has the ONNX checker look at what stands in bodies."""
+    """Whether a node is in the main graph; ONNX Runtime checks nodes in bodies with the ONNX checker."""
     nodes = model.graph.nodes if model.graph is not None else ()
     at = bisect_left(nodes, node.index, key=lambda each: each.index)
     return at < len(nodes) and nodes[at] is node
 
 
 def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
-    """What ONNX Runtime makes of a node that breaks its schema, where its operator says what that is.
+    """The call and faults of a node that breaks its schema, as ONNX Runtime runs it if its operator defines that.
 
-    It does so whatever the domain; what stands in bodies, the ONNX checker has looked at before.
+    This applies to nodes of any domain in the main graph; the ONNX checker refuses such nodes in bodies.
     """
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
     taken = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
@@ -141,10 +144,10 @@ def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[F
 
 @record
 class _Found:
-    """What there is for a node: the opset ``version`` that counts, irlint's rule, and the schema of the standard.
+    """The definitions found for a node: the opset ``version`` that counts, irlint's rule, and ONNX's schema.
 
-    ``runtime`` is the schema of an operator that only ONNX Runtime has, and ``begins`` the opset with which the
-    standard begins where ONNX Runtime has the operator before.
+    ``runtime`` is the schema of an operator that only ONNX Runtime has. ``begins`` is the first opset of ONNX with the
+    operator, if ONNX Runtime has it earlier.
     """
 
     version: int
@@ -155,7 +158,7 @@ class _Found:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether there is nothing for it at this version."""
+        """Whether neither ONNX, ONNX Runtime nor irlint has the operator at this version."""
         removed = self.schema is None or self.schema.deprecated
         return removed and self.operator is None and self.runtime is None and self.begins is None
 
@@ -204,7 +207,7 @@ def _call(
 
 
 def _name_fault(node: Node, found: _Found, imported: int, *, model: Model, who: str) -> Fault | None:
-    """The fault of an operator that the standard does not have at the opset that is imported."""
+    """The fault of an operator that ONNX does not have at the imported opset, or None."""
     if found.begins is not None:
         return _early(imported, found.begins, who)
     if found.schema is None or (found.schema.deprecated and found.operator is None):
@@ -217,13 +220,12 @@ def _is_error(fault: Fault | None) -> bool:
 
 
 def _is_newer(node: Node, found: _Found) -> bool:
-    """Whether the model imports an opset after the newest that irlint knows."""
+    """Whether the model imports an opset that is newer than those in the table."""
     return node.domain in OFFICIAL_DOMAINS and found.begins is None and found.version > latest_opset(node.domain)
 
 
 def _schema_of_types(node: Node, found: _Found) -> OfficialSchema | None:
-    """The schema whose element types count; before the standard begins ONNX Runtime takes those with which it
-    begins."""
+    """The schema for element types. Before ONNX has the operator, ONNX Runtime uses the types of its first version."""
     if found.begins is not None:
         checked = found.operator is not None and not found.operator.unchecked
         return official(node.op, found.begins, node.domain) if checked else None
@@ -231,14 +233,14 @@ def _schema_of_types(node: Node, found: _Found) -> OfficialSchema | None:
 
 
 def _standard_begin(node: Node, version: int) -> int | None:
-    """The opset with which the standard has an operator that ONNX Runtime has before; None for others."""
+    """The first opset of ONNX with an operator that ONNX Runtime has earlier; None for other operators."""
     if not any(operator.early for operator in onnx_versions(node.domain, node.op)):
         return None
     return next((since for since in official_versions(node.op, node.domain) if since > version), None)
 
 
 def _no_import(node: Node, model: Model, within_function: bool) -> Fault:
-    """The missing import; of a domain that ONNX Runtime knows it takes its own version, unless a function lacks it."""
+    """The fault of a missing import; a warning if ONNX Runtime uses its own version instead."""
     known = node.domain in OFFICIAL_DOMAINS or node.domain.startswith("com.microsoft")
     who = "function" if within_function else "model"
     return MISSING_OPSET_IMPORT.fault(
@@ -268,7 +270,7 @@ def _name(domain: str) -> str:
 def _missing_operator(
     node: Node, version: int, schema: OfficialSchema | None, *, model: Model, who: str
 ) -> Fault | None:
-    """Why there is no such operator at this version; None where irlint has a rule of its own for it."""
+    """Why the operator does not exist at this version; None if irlint has a rule for it."""
     if not node.op:
         return UNKNOWN_OPERATOR.fault("the node has no op_type", help="set its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
@@ -305,8 +307,7 @@ def _experimental(rules: list[Operator], version: int, who: str) -> Fault:
 
 
 def _of_no_opset(node: Node, version: int) -> Fault:
-    """The fault of an operator of ONNX's domains that no opset has; one of an opset that irlint does not know may have
-    it."""
+    """The fault of an operator of ONNX's domains that no opset in the table has; a newer opset may have it."""
     newest = latest_opset(node.domain)
     if version > newest:
         return _custom(node)
@@ -321,8 +322,8 @@ def _of_no_opset(node: Node, version: int) -> Fault:
 
 
 def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
-    """The fault of an operator of ONNX Runtime's domains that it does not have; where it ``trains``, builds for that
-    have it."""
+    """The fault of an operator of ONNX Runtime's domains that does not exist; if it ``trains``, training builds have
+    it."""
     text = f"{node.domain} has no operator of this name in ONNX Runtime {runtime_version()}"
     if trains:
         advice = "use a training build of ONNX Runtime, or export the model for inference"

@@ -1,4 +1,4 @@
-"""How many inputs and outputs an ONNX node has, and which of them are left out, against its operator's schema."""
+"""Checks the number of inputs and outputs of an ONNX node, and which of them are omitted, against the schema."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from irlint.schemas import (
 
 @record
 class Arity:
-    """How many inputs an operator takes, their names, and which of them may be left out; ``later`` is the opset from
-    which on it takes those that the node has, 0 for none, and ``former`` the attribute that the one after the last is
-    there."""
+    """The inputs of an operator: their names, the allowed numbers of inputs, and which inputs are optional.
+
+    ``later`` is the first opset that takes the inputs of the node, 0 if none does. ``former`` is the attribute that
+    this later opset has as an input after the last one, or "".
+    """
 
     names: list[str]
     lowest: int
@@ -36,8 +38,10 @@ class Arity:
 def arity_faults(
     node: Node, schema: OfficialSchema | None, operator: Operator | None, moved: tuple[str, ...]
 ) -> list[Fault]:
-    """Inputs that are too many or missing, and outputs that are too many; an input written as an attribute of that name
-    in ``moved`` is not missing."""
+    """The faults of extra or missing inputs and of outputs.
+
+    An input is not missing if an attribute in ``moved`` has its name.
+    """
     if schema is not None:
         optional = [formal.option != "single" for formal in schema.inputs]
         arity = Arity(
@@ -62,8 +66,7 @@ def arity_faults(
 
 
 def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
-    """The inputs that are too many, or the first that is missing, unless its name is among the ``written``
-    attributes."""
+    """The fault of extra inputs, or of the first missing one, unless its name is among the ``written`` attributes."""
     count, names, lowest, highest = len(node.inputs), arity.names, arity.lowest, arity.highest
     if count > highest:
         move = ""
@@ -97,8 +100,8 @@ def _input_faults(node: Node, arity: Arity, written: set[str]) -> list[Fault]:
 
 
 def _opset_with(count: int, schema: OfficialSchema) -> int:
-    """The first opset after that of a schema in which the operator takes ``count`` inputs, 0 for none or where it
-    does."""
+    """The first later opset in which the operator takes ``count`` inputs; 0 if there is none or the schema takes
+    them."""
     if count <= schema.max_input or schema.domain in RUNTIME_DOMAINS:
         return 0
     for since in official_versions(schema.name, schema.domain):
@@ -109,7 +112,7 @@ def _opset_with(count: int, schema: OfficialSchema) -> int:
 
 
 def _former(schema: OfficialSchema, later: int) -> str:
-    """The attribute of a schema that is the input after its last one in a later opset, "" for none."""
+    """The attribute of a schema that a later opset takes as the input after the last one; "" if there is none."""
     newer = official(schema.name, later, schema.domain) if later else None
     if newer is None or len(newer.inputs) <= schema.max_input:
         return ""
@@ -118,8 +121,7 @@ def _former(schema: OfficialSchema, later: int) -> str:
 
 
 def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """Inputs that are left out among any number of them: ONNX Runtime refuses the first one, and comes down by
-    another."""
+    """The fault of an omitted input among a variable number of inputs; ONNX Runtime refuses it or crashes."""
     if not schema.inputs or schema.inputs[-1].option != "variadic":
         return []
     begin = len(schema.inputs) - 1
@@ -137,7 +139,7 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
 
 
 def _output_faults(node: Node, schema: OfficialSchema) -> list[Fault]:
-    """Outputs that are too many, too few or left out."""
+    """The fault of extra, missing or omitted outputs."""
     count = len(node.outputs)
     expected = f"the operator has {counts(schema.min_output, schema.max_output)}"
     if schema.domain in RUNTIME_DOMAINS:

@@ -1,4 +1,4 @@
-"""The attributes of an ONNX node against the schema of its operator, and as ONNX Runtime takes them."""
+"""Assigns the attributes of an ONNX node to its operator, and checks them against the schema and ONNX Runtime."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def onnx_attributes(
     scope: Mapping[str, Attribute | None],
     moved: tuple[str, ...],
 ) -> tuple[dict[str, Any], list[Fault]]:
-    """The arguments for the operator's rule, and the faults of the attributes that say them.
+    """The arguments for the operator's rule, and the faults of the attributes.
 
-    ``scope`` holds the attributes of the enclosing function's call, ``moved`` names those of other versions.
+    ``scope`` has the attributes of the enclosing function's call. ``moved`` are attributes of other opset versions.
     """
     known = signature(operator.function) if operator is not None else None
     arguments: dict[str, Any] = {}
@@ -66,8 +66,8 @@ def onnx_attributes(
 
 
 def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> list[Fault]:
-    """The fault of a reference that states another type than the operator takes: runtimes look at what it stands
-    for."""
+    """The fault of a reference with another type than the operator takes. Runtimes use the type of the referenced
+    value."""
     kind = schema.attributes[name][0] if name in schema.attributes else written.kind
     if written.kind in (kind, "UNDEFINED"):
         return []
@@ -82,8 +82,7 @@ def _reference_faults(name: str, written: Attribute, schema: OfficialSchema) -> 
 
 
 def _missing(schema: OfficialSchema | None, known: Signature | None, present: set[str]) -> list[Fault]:
-    """The faults of attributes that are not there: the schema requires them, or the rule has no default to go on
-    with."""
+    """The faults of missing attributes: the schema requires them, or the rule has no default for them."""
     required = [name for name, (_, needed) in schema.attributes.items() if needed] if schema is not None else []
     if known is not None:
         wanted = [name for name, (_, default) in known.attributes.items() if default is REQUIRED]
@@ -107,7 +106,7 @@ def _is_optional(schema: OfficialSchema | None, name: str) -> bool:
 
 
 def of_other_versions(node: Node, schema: OfficialSchema) -> tuple[str, ...]:
-    """Attributes of the node that its operator has at other opsets, and not at this one."""
+    """The attributes of the node that its operator has at other opsets, but not at this one."""
     unknown = [name for name in node.attributes if name not in schema.attributes]
     if not unknown:
         return ()
@@ -116,7 +115,7 @@ def of_other_versions(node: Node, schema: OfficialSchema) -> tuple[str, ...]:
 
 
 def _opset(node: Node) -> int | str:
-    """The opset that a node is of: where the file imports none, the newest one that is known."""
+    """The opset of a node; the newest known one if the file imports none."""
     return latest_opset(node.domain) if node.version is None else node.version
 
 
@@ -170,7 +169,7 @@ def _kind_fault(name: str, attribute: Attribute, kind: str, operator: Operator |
     )
 
 
-#: The types of attributes by the annotations of a rule's parameters.
+#: The types of attributes for the annotations of a rule's parameters.
 _ANNOTATED = {
     "int": "INT",
     "float": "FLOAT",
@@ -185,7 +184,7 @@ _ANNOTATED = {
 
 
 def _by_rule(node: Node, name: str, attribute: Attribute, operator: Operator) -> Fault | None:
-    """The fault of an attribute of an operator that no schema states, only its rule."""
+    """The fault of an attribute of an operator that has a rule but no schema, or None."""
     known = signature(operator.function)
     if name in known.attributes:
         annotation = known.attributes[name][0]
@@ -216,7 +215,7 @@ def _unknown(node: Node, name: str, schema: OfficialSchema, *, passed_over: bool
 
 
 def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSchema) -> Fault | None:
-    """The fault of an attribute of an operator of ONNX Runtime's domains."""
+    """The fault of an attribute of an operator in ONNX Runtime's domains, or None."""
     if name not in schema.attributes:
         if name.startswith("__"):
             return None
@@ -232,7 +231,7 @@ def _runtime_attribute_fault(name: str, attribute: Attribute, schema: OfficialSc
 
 
 def argument(attribute: Attribute) -> Any:
-    """The value of an attribute, as a rule takes it."""
+    """The value of an attribute in the form that rules take."""
     if isinstance(attribute.value, Constant):
         return attribute.value.tensor
     if isinstance(attribute.value, list):
@@ -241,7 +240,7 @@ def argument(attribute: Attribute) -> Any:
 
 
 def _enum_faults(node: Node, name: str, value: object, known: Signature, operator: Operator) -> list[Fault]:
-    """The fault of a text that is not one of those that the rule's parameter allows."""
+    """The fault of a text that the rule's parameter does not allow."""
     allowed = choices(known.attributes[name][0], operator.function) if isinstance(value, str) else ()
     if not allowed or value in allowed:
         return []
@@ -256,7 +255,7 @@ def _enum_faults(node: Node, name: str, value: object, known: Signature, operato
 
 
 def _is_passed_over(node: Node, name: str, value: object, operator: Operator) -> bool:
-    """Whether ONNX Runtime continues where it does not know the text of an attribute."""
+    """Whether ONNX Runtime accepts an unknown text of an attribute."""
     if name in operator.lenient or (name in operator.empty and not value):
         return True
     other, wanted = operator.read_if.get(name, ("", ""))

@@ -1,5 +1,4 @@
-"""Calls of functions of the model: their inputs, outputs and attributes, and names of functions that the model does not
-have."""
+"""Binds nodes that call functions of the model, and finds misspelled calls."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS, latest_opset, of_
 
 
 def function_call(node: Node, function: Function, model: Model) -> tuple[Call, list[Fault]]:
-    """The call of a function of the model, and the faults of its arity and its attributes."""
+    """The call of a function of the model, and the faults of its inputs, outputs and attributes."""
     wrong = [*_input_faults(node, function, model), *_output_faults(node, function), *_attribute_faults(node, function)]
     broken = any(fault.severity is Severity.ERROR for fault in wrong)
     version = node.version if isinstance(node.version, int) else 0
@@ -42,7 +41,10 @@ def _input_faults(node: Node, function: Function, model: Model) -> list[Fault]:
 
 
 def _needing(function: Function, position: int, model: Model, seen: set[tuple[Function, int]]) -> Node | None:
-    """The first node of a function that cannot do without one of its inputs."""
+    """The first node of a function that requires the function's input at ``position``; None if no node does.
+
+    ``seen`` has the functions and positions that were examined.
+    """
     if (function, position) in seen or position >= len(function.graph.inputs):
         return None
     seen.add((function, position))
@@ -51,7 +53,7 @@ def _needing(function: Function, position: int, model: Model, seen: set[tuple[Fu
 
 
 def _uses(graph: Graph, value: Value) -> list[tuple[Node, int]]:
-    """The nodes that use a value, those in bodies among them, with the index of the input that it is."""
+    """The nodes that use a value, including nodes in bodies, with the index of that input."""
     found: list[tuple[Node, int]] = []
     for node in graph.nodes:
         found += [(node, index) for index, each in enumerate(node.inputs) if each is value]
@@ -61,7 +63,7 @@ def _uses(graph: Graph, value: Value) -> list[tuple[Node, int]]:
 
 
 def _needs(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]) -> bool:
-    """Whether an operator or a function cannot do without one of its inputs."""
+    """Whether an operator or a function requires its input ``index``."""
     inner = model.functions.get((node.domain, node.op, node.overload))
     if inner is not None:
         return _needing(inner, index, model, seen) is not None
@@ -74,7 +76,7 @@ def _needs(node: Node, index: int, model: Model, seen: set[tuple[Function, int]]
 
 
 def _output_faults(node: Node, function: Function) -> list[Fault]:
-    """Outputs that are too many or too few: one that nobody needs has to be there, and may have the empty name."""
+    """The fault of too many or too few outputs. An unused output must be listed, but its name may be empty."""
     made = [value.name for value in function.graph.outputs]
     if len(node.outputs) > len(made):
         text = f"{counted(len(node.outputs), 'output')}; the function has {len(made)}"
@@ -104,8 +106,10 @@ def _attribute_faults(node: Node, function: Function) -> list[Fault]:
 
 
 def unknown_function(node: Node, model: Model) -> Fault | None:
-    """The fault of a node whose domain or name is that of functions of the model, and that none of them is; None where
-    it may be a custom operator."""
+    """The fault of a node that seems to call a function of the model, but with a wrong name, domain or overload.
+
+    None if the node may be a custom operator.
+    """
     if not model.functions or node.domain in (MICROSOFT, NCHWC) or node.domain in OFFICIAL_DOMAINS:
         return None
     overloads = [overload for domain, name, overload in model.functions if (domain, name) == (node.domain, node.op)]

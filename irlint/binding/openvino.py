@@ -1,4 +1,4 @@
-"""From an IR layer to its operation: its opset, its name and the number of its inputs."""
+"""Binds an IR layer: finds its operation by opset and name, and checks the number of its inputs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from irlint.ops.signatures import Signature, signature
 
 NEWEST_OPSET = 17
 
-#: What a layer's ``version`` says where an extension registers the operation.
+#: Values of a layer's ``version`` for operations that an extension registers.
 EXTENSIONS = frozenset(["extension", "experimental"])
 
-#: What it says of operations that OpenVINO makes within a compiled model, and reads from no IR.
+#: Values of a layer's ``version`` for operations that OpenVINO creates itself and does not read from an IR.
 INTERNAL = frozenset(["ie_internal_opset", "type_relaxed_opset", "util"])
 
 
 def opset_number(node: Node) -> int | None:
-    """The opset that a layer's ``version`` names, None where the library knows no such opset."""
+    """The opset in a layer's ``version``; None if OpenVINO has no such opset."""
     label = str(node.version)
     for operator in openvino_versions(node.op):
         if label in operator.labels:
@@ -45,7 +45,7 @@ def opset_number(node: Node) -> int | None:
 def bound(
     node: Node, model: Model, scope: Mapping[str, Attribute | None], *, within_function: bool
 ) -> tuple[Call, list[Fault]]:
-    """The operation at its opset, with what was bound to its parameters, and the faults of binding it."""
+    """The operation that a layer calls, and the faults of its opset, name, inputs and attributes."""
     number = opset_number(node)
     custom = declared_call(node) if number is None else None
     if custom is not None:
@@ -105,13 +105,13 @@ def _unknown_operation(node: Node, number: int) -> Fault:
 
 
 def _its_opset(op: str) -> str:
-    """What to write as the opset of an operation: that which has its newest version first."""
+    """The help with the newest opset of an operation, or with a similar name if no opset has the operation."""
     since = max((operator.since for operator in openvino_versions(op)), default=None)
     return _advice(op)["help"] if since is None else f'write version="opset{since}"'
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges in their order, where one goes on as the next begins made one."""
+    """The ranges in order; adjacent ones are merged."""
     joined = ranges[:1]
     for low, high in ranges[1:]:
         if low <= joined[-1][1] + 1:
@@ -122,7 +122,7 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _advice(op: str) -> dict[str, str]:
-    """What to write for an operation's type that no opset has, as fields of its fault."""
+    """The fields of a fault that help with a type that no opset has."""
     instead = instead_of(op)
     if instead:
         return {"help": instead}
@@ -130,8 +130,7 @@ def _advice(op: str) -> dict[str, str]:
 
 
 def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:
-    """What is wrong with the number of inputs; those behind the last, where OpenVINO passes over ``spare`` ones, are no
-    error."""
+    """The fault of the number of inputs. With ``spare``, OpenVINO ignores extra inputs, so that is only a warning."""
     count = len(node.inputs)
     while count and node.inputs[count - 1] is None:
         count -= 1

@@ -1,5 +1,4 @@
-"""The attributes of an IR layer against those of its operation: read, misread, missing, misspelled, of another
-operation."""
+"""Assigns the attributes of an IR layer to its operation, and finds wrong, missing and misspelled ones."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from irlint.ops import Operator, openvino_versions
 from irlint.ops.signatures import REQUIRED, Signature, signature
 from irlint.records import record
 
-#: Attributes that writers put on any layer, and that no reader heeds.
+#: Attributes that tools write into any layer and that no runtime reads.
 HARMLESS = frozenset(
     ["PrimitivesPriority", "cacheable", "originalLayersNames", "InputMemoryFormats", "OutputMemoryFormats", "execOrder"]
 )
@@ -23,10 +22,11 @@ HARMLESS = frozenset(
 
 @record
 class Reading:
-    """What was read of a layer's attributes: arguments for the rule, the parameters whose texts are refused, the
-    attributes that the operation has not got, and the faults of the texts.
+    """The attributes of a layer after they are read.
 
-    ``parameters`` maps the attributes that the operation has to the parameters of its rule.
+    ``parameters`` maps attributes of the operation to parameters of its rule, and ``arguments`` maps parameters to
+    values. ``misread`` are the parameters whose texts OpenVINO refuses, and ``unknown`` the attributes that the
+    operation does not have. ``faults`` are the faults of the texts.
     """
 
     parameters: Mapping[str, str]
@@ -37,7 +37,7 @@ class Reading:
 
 
 def openvino_attributes(node: Node, operator: Operator, known: Signature) -> tuple[dict[str, Any], list[Fault]]:
-    """The arguments for the operation's rule, and the faults of the attributes that say them."""
+    """The arguments for the operation's rule, and the faults of the attributes."""
     reading = _reading(node, operator, known)
     arguments, faults = reading.arguments, reading.faults
     missing: list[str] = []
@@ -74,7 +74,7 @@ def _reading(node: Node, operator: Operator, known: Signature) -> Reading:
 
 
 def _read(node: Node, written: str, name: str, operator: Operator, known: Signature, reading: Reading) -> None:
-    """Adds what the text of one attribute says, or the fault of it."""
+    """Adds the value of one attribute's text to ``reading``, or its fault."""
     text, (annotation, default) = node.attributes[written].value, known.attributes[name]
     try:
         value, remark = read_text(text, name, annotation, operator)
@@ -91,19 +91,19 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
 
 
 def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[str]) -> list[Fault]:
-    """The faults for required attributes that are missing and for attributes that the operation has not got.
+    """The faults of missing required attributes and of attributes that the operation does not have.
 
-    One that is the misspelling of another gives one fault; all that are missing, or of other operations, give one
-    together.
+    A misspelled attribute results in one fault. There is one fault for all missing attributes, and one for all
+    attributes of other operations.
     """
     faults = []
     foreign = []
     parameters, unknown = reading.parameters, reading.unknown
     for written in unknown:
-        meant = _meant(written, operator, missing, unknown)
-        if meant is not None:
-            missing.remove(meant)
-            faults.append(_misspelled(node, written, operator, meant))
+        intended = _intended(written, operator, missing, unknown)
+        if intended is not None:
+            missing.remove(intended)
+            faults.append(_misspelled(node, written, operator, intended))
         elif len(unknown) > 1 and _is_foreign(node, written, parameters):
             foreign.append(written)
         else:
@@ -117,9 +117,11 @@ def _unwritten(node: Node, operator: Operator, reading: Reading, missing: list[s
     return faults
 
 
-def _meant(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
-    """The missing attribute that an unknown one stands for: the closest, or the only one beside the only unknown
-    one."""
+def _intended(written: str, operator: Operator, missing: list[str], unknown: list[str]) -> str | None:
+    """The missing attribute for which ``written`` is probably a misspelling, or None.
+
+    It is the closest one. If one attribute is missing and one is unknown, it is the missing one.
+    """
     spelled = {operator.spelled.get(name, name).lower(): name for name in missing}
     close = wording.closest(written.lower(), sorted(spelled))
     if close is not None:
@@ -129,17 +131,17 @@ def _meant(written: str, operator: Operator, missing: list[str], unknown: list[s
     return None
 
 
-def _misspelled(node: Node, written: str, operator: Operator, meant: str) -> Fault:
-    spelled = operator.spelled.get(meant, meant)
-    passed = meant in operator.absent and not _is_needed(node, operator)
-    taken = f", and OpenVINO uses {_absent(operator.absent[meant])} for it" if passed else ""
+def _misspelled(node: Node, written: str, operator: Operator, intended: str) -> Fault:
+    spelled = operator.spelled.get(intended, intended)
+    passed = intended in operator.absent and not _is_needed(node, operator)
+    taken = f", and OpenVINO uses {_absent(operator.absent[intended])} for it" if passed else ""
     return UNKNOWN_ATTRIBUTE.fault(
         f"no attribute `{written}`, and OpenVINO ignores it; the required attribute `{spelled}` is missing{taken}",
         help=f"did you mean `{spelled}`?",
         attribute=written,
         role="attribute",
         severity=Severity.WARNING if passed else Severity.ERROR,
-        stage="compile" if meant in operator.absent and not passed else "load",
+        stage="compile" if intended in operator.absent and not passed else "load",
         intended=spelled,
     )
 
@@ -149,7 +151,7 @@ def _is_needed(node: Node, operator: Operator) -> bool:
 
 
 def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
-    """The fault of required attributes that are missing: an error where OpenVINO takes nothing for them."""
+    """The fault of missing required attributes; a warning if OpenVINO uses a value of its own for them."""
     spelled = [f"`{operator.spelled.get(name, name)}`" for name in names]
     listed = " and ".join([", ".join(spelled[:-1])] * (len(spelled) > 1) + spelled[-1:])
     some = f"the required attribute {listed} is" if len(names) == 1 else f"the required attributes {listed} are"
@@ -177,9 +179,9 @@ def _missing(node: Node, operator: Operator, names: list[str]) -> Fault:
 
 
 def _documented(operator: Operator, name: str, known: Signature, unknown: list[str]) -> Fault | None:
-    """The warning about an absent attribute whose default only the specification knows.
+    """The warning about an absent attribute whose default only the specification has; OpenVINO does not use it.
 
-    None for other attributes, and where one of the ``unknown`` ones is its misspelling.
+    None for other attributes, and if one of the ``unknown`` attributes is a misspelling of this one.
     """
     refused = name in operator.refused_without
     default = operator.refused_without.get(name, operator.documented.get(name))
@@ -201,14 +203,14 @@ def _shown(value: object) -> str:
 
 
 def _is_read(node: Node, written: str) -> bool:
-    """Whether the library reads an attribute: the axis of a broadcast only where its mode is pdpd."""
+    """Whether OpenVINO reads an attribute: it reads the axis of a broadcast only if its mode is pdpd."""
     mode, dot, _ = written.partition(".")
     if not dot:
         return True
     return mode in node.attributes and str(node.attributes[mode].value).lower() == "pdpd"
 
 
-#: The most allowed values that a message names.
+#: The largest number of allowed values that a message lists.
 FEW = 4
 
 
@@ -230,7 +232,7 @@ def _misread(
 
 
 def _is_foreign(node: Node, written: str, parameters: Mapping[str, str]) -> bool:
-    """Whether an attribute is one of another operation, and no misspelling."""
+    """Whether an attribute belongs to another operation and is not a misspelling."""
     return not _in_another_version(node.op, written) and _closest(written, list(parameters)) is None
 
 
@@ -250,10 +252,10 @@ def _all_ignored(node: Node, foreign: list[str], parameters: Mapping[str, str]) 
 
 def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
     if _in_another_version(node.op, written):
-        meant = meant_version(node) if len(node.outputs) > 1 else ""
+        intended = meant_version(node) if len(node.outputs) > 1 else ""
         return UNKNOWN_ATTRIBUTE.fault(
             f"no attribute `{written}` in {node.version}, though in another version; OpenVINO ignores it",
-            help=f"remove `{written}`" + f", or {meant}" * bool(meant),
+            help=f"remove `{written}`" + f", or {intended}" * bool(intended),
             attribute=written,
             severity=Severity.NOTE,
         )
@@ -270,27 +272,29 @@ def _ignored(node: Node, written: str, parameters: Mapping[str, str]) -> Fault:
 
 
 def _closest(written: str, names: Sequence[str]) -> str | None:
-    """What an attribute that the operation has not got stands for: the one name that it begins or has in another case,
-    or the closest one."""
+    """The attribute in ``names`` that an unknown one probably is: one in another case, a longer form, or the
+    closest."""
     begun = [name for name in names if name.startswith(f"{written}_") or name.lower() == written.lower()]
     return closest(begun[0] if len(begun) == 1 else written, names)
 
 
 def _absent(value: object) -> str:
-    """A value that stands for an attribute that is not written, in words."""
+    """The value that OpenVINO uses for an absent attribute, as a phrase."""
     if value is None:
         return '"dynamic"'
     return "an empty list" if value == () else f'"{str(value).lower() if isinstance(value, bool) else value}"'
 
 
 def _in_another_version(op: str, written: str) -> bool:
-    """Whether some version of the operation has the attribute, or had it: writers put it on the others as well."""
+    """Whether some version of the operation has or had the attribute; tools write it into the other versions, too."""
     return any(written in _attributes_of(operator) for operator in openvino_versions(op))
 
 
 def meant_version(node: Node) -> str:
-    """What to write for a layer whose attributes are, all of them, those of another version of its operation: the first
-    that has them; nothing where its own version has them, or none does."""
+    """The help for a layer whose attributes all belong to a later version of its operation: to write that version.
+
+    "" if its own version has them, or if no version does.
+    """
     written = {name for name in node.attributes if "." not in name}
     number = str(node.version).removeprefix("opset")
     versions = openvino_versions(node.op)

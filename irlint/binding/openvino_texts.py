@@ -1,4 +1,4 @@
-"""How OpenVINO reads the text of an attribute: as a number, a list, a truth value or one of several words."""
+"""Reads the text of an IR attribute as OpenVINO does: a number, a list, a truth value or one of several words."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from irlint.lazy_typing import Any
 from irlint.ops import Operator
 from irlint.parsers.openvino.types import BLANKS, DIGITS
 
-#: The first number that is too large for 32 bits.
+#: The smallest number that is too large for 32 bits.
 LARGEST_FLOAT = 3.4028235677973366e38
 
-#: A number of 64 bits has at most this many digits.
+#: A 64-bit number has at most this many digits.
 MOST_DIGITS = 19
 
 
 def read_text(text: str, name: str, annotation: str, operator: Operator) -> tuple[Any, str]:
-    """The text of the parameter ``name`` as its annotation says, and what the library passes over in it, "" for
-    nothing.
+    """The value of the parameter ``name`` in a text, and a remark on the part that OpenVINO ignores, or "".
 
-    The value is None where the library passes over all of it, and for a dynamic element type. Raises ValueError where
-    it refuses the text.
+    ``annotation`` is the type of the parameter in the operator's rule. The value is None if OpenVINO ignores the
+    complete text, and for a dynamic element type. Raises ValueError if OpenVINO refuses the text.
     """
     kind = annotation.removesuffix(" | None")
     strict = name in operator.strict
@@ -49,7 +48,7 @@ def _chosen(text: str, allowed: tuple[str, ...], exact: bool) -> str:
 
 
 def allowed_texts(text: str, annotation: str, operator: Operator) -> list[str]:
-    """The texts that an attribute may have; of the names of element types the one that ``text`` stands for."""
+    """The texts that an attribute may have; for an element type, only the correct spelling of ``text``."""
     if not annotation.startswith("DType"):
         return [each for each in choices(annotation, operator.function) if isinstance(each, str)]
     from irlint.parsers.openvino.types import renamed_type
@@ -67,15 +66,18 @@ def _truth(text: str) -> tuple[bool | None, str]:
 
 
 def _numbers(text: str, kind: str, *, unsigned: bool) -> tuple[tuple[int | float, ...], str]:
-    """The numbers between commas; one comma may follow the last. Real ones are of 32 bits."""
+    """The numbers between commas, which may end with a comma, and a remark; floats have 32 bits. Raises ValueError."""
     parts = text.removesuffix(",").split(",") if text else []
     read = [_number(part, kind, unsigned=unsigned, largest=LARGEST_FLOAT) for part in parts]
     return tuple(value for value, _ in read), next((remark for _, remark in read if remark), "")
 
 
 def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = float("inf")) -> tuple[int | float, str]:
-    """The number that a text begins with, as C++ streams read it; an ``int`` has no plus sign, and an unsigned one no
-    minus sign either. Infinite and no numbers are "inf", "-inf" and "nan", and nothing else."""
+    """The number at the beginning of a text, as C++ streams read it, and a remark on an ignored rest.
+
+    An ``int`` has no plus sign; an unsigned one has no minus sign either. The only texts for numbers that are not
+    finite are "inf", "-inf" and "nan". Raises ValueError.
+    """
     stripped = text.lstrip(BLANKS)
     length = _whole(stripped) if kind == "int" else _real(stripped)
     wanted = "it has to be an integer" if kind == "int" else "it has to be a number"
@@ -94,21 +96,20 @@ def _number(text: str, kind: str, *, unsigned: bool = False, largest: float = fl
 
 
 def _integer(text: str) -> int:
-    """The number in a text of digits, which may begin with any number of zeros."""
+    """The integer in a text of digits with an optional minus sign and any number of leading zeros."""
     digits = int(text.lstrip("-0") or "0")
     return -digits if text.startswith("-") else digits
 
 
 def _whole(text: str) -> int:
-    """How many characters a whole number takes at the beginning of a text, 0 where there is none."""
+    """The number of characters of the integer at the beginning of a text; 0 if there is none."""
     sign = 1 if text.startswith("-") else 0
     digits = _digits(text, sign)
     return digits if digits > sign else 0
 
 
 def _real(text: str) -> int:
-    """How many characters a real number takes at the beginning of a text, 0 where there is none, or its exponent is not
-    whole."""
+    """The number of characters of the real number at the beginning of a text; 0 if it or its exponent is incomplete."""
     if text.rstrip(BLANKS) in ("inf", "-inf", "nan"):
         return len(text.rstrip(BLANKS))
     sign = 1 if text.startswith(("-", "+")) else 0
@@ -125,7 +126,7 @@ def _real(text: str) -> int:
 
 
 def _digits(text: str, start: int) -> int:
-    """Where the decimal digits end that begin at ``start``."""
+    """The index after the decimal digits that begin at ``start``."""
     while text[start : start + 1] in DIGITS:
         start += 1
     return start

@@ -12,7 +12,7 @@ READABLE = 24
 
 
 def port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
-    """What comes in, and what is declared: the one size that differs, or the whole shapes."""
+    """The text of an inferred and a declared shape: the one size that differs, or both shapes in full."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
         return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
@@ -20,7 +20,7 @@ def port_text(given: Shape | None, declared: Shape | None, text: str, port: str)
 
 
 def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
-    """The axis on which two shapes cannot be equal, where they may be on all others."""
+    """The only axis on which two shapes cannot be equal; None if there are several."""
     if one is None or other is None or len(one) != len(other):
         return None
     axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]
@@ -28,8 +28,7 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The one axis that a clash is about: the only one that differs, or where a declared size has been joined with
-    another one."""
+    """The axis of a clash: the only one that differs, or the one on which a declared size was merged with another."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -38,7 +37,8 @@ def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | 
 
 
 def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """What the node demands that has broadcast a declared size together with another one."""
+    """A note with the conditions of the node that broadcast a declared size together with another one; () if there is
+    no such node."""
     for a, b in zip(given or (), declared or ()):
         if not joins(a, b):
             continue

@@ -129,7 +129,7 @@ def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -
 
 
 def _output_name(known: Known, ask: Asked, node: Node, port: int) -> str | None:
-    """The name that OpenVINO adds for an output of a layer, None where that is not known."""
+    """The name that OpenVINO adds for an output of a layer; None if it is unknown."""
     if not node.name or node.op == known.format.input_node:
         return node.name
     answer = ask(node, known.types_of(node.inputs), None)

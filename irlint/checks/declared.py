@@ -1,4 +1,4 @@
-"""What the file declares of a value against what its operators give."""
+"""The check of declared types and shapes against the inferred ones."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ TYPE_CONTRADICTED = Rule(
     Severity.ERROR,
     "The declared element type differs from the inferred one.",
     why=(
-        "ONNX Runtime refuses such a model when it loads it, unless the value is the output of a Constant. OpenVINO "
-        "uses the type that it infers, so readers of the file see a wrong one."
+        "ONNX Runtime refuses to load such a model, except if the value is the output of a Constant. OpenVINO ignores "
+        "the declared type, but other readers of the file use it; in an IR, irlint therefore warns."
     ),
     fix="Correct the declaration, or insert the missing conversion.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -67,8 +67,11 @@ MANY = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """Declarations that contradict what was inferred, of a chain only the first; with --shape, the inputs that
-    contradict it."""
+    """A problem for each declaration that contradicts the inferred type or shape.
+
+    In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. With --shape,
+    the problems are the declared inputs that contradict the option.
+    """
     if known.overridden:
         from irlint.checks import given
 
@@ -91,8 +94,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _grouped(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems, with several stale shapes in alternative bodies (such as the branches of an If) merged into one
-    that counts the others."""
+    """The problems. Stale shapes in alternative bodies, such as the branches of an If, become one problem with a
+    count."""
     stale = [each for each in found if each.graph and each.because is None and _is_stale(each)]
     if len(stale) < 2:
         return found
@@ -102,12 +105,12 @@ def _grouped(found: list[Problem], known: Known) -> list[Problem]:
 
 
 def _is_stale(problem: Problem) -> bool:
-    """Whether a problem is a declared shape that runtimes pass over."""
+    """Whether a problem is a wrong declared shape that runtimes ignore."""
     return problem.fault.rule is SHAPE_CONTRADICTED and problem.fault.severity is Severity.WARNING
 
 
 def _terms(known: Known) -> Terms | None:
-    """What must hold beside the declarations; None in a model without open sizes, where nothing does."""
+    """The conditions on dynamic sizes; None if the model has no dynamic size."""
     shapes = [each.shape for each in known.kinds() if isinstance(each, Tensor) and each.shape]
     if not any(isinstance(dim, Expr) for shape in shapes for dim in shape):
         return None
@@ -117,14 +120,16 @@ def _terms(known: Known) -> Terms | None:
 
 
 def _names_sizes(node: Node) -> bool:
-    """Whether the file declares a size of an output of a node by a name."""
+    """Whether the declaration of an output of the node contains a named size."""
     declared = [each.type for value in node.outputs if value is not None for each in value.declared]
     return any(isinstance(dim, Expr) for each in declared if isinstance(each, Tensor) for dim in each.shape or ())
 
 
 class _Comparison:
-    """What one graph declares, compared with what its operators give; ``unlike`` are the nodes that do not give just
-    that."""
+    """The declarations of one graph, compared with the inferred types.
+
+    ``unlike`` are the nodes with an output whose inferred type is not exactly the declared one.
+    """
 
     def __init__(self, graph: Graph, known: Known, terms: Terms | None) -> None:
         self.graph = graph
@@ -148,8 +153,8 @@ class _Comparison:
                 yield from self._of_node(node)
 
     def _compared(self) -> Iterator[Node]:
-        """The nodes to compare: all, except that of nodes whose outputs have more than MANY declarations only the first
-        per name is taken."""
+        """The nodes to compare; of the nodes that compute an output of one name with more than MANY declarations, only
+        the first."""
         seen: set[str] = set()
         for node in self.graph.nodes:
             often = [value.name for value in node.outputs if value is not None and len(value.declared) > MANY]
@@ -184,7 +189,7 @@ class _Comparison:
             yield problem
 
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
-        """The fault of a declaration of an output, as bad as it is for this node and this version of the format."""
+        """The fault of a declaration of an output, with the severity for this node and this version of the format."""
         known, graph = self.known, self.graph
         inferred, stated = known.types.get(value), gives(node, known, graph.path)
         fault = _contradiction(inferred, declaration, known, self.terms, port=port, within=graph.path, gives=stated)
@@ -210,8 +215,7 @@ class _Comparison:
         return value in self._used
 
     def _root(self, node: Node, port: int, declaration: Declaration) -> Problem | None:
-        """The earlier problem that explains this one: the declaration would be right if the node's inputs had their
-        declared types."""
+        """The earlier problem from which this one follows: the declaration fits the declared types of the inputs."""
         known, roots = self.known, self._roots
         root = next((roots[value] for value in node.inputs if value is not None and value in roots), None)
         if root is None:
@@ -224,15 +228,15 @@ class _Comparison:
 
 
 def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
-    """What the file declares of the outputs of a node, with their ports."""
+    """Each declaration of an output of a node, with the port and the value of that output."""
     for port, value in enumerate(node.outputs):
         if value is not None:
             yield from ((port, value, declaration) for declaration in value.declared)
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether all inputs and outputs of a node are tensors with exactly the declared types; ``alike`` are pairs of
-    types that are equal, by their identities: many nodes have the same ones."""
+    """Whether all inputs and outputs of a node are tensors of exactly the declared types. ``alike`` caches pairs of
+    equal types by their ``id``, because many nodes share types."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)
@@ -258,7 +262,7 @@ def _are_alike(one: Type | None, other: Type, alike: set[tuple[int, int]]) -> bo
 
 
 def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph) -> Fault:
-    """The fault of a constant's declaration; it says so where the bytes fit the declared shape."""
+    """The fault of a constant's declaration, with a note if the stored bytes fit the declared shape."""
     from irlint.parsers.weights import byte_size
 
     constant, declared = graph.constants.get(value), declaration.type
@@ -281,7 +285,7 @@ def _of_bytes(fault: Fault, value: Value, declaration: Declaration, graph: Graph
 
 
 def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> bool:
-    """Whether a runtime looks at another declaration of the value, or at none."""
+    """Whether runtimes ignore this declaration of the value."""
     if declaration.by == "port":
         return False
     from irlint.checks.types import counts
@@ -290,8 +294,8 @@ def _is_passed_over(declaration: Declaration, value: Value, graph: Graph) -> boo
 
 
 def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> Iterator[Problem]:
-    """Input ports of an IR whose dims differ from those of the output port that feeds them, where that port is
-    right."""
+    """A problem for each input port of an IR whose dims differ from the output port at the other end of its edge. That
+    output port must agree with the inferred shape."""
     for index, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
         given = known.types.get(value) if value is not None else None
         stated = value.type if value is not None else None
@@ -315,24 +319,23 @@ def _of_inputs(node: Node, graph: Graph, known: Known, terms: Terms | None) -> I
 
 
 def _unpacks(node: Node, declaration: Declaration, graph: Graph) -> bool:
-    """Whether a Convert of compressed weights declares the type that they are stored in: OpenVINO's own writer does so
-    where the weights are an output of the model.
-    """
+    """Whether a Convert of compressed weights declares the stored type, float16, as its output type. OpenVINO's own
+    writer does so if the weights are an output of the model."""
     stored = graph.constants.get(node.inputs[0]) if node.op == "Convert" and node.inputs and node.inputs[0] else None
     declared = declaration.type
     return stored is not None and isinstance(declared, Tensor) and declared.dtype == stored.tensor.dtype == "float16"
 
 
 def _of_an_old_writer(fault: Fault, graph: Graph) -> Fault:
-    """A fault as loud as it is in version 10, whose writers kept other precisions, and other dims inside bodies."""
+    """The fault with its severity in IR version 10: writers of that version left other precisions on ports, and other
+    dims inside bodies."""
     if fault.rule is TYPE_CONTRADICTED:
         return fault.lowered(Severity.NOTE)
     return fault.lowered(Severity.WARNING) if graph.path else fault
 
 
 def gives(node: Node, known: Known, within: str) -> str:
-    """Who says otherwise than a declaration: the operator, the attributes of a node that is an input or a constant, or
-    what the layer around the body ``within`` ties to its Parameter."""
+    """The subject and verb of a message about a wrong declaration, such as "the operator computes"."""
     if within and node.op == known.format.input_node:
         return "the enclosing layer passes"
     stated = node.op in (known.format.input_node, known.format.constant_node)
@@ -349,7 +352,8 @@ def _contradiction(
     within: str = "",
     gives: str = "the operator computes",
 ) -> Fault | None:
-    """The fault of a declaration of an output of a node in the graph ``within``, None where both types can be true."""
+    """The fault of a declaration of an output of a node in the graph ``within``; None if the declared and the inferred
+    type can both be true."""
     declared = declaration.type
     if declaration.flaw or _are_equal(inferred, declared):
         return None
@@ -378,14 +382,14 @@ def _contradiction(
 
 
 def _are_equal(inferred: Type | None, declared: Type) -> bool:
-    """Whether two tensors have the same type and shape; other types are compared in more detail."""
+    """Whether both types are tensors of the same element type and shape."""
     if not isinstance(inferred, Tensor) or not isinstance(declared, Tensor):
         return False
     return inferred.dtype == declared.dtype and inferred.shape == declared.shape
 
 
 def _called(declaration: Declaration, port: int, within: str) -> str:
-    """An output of a node by what declares it."""
+    """The name of an output in a message, such as "value_info of output 0"."""
     if declaration.by == "port":
         return f"output {port}"
     if declaration.by == "value_info":
@@ -405,8 +409,8 @@ def _type_fault(inferred: Type | None, declared: Type, where: str, known: Known,
 
 
 def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None, Type | None]:
-    """The container around both types in words ("elements of "), and the two inner types; "" and the types themselves
-    for tensors."""
+    """The containers around both types in words, such as "elements of ", and the two inner types; "" and both types for
+    tensors."""
     what = ""
     held: Type | None = inferred
     stated: Type | None = declared
@@ -417,8 +421,7 @@ def _innermost(inferred: Type | None, declared: Type) -> tuple[str, Type | None,
 
 
 def _of_a_parameter(fault: Fault, given: Type | None, declared: Type | None, within: str) -> Fault:
-    """The fault with another help: correct the Parameter's `shape`, or in a body the value that the port map ties to
-    it."""
+    """The fault with another help: correct the `shape` of the Parameter or, in a body, the entry of its port map."""
     stated, shape = getattr(given, "shape", None), getattr(declared, "shape", None)
     if not stated or not shape or not all(isinstance(dim, int) for dim in (*stated, *shape)):
         return fault

@@ -34,8 +34,7 @@ Marks = tuple[tuple[int, int], ...]
 
 @record
 class Place:
-    """Where an input has a size that is a symbol of its own: ``text`` is what the file calls it, "" where it has no
-    name."""
+    """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file; "" if it has none."""
 
     input: str
     axis: int
@@ -44,8 +43,8 @@ class Place:
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each size and each product that is fixed, and for each two sizes of an input that have to be
-    equal, or one where no sizes work."""
+    """A problem for each fixed size, each fixed product, and each two sizes of an input that must be equal; a single
+    problem if no sizes work."""
     graph = known.model.graph
     assert graph is not None
     places = _places(graph, known)
@@ -206,7 +205,7 @@ def _dim(known: Type | None, axis: int) -> Dim | None:
 
 
 def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
-    """Whether the size of an axis of an input is that of a constant of floating-point numbers."""
+    """Whether the size of an axis of an input is the size of a floating-point constant."""
     value = node.inputs[index]
     known = makers.known.types.get(value) if value is not None else None
     if value is None or not isinstance(known, Tensor) or not (known.dtype or "").startswith(FLOATING):
@@ -242,7 +241,7 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
 
 
 def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether an input behind the first one has an entry for each axis of the only output."""
+    """Whether an input after the first one has an entry for each axis of the only output."""
     output = known.types.get(node.outputs[0]) if len(node.outputs) == 1 and node.outputs[0] is not None else None
     if not isinstance(output, Tensor) or output.rank is None:
         return False
@@ -251,7 +250,7 @@ def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known)
 
 
 def _input_text(node: Node, index: int, known: Known) -> str:
-    """An input of a node by its name, where values have names."""
+    """The name of a node's input, if values have names in the format."""
     value = node.inputs[index]
     return f"`{value.name}`" if value is not None and known.format.input_node is None else f"input {index}"
 
@@ -289,7 +288,7 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 
 
 def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
-    """The problem of what no sizes fulfill; it follows from an error of a node that demands a part of it."""
+    """The problem of conditions that no sizes meet; it follows from an error of a node that has a part of them."""
     demands = contract.impossible
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
@@ -303,7 +302,7 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
 
 
 def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[str, Place], known: Known) -> Fault:
-    """The fault of demands that no sizes of these ``names`` fulfill together, at the node of the last one."""
+    """The fault of conditions that no sizes of these ``names`` meet together, at the node of the last condition."""
     last = demands[-1]
     before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
     others = listed(before) if before else ""

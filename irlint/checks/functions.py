@@ -32,12 +32,15 @@ FUNCTION_PARAMETERS = Rule(
     "IRL132",
     "function-parameters-invalid",
     Severity.ERROR,
-    "A function uses one name for several inputs or outputs.",
+    "Two of the inputs and outputs of a function have the same name.",
     why=(
-        "The inputs and outputs of a function become the parameters of an operator, so each needs its own name. ONNX "
-        "Runtime refuses the model even if nothing calls the function."
+        "ONNX Runtime makes an operator of each function, and its parameters need different names. It refuses the "
+        "model even if nothing calls the function."
     ),
-    fix="Give each input and output its own name. To return an input, pass it through an Identity.",
+    fix=(
+        "Give each input and output its own name. If the function returns one value twice, or returns an input, add "
+        "an Identity for it."
+    ),
     bad="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
@@ -45,7 +48,7 @@ Half (a) => (b, b) { b = Neg (a) }""",
     good="""<ir_version: 10, opset_import: ["" : 21, "f" : 1]>
 g (float[2] x) => (float[2] y, float[2] z) { y, z = f.Half (x) }
 <domain: "f", opset_import: ["" : 21]>
-Half (a) => (b, c) { b = Neg (a) c = Abs (a) }""",
+Half (a) => (b, c) { b = Neg (a) c = Identity (b) }""",
 )
 
 FUNCTION_OPSET = Rule(

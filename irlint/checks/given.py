@@ -50,7 +50,7 @@ def _problem(value: Value, node: Node | None, known: Known) -> Problem | None:
 
 
 def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | None:
-    """The shape that the file declares for an input, which ``node`` stands for where inputs are nodes."""
+    """The declared shape of an input; in formats whose inputs are nodes, ``node`` is that node."""
     outputs = outputs_for(known, node, ()) if node is not None else None
     return tensor_shape(outputs[0] if outputs else value.type)
 

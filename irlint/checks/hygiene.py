@@ -82,8 +82,8 @@ UNUSED_NODE = Rule(
     Severity.NOTE,
     "The results of some nodes are never used.",
     why=(
-        "Runtimes load the weights of such nodes and then remove the nodes. Often an output is missing in the "
-        "graph's list."
+        "Runtimes load the weights of such nodes, and then remove the nodes. If the result was intended as an output "
+        "of the model, callers do not get it."
     ),
     fix="Remove the nodes, or add their results to the outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -146,7 +146,7 @@ def _values(graph: Graph) -> Iterator[Problem]:
 
 
 def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
-    """The initializers of a graph that nothing uses, where ``needed`` are the values that something does."""
+    """The unused initializers of a graph; ``needed`` are the values that something uses."""
     constants = [value for value in graph.constants if value not in needed and value.name]
     if constants:
         # Of two constants of one name, nodes use the last.
@@ -156,7 +156,7 @@ def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
 
 
 def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
-    """The nodes of a graph that lead to none of its outputs, where ``needed`` are the values that something uses."""
+    """The nodes of a graph that contribute to no output; ``needed`` are the values that something uses."""
     ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _makes_values(node)]
     if ends:
         names = {value.name for value in needed}

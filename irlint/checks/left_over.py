@@ -1,4 +1,4 @@
-"""A file of weights that goes on behind the last constant of its model."""
+"""The check for a weights file with bytes after the last constant of its model."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ WEIGHTS_LEFT_OVER = Rule(
     Severity.WARNING,
     "The .bin file of an IR is longer than its constants need.",
     why=(
-        "A converter writes the two files of an IR together, but neither file identifies the other. If the .bin file "
-        "is longer than the constants of the .xml, it probably comes from another model or version, and the weights "
-        "are wrong."
+        "A converter writes the two files of an IR together, but neither file identifies the other. A .bin file with "
+        "bytes after the last constant of the .xml probably belongs to another model or version. OpenVINO loads it "
+        "and uses wrong weights."
     ),
     fix="Copy the .xml and the .bin again, both from the same conversion.",
 )
 
 
 def problems(known: Known) -> list[Problem]:
-    """The warning about the bytes that no constant of the model uses; none where one of them cannot be read."""
+    """The warning about bytes that no constant of the model uses; none if the end of a constant is unknown."""
     constants = [each for graph in graphs(known.model) for each in graph.constants.values()]
     ends = [_end(each) for each in constants]
     last = max((end for end in ends if end is not None), default=0)
@@ -43,7 +43,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _end(constant: Constant) -> int | None:
-    """Where the bytes of a constant end in the file, None where that is not known."""
+    """The end of a constant's bytes in its file; None if it is unknown."""
     stored = constant.stored
     if stored is None or stored.size is None or stored.available is None or stored.reason:
         return None

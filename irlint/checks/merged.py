@@ -1,4 +1,4 @@
-"""What follows from ONNX Runtime's reading of declared sizes: it takes a number where it infers none."""
+"""The consequences of how ONNX Runtime merges declared sizes: it uses a declared number if it infers none."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def refusals(known: Known) -> dict[Value, Refusal]:
 
 
 def _taken(value: Value, inferred: Type | None) -> Tensor | None:
-    """The type with the declared numbers in the place of inferred expressions; None where there is none of these."""
+    """The type with declared numbers instead of inferred expressions; None if it has no such expressions."""
     shape = tensor_shape(inferred)
     if shape is None or not any(isinstance(dim, Expr) for dim in shape):
         return None

@@ -19,8 +19,8 @@ ONE_VALUE = Rule(
     "quantization-one-value",
     Severity.WARNING,
     "A quantization gives the same number for every input.",
-    why="All numbers lie below half a step of the scale, or beyond the largest that it can express, so nothing is left "
-    "of them. The scale belongs to another tensor, or the limits of a FakeQuantize are exchanged.",
+    why="Every number of the input is smaller than half the scale, or lies beyond the limits of the quantized type, so "
+    "all results are equal. The scale may belong to another tensor, or the limits of a FakeQuantize are exchanged.",
     fix="Measure the scale again on data of this tensor.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (uint8[2] y) <float s = {4.0}, uint8 z = {0}> { p = Sigmoid (x) y = QuantizeLinear (p, s, z) }""",
@@ -67,10 +67,10 @@ IN_PART = Rule(
     "quantized-in-part",
     Severity.NOTE,
     "One input of a node is dequantized and the other is not, though the result is quantized.",
-    why="Integer kernels need both inputs in integers. ONNX Runtime computes such an Add or Concat in float32, and "
-    "OpenVINO such a Conv in floating point. ONNX Runtime 1.20 does so too; 1.24 and later quantize the weight "
-    "themselves. The numbers are right, and the speed of integers is lost.",
-    fix="Quantize the other input, too, or neither.",
+    why="A runtime computes in integers only if both inputs are integers. ONNX Runtime computes such an Add or Concat "
+    "in float32. OpenVINO and ONNX Runtime 1.20 compute such a Conv in floating point; ONNX Runtime 1.24 and later "
+    "quantize its weight themselves. The results are right, but the speed of integers is lost.",
+    fix="Quantize both inputs, or neither.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[2] q, float[2] x) => (uint8[2] y) <float s = {0.1}, uint8 z = {0}>
 { a = DequantizeLinear (q, s, z) r = Add (a, x) y = QuantizeLinear (r, s, z) }""",
@@ -112,7 +112,7 @@ def faults(values: Values, node: Node) -> Iterator[Fault]:
 
 
 def _quantized(values: Values, node: Node) -> str:
-    """What QuantizeLinear makes of all numbers, "" where it makes several of them."""
+    """The text for a QuantizeLinear that maps every number to the same one; "" if it maps numbers to several."""
     scale, zero = values.number(node, 1), values.number(node, 2) if len(node.inputs) > 2 else 0.0
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     if scale is None or zero is None or not 0 < scale < inf or not isinstance(made, Tensor):
@@ -134,7 +134,7 @@ def _step(number: float, held: Interval) -> float:
 
 
 def _limited(values: Values, node: Node) -> str:
-    """What FakeQuantize makes of all numbers, "" where it makes several of them."""
+    """The text for a FakeQuantize that maps every number to the same one; "" if it maps numbers to several."""
     if len(node.inputs) < 5:
         return ""
     data, least, most = (values.intervals.whole(node.inputs[index]) for index in range(3))

@@ -32,10 +32,11 @@ CAST_LOSES = Rule(
     "IRL745",
     "cast-loses-every-number",
     Severity.WARNING,
-    "A Cast loses every number that it is given.",
-    why="The range of the numbers is known, from a Clip or an activation, and the type holds none of them: each "
-    "becomes another number, infinity or 0. Runtimes do that without a message, and differ in the number.",
-    fix="Convert to a type that holds the numbers, or scale them before.",
+    "A Cast changes every number of its input.",
+    why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
+    "any number in this range, so each one becomes another number, infinity or 0. Runtimes do this without a message, "
+    "and some return other numbers than others.",
+    fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -90,7 +91,7 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
 def _quotient(values: Values, node: Node) -> Iterable[Fault]:
     # A constant divisor that holds 0 is a finding of the operator.
     divisor = values.tensor(node, 1)
-    if divisor is not None and divisor.dtype in FLOATS and divisor.contents is None and type(divisor) is not Weights:
+    if divisor is not None and divisor.dtype in FLOATS and type(divisor) is not Weights and divisor.value is None:
         yield from _never_finite(values, node)
 
 

@@ -70,7 +70,7 @@ def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
 
 
 def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]]:
-    """The axes that are declared by a name, with it, where as many axes are declared."""
+    """The axes that are declared with a name, and that name, if the declared and the inferred rank are equal."""
     shape = tensor_shape(declaration.type)
     if shape is not None and len(shape) == rank:
         sizes = ((axis, dim) for axis, dim in enumerate(shape) if isinstance(dim, Expr))
@@ -115,7 +115,7 @@ def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
 
 
 def _demanded(one: Dim, other: Dim, known: Known) -> bool:
-    """Whether an operator demands two sizes to be equal, perhaps among other possibilities."""
+    """Whether an operator requires two sizes to be equal, perhaps as one of several possibilities."""
     return any(
         {each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of
     )
@@ -170,7 +170,7 @@ def _of_inputs(
 
 
 def _shared(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
-    """The only name of sizes of the inputs, where it stands for several axes."""
+    """The only name of sizes of the inputs, if several axes have it."""
     inputs = set(graph.inputs)
     axes = {name: {place.axis for place in each if place.value in inputs} for name, each in places.items()}
     named = [name for name, each in axes.items() if each]
@@ -183,7 +183,7 @@ def _names(demand: Demand) -> frozenset[str]:
 
 
 def _fails_for_one(demand: Demand, name: str) -> bool:
-    """Whether a demand is about the size of one name alone, and no size from LEAST on fulfils it."""
+    """Whether a condition concerns only the size of one name, and no size from LEAST on meets it."""
     return not demand.when and _names(demand) == {name} and _fails_for_any(demand, (name,))
 
 
@@ -205,7 +205,7 @@ def _inputs(known: Known) -> frozenset[str]:
 
 
 def apart(graph: Graph, known: Known) -> Known:
-    """What is known where each axis of each input has a size of its own."""
+    """The inference with a separate size for each axis of each input."""
     from irlint.inference.walk import Walk
 
     shapes = {

@@ -104,7 +104,7 @@ def counts(declaration: Declaration, value: Value, graph: Graph, given: Containe
 
 
 def is_function_body(graph: Graph) -> bool:
-    """Whether a graph is that of a function itself, and not of a body in it."""
+    """Whether a graph is the graph of a function, not a body inside it."""
     return graph.path.startswith("function:") and "/" not in graph.path
 
 

@@ -137,7 +137,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 class Values:
-    """The nodes of one graph, whose intervals are computed where a node asks."""
+    """The nodes of one graph, with the intervals of their values; intervals are computed when a node needs them."""
 
     def __init__(self, known: Known, graph: Graph) -> None:
         self.known = known
@@ -196,7 +196,7 @@ class Values:
         return found if isinstance(found, (int, float)) else None
 
     def name(self, value: Value) -> str:
-        """What a message calls a value: its name in an ONNX model, that of its layer in an IR."""
+        """The name of a value in messages: its own name in an ONNX model, the name of its layer in an IR."""
         maker = self.makers.get(value)
         return maker.label if maker is not None and maker.id is not None else value.name
 
@@ -320,9 +320,9 @@ def _is_strange(tensor: Type | None) -> bool:
         return not tensor.is_finite
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
         return False
-    if tensor.contents is None:
+    if tensor.value is None:
         return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
-    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.contents)
+    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.value)
 
 
 def _are(count: int) -> str:

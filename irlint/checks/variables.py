@@ -1,5 +1,4 @@
-"""Variables of an IR: those that are only written or only read, used twice, or begin without a size that another one
-needs."""
+"""The variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
 
 from __future__ import annotations
 
@@ -115,7 +114,7 @@ MOST_LOOKED_AT = 1_000_000
 
 
 def problems(known: Known) -> list[Problem]:
-    """What is wrong with the variables of the main graph."""
+    """The problems of the variables of the main graph."""
     assert known.model.graph is not None
     graph = known.model.graph
     unread = [*_unread(graph, known.format.keeps_alive)]
@@ -132,9 +131,8 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
         id = _variable(node)
         if id in ids and (node.version not in _OLD or sources.lead(node, id)):
             continue
-        reason = _why_unread(id, ids)
         fault = VARIABLE_NOT_READ.fault(
-            f'the variable "{id}" is written and never read: {reason}',
+            _unread_text(id, ids),
             help="give this layer and its ReadValue the same `variable_id`",
             attribute="variable_id",
         )
@@ -142,39 +140,36 @@ def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
 
 
 def _read_ids(graph: Graph, keeps_alive: tuple[str, ...]) -> Collection[str]:
-    """The ids of the variables that layers read which lead to a result, sorted."""
+    """The sorted ids of the variables whose ReadValues contribute to a result."""
     alive = live(graph, keeps_alive)
     read = {_variable(node) for node in graph.nodes if node.op == "ReadValue" and node in alive}
     return dict.fromkeys(sorted(id for id in read if id is not None))
 
 
-def _why_unread(id: str | None, ids: Collection[str]) -> str:
-    """Why nothing reads what is written to a variable, where layers read those with the ``ids``."""
+def _unread_text(id: str | None, ids: Collection[str]) -> str:
+    """The message about an Assign to the variable ``id``; ``ids`` are the variables that ReadValues read."""
     if id in ids:
-        return (
-            f"before opset6, this layer has to use the value of the ReadValue of {id}, which must be before opset6, too"
-        )
+        return f'before opset6, an Assign of "{id}" has to depend on a ReadValue of it, which is also before opset6'
     if not ids:
-        return "no layer reads a variable"
-    return f"the {'id that is read is' if len(ids) == 1 else 'ids that are read are'} {_quoted(ids)}"
+        return f'the variable "{id}" has no ReadValue that a result needs'
+    return f'the variable "{id}" has no ReadValue; the variables with one are: {_quoted(ids)}'
 
 
 def _quoted(ids: Collection[str]) -> str:
-    """``"a", "b"``, of many ids the first and how many more there are."""
+    """The ids in quotes, such as ``"a", "b"``; of more than SHOWN ids, the first ones and the number of the others."""
     shown = [f'"{each}"' for each in islice(ids, SHOWN)]
     return ", ".join([*shown, f"and {len(ids) - SHOWN} more"] if len(ids) > SHOWN else shown)
 
 
 class _Sources:
-    """Which nodes make the values of a graph, and how many may still be looked at."""
+    """The nodes that compute the values of a graph, and how many more nodes may be searched."""
 
     def __init__(self, graph: Graph) -> None:
         self.producers = producers(graph)
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer uses, directly or through others, what the ReadValue of a variable gives, or that would take
-        too long to say."""
+        """Whether a layer depends on the ReadValue of a variable; also True if the search takes too long."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -197,7 +192,7 @@ def _variable(node: Node) -> str | None:
 
 
 def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables whose rank is open where the initial value of another one that states its shape follows from them."""
+    """Variables of unknown rank, if a variable with a stated shape gets its initial value from them."""
     readers = set(_readers(graph))
     if len(readers) < 2:
         return
@@ -222,13 +217,14 @@ def _readers(graph: Graph) -> list[Node]:
 
 
 def _open_values(node: Node, types: Iterable[Type | None]) -> list[Value]:
-    """What a node gives without a rank where its outputs are of these types."""
+    """The outputs of unknown rank of a node, for outputs of these types."""
     open_ones = (value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None)
     return [value for value in open_ones if value is not None]
 
 
 def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
-    """The problem of a variable whose rank is open, where that of another one with a stated shape follows from it."""
+    """The problem of a variable of unknown rank from which the initial value of a variable with a stated shape is
+    computed."""
     from irlint.ops.flow.state import VARIABLE_MISMATCH
 
     stated, attribute = node.attributes["variable_shape"], root.attributes.get("variable_shape")
@@ -249,7 +245,7 @@ def _without_shape(known: Known, value: Value | None, roots: Mapping[Value, Node
 
 
 def _pairs(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables without an Assign, and those with several layers where the plugin looks for one."""
+    """Variables without an Assign, and variables with several layers if the plugin expects one."""
     writers, readers = _by_variable(graph, "Assign"), _by_variable(graph, "ReadValue")
     if not readers or None in writers:
         return
@@ -294,10 +290,8 @@ def _unwritten(id: str, written: list[str]) -> Fault:
 
 
 def _needed(known: Known, graph: Graph) -> set[Value]:
-    """The values on which results and variables depend, without those of which OpenVINO uses the shape or type alone.
-
-    What bodies do with a value is not followed.
-    """
+    """The values on which results and variables depend, except those of which OpenVINO uses only the shape or type.
+    Uses inside bodies do not count."""
     makers = producers(graph)
     waiting = [value for node in graph.nodes if node.op in known.format.keeps_alive for value in node.inputs]
     found: set[Value] = set()
@@ -350,7 +344,7 @@ def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _empty_batches(found: Sequence[tuple[Node, str]], graph: Graph) -> Problem:
-    """One problem for all variables that begin with an empty batch, each with what is stated of it."""
+    """One problem for all variables that begin with an empty batch, with a description of each."""
     node, text = found[0]
     others = f"; so do those of {counted(len(found) - 1, 'other variable')}" if len(found) > 1 else ""
     fault = STATE_WITHOUT_SIZE.fault(

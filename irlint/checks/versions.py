@@ -85,11 +85,11 @@ IR_VERSION_TOO_OLD = Rule(
     "IRL807",
     "ir-version-too-old",
     Severity.WARNING,
-    "The IR version is older than the features that the model uses.",
+    "The IR version of the model is older than a feature that the model uses.",
     why=(
-        "Before IR version 3, models import no opsets, so the ONNX checker refuses an older model with an import. "
-        "Since then, each opset belongs to the IR version with which it was released. Runtimes also accept a newer "
-        "opset in an older IR version, so that case is a note."
+        "Models import opsets since IR version 3. The ONNX checker refuses an import in a model of an older version. "
+        "Each opset was released together with an IR version. Runtimes also load the opset with an older IR version, "
+        "so that case is only a note."
     ),
     fix="Set `ir_version` to the version in the message.",
     bad="""<ir_version: 2, opset_import: ["" : 7]>

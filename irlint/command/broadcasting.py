@@ -10,8 +10,8 @@ from irlint.lazy_typing import Any
 
 
 def tried(texts: Sequence[str], options: Mapping[str, Any]) -> int:
-    """Prints what the rules make of the shapes; the exit status, 1 where the one rule that is asked for does not
-    hold."""
+    """Prints the answer of each rule for the shapes. Returns the exit status: 1 if ``--rule`` names a rule that refuses
+    the shapes."""
     from irlint.policy.rulebook import closest
     from irlint.policy.shape_options import parsed_dims
     from irlint.run.broadcasting import RULES, answers

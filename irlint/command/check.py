@@ -72,7 +72,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 def _stream(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, excluded: Excluded
 ) -> None:
-    """Ends the run where it is one that keeps no report."""
+    """Writes the findings as they are found and ends the run, if the format is jsonl or there is a journal."""
     from irlint.command import streaming
 
     if not streaming.wanted(options):
@@ -106,7 +106,7 @@ def _show_files(paths: Sequence[str], options: Mapping[str, Any], config: Config
 
 
 def _named(paths: Sequence[str]) -> list[str]:
-    """The paths but that of standard input."""
+    """The paths without "-"."""
     return [path for path in paths if path != "-"]
 
 
@@ -164,7 +164,7 @@ class failing:
 
 
 def from_stdin(name: str | None) -> list[Source]:
-    """The model that came through standard input, where one has a name."""
+    """The model on standard input under its file name; None without ``--stdin-filename``."""
     if name is None:
         return []
     from irlint.run.sources import Source
@@ -212,7 +212,7 @@ def _fail_missing(paths: Sequence[str]) -> NoReturn:
 
 
 def _meant(missing: Sequence[str]) -> list[str]:
-    """A help where the first word of the command is no path, and much like the name of a command."""
+    """A help if the first argument is no path and resembles the name of a command."""
     word = "".join(sys.argv[1:2])
     if word not in missing or os.path.splitext(word)[1] or os.path.basename(word) != word:
         return []

@@ -41,8 +41,8 @@ def commands() -> None:
     `irlint PATH...` is short for `irlint check PATH...`, such as `irlint models/`. `irlint help COMMAND` shows the
     options of a command.
 
-    To enable completion in bash: eval "$(_IRLINT_COMPLETE=bash_source irlint)"; use zsh_source or fish_source in other
-    shells.
+    To enable completion in bash: eval "$(_IRLINT_COMPLETE=bash_source irlint)". In zsh or fish, write zsh_source or
+    fish_source instead of bash_source.
     """
 
 
@@ -52,7 +52,8 @@ def commands() -> None:
 def check(paths: tuple[str, ...], **options: Any) -> None:
     """Checks models and reports findings.
 
-    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename.
+    A PATH is a model file, a folder that is searched for models, or - for standard input, which requires
+    --stdin-filename.
 
     The configuration is irlint.toml, .irlint.toml or [tool.irlint] of pyproject.toml, in the nearest folder up to the
     repository's root. An option replaces the key of the same name, except that --ignore, --extend-select, --severity
@@ -78,8 +79,8 @@ def _values_like(context: click.Context, parameter: click.Parameter, incomplete:
 def shapes(model: str, **options: Any) -> None:
     """Prints every value of a MODEL with its element type and inferred shape.
 
-    --node, --around and --inputs-outputs combine: a value must match all of them. Constants are shown with -v, or if
-    there are no other values.
+    If you give several of --node, --around and --inputs-outputs, a value must match all of them. Constants are shown
+    with -v, or if there are no other values.
     """
     from functools import partial
 
@@ -97,7 +98,7 @@ def shapes(model: str, **options: Any) -> None:
 
 
 def _page() -> int | None:
-    """The columns of the terminal that standard output is, None where it is none."""
+    """The columns of the terminal on standard output; None if standard output is no terminal."""
     from shutil import get_terminal_size
 
     from irlint.reporters.ansi import NARROWEST, is_terminal
@@ -222,9 +223,10 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
     """Compares two models: inputs, outputs, accepted sizes, opsets, operators and nodes.
 
     OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 if NEW can
-    replace OLD, else 1.
+    replace OLD, and 1 if it cannot.
 
-    With --textconv, prints one model as text. For git: git config diff.irlint.textconv "irlint diff --textconv"
+    With --textconv, prints one model as text. To use it in git: git config diff.irlint.textconv "irlint diff
+    --textconv"
     """
     from irlint.command import comparison
 
@@ -245,11 +247,10 @@ def fix(paths: tuple[str, ...], **options: Any) -> None:
     the operator does not have at its version. Weights are copied unchanged. The exit status is that of a check of the
     fixed model.
 
-    --unsafe-fixes also applies an edit if it is the only one that fixes an error without a new finding. Review such
-    edits with --diff.
+    With --unsafe-fixes, review the edits by --diff first.
 
-    A PATH is a model file, a folder that is searched for models, or - with --stdin-filename, which writes the model to
-    standard output.
+    A PATH is a model file, a folder that is searched for models, or - for standard input. With -, --stdin-filename is
+    required, and the fixed model goes to standard output.
     """
     from irlint.command import fixing
 
@@ -291,7 +292,8 @@ def broadcast(shapes: tuple[str, ...], **options: Any) -> None:
 def summary(journal: str, **options: Any) -> None:
     """Counts the findings of a run by rule, by operator and by exporter.
 
-    FILE was written by `irlint check --format jsonl` or `--resume FILE`. For an interrupted run, counts what FILE has.
+    FILE is the output of `irlint check --format jsonl`, or the journal of `--resume FILE`. If the run was interrupted,
+    counts the findings until then.
     """
     from irlint.command.questions import summary
 

@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Prints what two models differ in, and ends with status 1 where who uses the first cannot use the second."""
+    """Prints the differences of two models; ends with status 1 if users of the first model cannot use the second."""
     if len(models) != 2:
         fail(f"diff compares two models, and {len(models)} are named", "help: irlint diff OLD NEW")
     from irlint.run.comparison import compared

@@ -1,4 +1,4 @@
-"""Why there is nothing to check: what was passed over, what is excluded by which line, and what git ignores."""
+"""The message if there is nothing to check: which files were skipped, excluded or ignored by git."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def fail_empty(
     config: Config | None,
     excluded: Excluded,
 ) -> NoReturn:
-    """Ends the run, in which there was nothing to check; ``passed`` are the files that were passed over."""
+    """Ends a run that found nothing to check; ``passed`` are the skipped files."""
     from irlint.command.results import refuse_lacking
     from irlint.findings.report import POINTER_SKIPPED
     from irlint.reporters.plain import no_models
@@ -50,7 +50,7 @@ def _some(lines: Sequence[str]) -> list[str]:
 def _excluding(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, excluded: Excluded
 ) -> Iterator[str]:
-    """Each line that keeps models out, with their number."""
+    """Each exclude pattern that removes models, with the number of models."""
     from irlint.run.search import Excluded, models
 
     if excluded.here or excluded.there:
@@ -74,7 +74,7 @@ def _counts(lines: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def _place(glob: str, options: Mapping[str, Any], config: Config | None) -> str:
-    """``irlint.toml:3: exclude "models/**"``, or the option."""
+    """The place of an exclude pattern: ``irlint.toml:3: exclude "models/**"``, or the option."""
     if options["exclude"] or config is None:
         return f"--exclude {glob}"
     from irlint.policy.configuration import line_of

@@ -42,7 +42,7 @@ def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 
 def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Ends the run where its options do not go together."""
+    """Ends the run if its options contradict each other."""
     settings.judge(paths, {**options, "executor": "processes", "changed_since": None, "update_baseline": False})
     there = next(filter(is_url, paths), None)
     if there is not None:
@@ -74,7 +74,7 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
 
 
 def weights_left(path: str, output: str, form: str | None) -> list[str]:
-    """A line about the weights file of a model, if none stands beside the written one."""
+    """A line that names the weights file of a model, if the written model has none in its folder."""
     suffix = next((each.weights for each in FORMATS if each.name == form), "")
     beside, wanted = (os.path.splitext(each)[0] + suffix for each in (path, output))
     if not suffix or not os.path.exists(beside) or os.path.exists(wanted):
@@ -83,7 +83,7 @@ def weights_left(path: str, output: str, form: str | None) -> list[str]:
 
 
 class _Run:
-    """What was done so far."""
+    """The files fixed so far, and the options of the run."""
 
     def __init__(self, options: Mapping[str, Any], how: Settings) -> None:
         self.options = options
@@ -130,7 +130,7 @@ class _Run:
             self.lines += difference(found)
 
     def _written(self, path: str, found: Fixed, changed: bool, *, piped: bool) -> bool:
-        """Writes the changed model; True where it was written."""
+        """Writes the changed model; returns whether it was written."""
         if self.options["diff"]:
             return False
         if self.options["output"] is not None:
@@ -237,7 +237,7 @@ def _parts(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]
 
 
 def _moved(header: str, lines: int) -> str:
-    """The header of a part of a difference, ``@@ -1,7 +1,7 @@``, so many lines further down."""
+    """The header of a hunk, such as ``@@ -1,7 +1,7 @@``, with its line numbers increased."""
     sign, *ranges, end = header.split(" ")
     starts = [each.partition(",") for each in ranges]
     return " ".join([sign, *(f"{each[0]}{int(each[1:]) + lines}{comma}{count}" for each, comma, count in starts), end])

@@ -1,4 +1,4 @@
-"""``irlint ignore``: a finding that may stay becomes an entry of the configuration."""
+"""``irlint ignore``: adds a suppression of a finding to the configuration."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ FILE = "irlint.toml"
 
 
 def ignore(model: str, node: str, rule: str, options: Any) -> None:
-    """Adds a ``[[suppress]]`` entry for the findings of a rule at a node, or at a value where no node is at fault, to
-    the configuration that holds for this folder, or one entry for each rule that a prefix names and the node breaks;
-    ends with status 2 where there is no such finding."""
+    """Adds ``[[suppress]]`` entries for the findings of a rule at a node, or at a value if no node is at fault.
+
+    A prefix of codes adds an entry for each matching rule with a finding at the node. Ends with status 2 if there is no
+    such finding.
+    """
     if not (options["reason"] or "").strip():
         fail("--reason is missing", "help: state why you accept the finding")
     config = settings.configuration({"config": options["config"], "isolated": False})
@@ -41,7 +43,7 @@ def ignore(model: str, node: str, rule: str, options: Any) -> None:
 
 
 def _fitting(model: str, node: str, rule: str, config: Config | None) -> list[Finding]:
-    """The findings of a model that are of a rule and at a node; ends the run where there are none."""
+    """The findings of a rule at a node of a model; ends the run if there are none."""
     from irlint.policy.rulebook import every_rule, named, suggestion
     from irlint.policy.suppressions import Selection, Suppression
     from irlint.run.files import Settings, checked
@@ -88,7 +90,7 @@ def _entry(model: str, rule: str, node: str, options: Any) -> str:
 
 
 def _text(file: str, entries: list[str]) -> str:
-    """What a configuration file has with more entries at its end."""
+    """The text of a configuration file with the new entries at its end."""
     from irlint.policy.configuration_files import NAMES
 
     before = ""
@@ -102,7 +104,7 @@ def _text(file: str, entries: list[str]) -> str:
 
 
 def _judge(text: str, file: str) -> None:
-    """Ends the run where a configuration cannot be used with the new entry."""
+    """Ends the run if the configuration with the new entry is invalid."""
     from irlint.command.streams import complain
     from irlint.policy.configuration import ConfigError, of_text
 

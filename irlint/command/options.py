@@ -1,4 +1,5 @@
-"""The options of the commands: a row for each; those that stand for a key of the configuration come from its row."""
+"""The options of the commands, as a table. An option that sets a key of the configuration comes from the row of the
+key."""
 
 from __future__ import annotations
 
@@ -129,7 +130,7 @@ OWN = (
     Option("--allow-empty", "Exit with status 0 if there is nothing to check.", "flag", section="Outcome"),
     Option(
         "--stdin-filename",
-        "File name for the model on standard input (with - as PATH).",
+        "File name for the model that PATH - reads from standard input.",
         "text",
         metavar="NAME",
         section="Files",
@@ -159,12 +160,12 @@ OWN = (
 
 
 def default(option: Option) -> Any:
-    """What an option is where nobody gives it."""
+    """The value of an option that is not given."""
     return KINDS[option.kind] if option.default is None else option.default
 
 
 def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
-    """The options that stand for keys of the configuration, of the same kind and with the same values."""
+    """The options that set keys of the configuration, each with the kind and the values of its key."""
     for key in keys:
         if key.option is not None:
             values = key.values if key.kind == "choice" else ()
@@ -172,7 +173,7 @@ def _of_keys(keys: Iterable[Key]) -> Iterator[Option]:
 
 
 def _ordered(first: Iterable[Option], own: Iterable[Option]) -> Iterator[Option]:
-    """The options of keys, each with those that stand behind it, then the others."""
+    """The options of keys, each followed by the options with its flag in ``after``, then all others."""
     for option in first:
         yield option
         yield from (each for each in own if each.after == option.flag)
@@ -232,10 +233,14 @@ FIX = (
         "--isolated",
         "--stdin-filename",
     ),
-    Option("--unsafe-fixes", "Also apply a suggested fix if it is the only candidate.", "flag"),
+    Option(
+        "--unsafe-fixes",
+        "Also apply the suggested fix of an error if exactly one candidate fixes it without causing a new finding.",
+        "flag",
+    ),
     Option("--freeze", "Write the shapes of --shape into the model.", "flag"),
     Option("--annotate", "Add missing value_info (ONNX).", "flag"),
-    Option("--diff", "Print the changes without writing them; exit with status 1 if there are any.", "flag"),
+    Option("--diff", "Print the changes without writing them; exit with status 1 if a file would change.", "flag"),
     Option(
         "--output", "Write the fixed model to this file instead of its own (one model only).", "file", metavar="FILE"
     ),
@@ -289,7 +294,12 @@ SUMMARY = (
 
 BROADCAST = (
     Option("--rule", "Apply only this rule; exit with status 1 if the shapes break it.", "text", metavar="NAME"),
-    Option("--axis", "First axis of the second shape (rules legacy, pdpd and broadcast-explicit).", "axis"),
+    Option(
+        "--axis",
+        "Axis of the larger shape where the other shape begins: the second one (rules legacy and pdpd) or the first "
+        "one (rule broadcast-explicit).",
+        "axis",
+    ),
     FORM,
 )
 

@@ -24,7 +24,7 @@ WIDTH = 60
 
 
 def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether a bar may be shown: on a terminal that can draw one, and not where nobody watches."""
+    """Whether to show a progress bar: only on a terminal that can draw one."""
     if environment.get("CI") or environment.get("PRE_COMMIT") or environment.get("TERM") == "dumb":
         return False
     try:

@@ -11,7 +11,7 @@ from irlint.records import NOTHING
 
 
 def answer(asked: Callable[[], Any], rendered: Callable[[Any, str], str], model: str, form: str) -> None:
-    """Prints what is asked of a model; ends the run with status 2 where that is unknown."""
+    """Prints the answer of a command about one model; ends the run with status 2 if the answer is unknown."""
     _emit(answered(asked, model), rendered, form)
 
 
@@ -25,7 +25,7 @@ def _emit(found: Any, rendered: Callable[[Any, str], str], form: str) -> None:
 
 
 def answered(asked: Callable[[], Any], model: str) -> Any:
-    """What is asked of a model; ends the run with status 2 where that is unknown."""
+    """The answer of a command about one model; ends the run with status 2 if the answer is unknown."""
     try:
         return asked()
     except FileNotFoundError:
@@ -60,7 +60,7 @@ def info(model: str, options: Mapping[str, Any]) -> None:
 
 
 def targets(model: str, form: str = "text", named: Sequence[str] = (), shapes: Mapping[str, Any] = NOTHING) -> int:
-    """``irlint targets MODEL``; returns the exit status: 1 where a named release refuses the model."""
+    """Runs ``irlint targets MODEL`` and returns its exit status: 1 if a named release refuses the model."""
     from irlint.run.targets import taken
 
     found = answered(lambda: taken(model, named=named, **shapes), model)
@@ -88,9 +88,10 @@ def explanation(name: str | None, columns: int | None = None, *, color: bool = F
     rules = every_rule()
     if name is None:
         return guide.contents(rules, color=color)
-    if name.lower() in guide.TOPICS:
-        return guide.page(name.lower(), columns or WIDTH, color=color)
     found = [each for each in rules if named(each, name)]
+    topic = None if found else guide.topic(name)
+    if topic is not None:
+        return guide.page(topic, columns or WIDTH, color=color)
     if not found:
         close = closest(name, [*guide.TOPICS, *(text for rule in rules for text in (rule.code, rule.name))])
         hint = f", did you mean {close!r}?" if close else ""

@@ -74,7 +74,7 @@ def _statistics(report: Report) -> str:
 
 
 def _append_page(report: Report, form: Form) -> None:
-    """Adds the form's page on the report to the file that an environment variable names, where it names one."""
+    """Appends the page of the format to the file that its environment variable names, if it names one."""
     file = os.environ.get(form.page)
     if not file:
         return
@@ -124,7 +124,7 @@ def with_new_baseline(
 
 
 def _now(file: str, names: Mapping[str, str]) -> Entries | None:
-    """The entries that a baseline has now; None where it is not there, or can be read no longer."""
+    """The current entries of a baseline file; None if the file is missing or unreadable."""
     from irlint.policy import baseline
 
     try:
@@ -196,7 +196,8 @@ def _holds(path: str, root: str) -> bool:
 def account(
     report: Report, options: Mapping[str, Any], config: Config | None, notices: Iterable[str], counts: str = ""
 ) -> None:
-    """Writes to standard error what is no part of the report; ``counts`` are the statistics, where they are known."""
+    """Writes to standard error the checked files (with --verbose), the statistics if the format is a document, and the
+    notices. ``counts`` are statistics that were computed before."""
     if options["verbose"]:
         complain("".join(f"irlint: {line}\n" for line in _files(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
@@ -206,7 +207,7 @@ def account(
 
 
 def note(notices: Iterable[str]) -> None:
-    """Writes what somebody should know to standard error."""
+    """Writes each notice as a line of standard error."""
     from irlint.reporters.plain import safe
 
     complain("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
@@ -239,7 +240,7 @@ def finish(report: Report, fail_on: str) -> NoReturn:
 
 
 def refuse_lacking(files: Iterable[CheckedFile]) -> None:
-    """Ends the run as failed where a file was not checked for want of a package."""
+    """Ends the run with status 2 if a file was not checked because a package is missing."""
     lacking = [file for file in files if file.lacking]
     if lacking:
         names = sorted({file.lacking for file in lacking})

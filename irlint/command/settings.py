@@ -43,7 +43,7 @@ def expanded(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def configuration(options: Mapping[str, Any]) -> Config | None:
-    """The configuration that is named or found, None where there is none."""
+    """The configuration that ``--config`` names or a search finds; None if there is none."""
     named = options["config"]
     if named is not None and options["isolated"]:
         fail("--config and --isolated cannot be combined", "help: give one of them")
@@ -88,7 +88,7 @@ def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
 
 
 def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Ends the run where its options do not go together."""
+    """Ends the run if its options contradict each other."""
     if not paths:
         fail("no PATH was given", "help: name a model file, or a folder with models")
     name = options["stdin_filename"]
@@ -124,8 +124,7 @@ def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[s
 
 
 def refuse_overwriting(files: Sequence[str], others: Iterable[str], what: str, end: str = "") -> None:
-    """Ends the run where one of the files that it is to write is one of the others, unless that is a device or a
-    pipe."""
+    """Ends the run if a file to write is one of the others; devices and pipes are allowed."""
     taken = {os.path.realpath(each) for each in others} if files else ()
     for file in files:
         is_odd = os.path.exists(file) and not os.path.isfile(file)
@@ -146,7 +145,7 @@ def _output(entry: str) -> tuple[Form, str]:
 
 
 def _unwritable(file: str) -> str:
-    """Why a file cannot be written, "" where it can; folders that do not exist yet are made when it is."""
+    """The reason why a file cannot be written; "" if it can. A missing folder is no reason: writing creates it."""
     try:
         return "it is a folder" if stat.S_ISDIR(os.stat(file).st_mode) else ""
     except (FileNotFoundError, NotADirectoryError):
@@ -162,8 +161,8 @@ def _unwritable(file: str) -> str:
 
 
 def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
-    """What is reported; None where that is everything. The command line's rules act on what the configuration
-    leaves."""
+    """The rules, levels and suppressions of the run; None if every finding is reported as it is. The options select
+    among the rules that the configuration leaves."""
     lists = ("select", "ignore", "extend_select")
     if config is None and options["baseline"] is None and not any(options[name] for name in (*lists, "severity")):
         return None
@@ -181,7 +180,7 @@ def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
 
 
 def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
-    """The names of rules in the values of an option, None where it is not given."""
+    """The names of rules in an option; None if the option is not given."""
     if not entries:
         return None
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]

@@ -1,5 +1,4 @@
-"""A check whose findings are written as they come: a run over very many models keeps none of them, and may go on where
-one was cut off."""
+"""A check that writes each finding at once and keeps none in memory. It can continue an interrupted run."""
 
 from __future__ import annotations
 
@@ -119,7 +118,7 @@ def _judge(options: Mapping[str, Any]) -> None:
 
 
 def _digest(options: Mapping[str, Any], config: Config | None) -> str:
-    """A text that is another one where the options or the configuration are others that change what is found."""
+    """A text that differs if the options or the configuration change the findings."""
     from hashlib import sha256
 
     found = sha256(repr([options[name] for name in DECISIVE]).encode("utf-8", "backslashreplace"))

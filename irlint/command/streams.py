@@ -165,7 +165,10 @@ def locked(file: str) -> Iterator[None]:
 
 
 def _lockable(folder: str) -> int | None:
-    """What stands for the files of a folder: the folder or, on Windows, a file in the user's own folder for such."""
+    """A handle of the file to lock for a folder; None if it cannot be opened.
+
+    The file is the folder itself or, on Windows, a file in the user's own folder for temporary files.
+    """
     import tempfile
     from hashlib import sha256
 
@@ -179,7 +182,7 @@ def _lockable(folder: str) -> int | None:
 
 
 def _lock(handle: int | None) -> bool:
-    """Whether a lock, which ends when the handle is closed, could be had."""
+    """Whether the file of a handle is now locked. The lock ends when the handle is closed."""
     from importlib import import_module
 
     try:

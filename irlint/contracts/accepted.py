@@ -1,5 +1,4 @@
-"""The sizes that two models accept for their shared inputs: compared symbol by symbol, and together at sizes that
-only one of them accepts."""
+"""Compares the sizes that two models accept for their shared inputs, by symbol and at combinations of sizes."""
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from irlint.model.tensor import Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.records import record
 
-#: Symbols stand for each other at most in so many steps.
+#: Symbols are replaced by values at most this many times, because a value may be a symbol.
 MAX_CHAIN = 8
 
-#: So many sizes of each symbol are tried, and so many combinations of them.
+#: The largest number of sizes that are tried for each symbol, and of combinations.
 TRIED_SIZES = 5
 TRIED_POINTS = 600
 
-#: At most this many sizes are drawn for all of these combinations.
+#: The largest number of sizes that are drawn for all combinations.
 DRAWN = 60_000
 
-#: How long the text of a size is that is read as an expression.
+#: Longer texts of sizes are not read as expressions.
 LONGEST_SUM = 200
 
 
@@ -34,7 +33,7 @@ Point = Mapping[str, int]
 
 
 def tensor_of(known: Type | None) -> Tensor | SparseTensor | None:
-    """The tensor of a value, or of its elements."""
+    """The tensor type of a value or, for sequences and optional values, of its elements; else None."""
     while isinstance(known, (SequenceType, Optional)):
         known = known.element
     return known if isinstance(known, (Tensor, SparseTensor)) else None
@@ -103,8 +102,10 @@ def sizes_text(name: str, sizes: Sizes) -> str:
 
 @record
 class Taken:
-    """The inputs that a model accepts: its contract, and the sizes whose names in the file are expressions of other
-    sizes."""
+    """The inputs that a model accepts.
+
+    ``texts`` maps symbols to names in the file that are expressions of other sizes: ``past + 1``.
+    """
 
     contract: Contract
     texts: Mapping[str, str]
@@ -112,8 +113,10 @@ class Taken:
 
 @record
 class Broken:
-    """A condition of the new model that some sizes violate although both models otherwise accept them; ``name`` is
-    that of two axes that the condition makes equal."""
+    """A condition of the new model that the sizes ``point`` violate, although both models accept each size alone.
+
+    ``name`` is the symbol of axes that the new model makes equal, if that is the condition.
+    """
 
     point: Point
     condition: Condition | None = None
@@ -121,7 +124,7 @@ class Broken:
 
 
 def broken_conditions(axes: Sequence[Axis], old: Taken, new: Taken) -> list[Broken]:
-    """The conditions on several sizes together that the new model has and the old one does not."""
+    """The conditions on several sizes that the new model has and the old one does not."""
     several = [each for each in new.contract.conditions if not each.when and not _is_of_one(each, new.contract)]
     formulas = [(each, Formula(each.text)) for each in several]
     found: dict[str, Broken] = {}
@@ -150,7 +153,7 @@ def _is_of_one(condition: Condition, contract: Contract) -> bool:
 
 
 def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
-    """Sizes for the symbols of the old model that it accepts, and of which the new model accepts each by itself."""
+    """Sizes for the symbols of the old model that it accepts; the new model accepts each of them alone."""
     old, new = taken.contract, other.contract
     spans: dict[str, Sizes | None] = {}
     for each in axes:
@@ -177,8 +180,8 @@ def points(axes: Sequence[Axis], taken: Taken, other: Taken) -> Iterator[Point]:
 
 
 def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
-    """The sizes of the new model's symbols for given sizes of the old model's, and a symbol that would need two
-    sizes."""
+    """The sizes of the new model's symbols for sizes of the old model's, and a symbol that would need two sizes, or
+    ""."""
     env: dict[str, int] = {}
     for each in axes:
         if each.old is None or not isinstance(each.new, Expr):
@@ -190,8 +193,10 @@ def carried(axes: Iterable[Axis], point: Point) -> tuple[dict[str, int], str]:
 
 
 def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
-    """The sizes of all symbols of the old model, computed from those that determine the others; ``given`` maps their
-    names to what they stand for."""
+    """The sizes of all symbols of the old model, computed from ``sizes``; None if some are missing.
+
+    ``given`` maps the other symbols to expressions of those in ``sizes``.
+    """
     try:
         return {**sizes, **{name: evaluated(dim, sizes) for name, dim in given.items()}}
     except KeyError:
@@ -199,8 +204,7 @@ def _whole_point(given: Mapping[str, Dim], sizes: Point) -> Point | None:
 
 
 def _sum(text: str) -> Formula | None:
-    """The formula of a size whose name is an expression of other sizes, such as ``past + 1``; None for any other
-    name."""
+    """The formula for a name that is an expression of other sizes, such as ``past + 1``; None for any other name."""
     if not any(sign in text for sign in "+-*/") or "**" in text or len(text) > LONGEST_SUM:
         return None
     if not all(each.isalnum() or each in "_+-*/() " for each in text):
@@ -212,7 +216,7 @@ def _sum(text: str) -> Formula | None:
 
 
 def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
-    """The sizes, with those replaced whose names are expressions."""
+    """The sizes; those whose names are expressions are computed."""
     found = dict(sizes)
     for name, formula in sums:
         try:

@@ -1,5 +1,4 @@
-"""Which node of a graph is which of another version of it: by all that feeds them, by all that they feed, then by names
-and places."""
+"""Aligns the nodes of two versions of a graph: by the nodes before them, the nodes after them, names and positions."""
 
 from __future__ import annotations
 
@@ -8,25 +7,25 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from irlint.contracts.identity import Identity, Wired, trimmed
 from irlint.model import Node, Value
 
-#: So few nodes are left to their neighbours and names.
+#: Up to this many remaining nodes are aligned only by their neighbors and names.
 FEW = 16
 
-#: So often neighbours of nodes that are found are looked at.
+#: The largest number of passes that align the neighbors of aligned nodes.
 ROUNDS = 4
 
 Outputs = Iterable[tuple[Value, int]]
 Uses = dict[Value, list[tuple[Node, int]]]
-#: What two nodes have alike that may be a pair.
+#: A property that two nodes must share to be aligned.
 Kind = Callable[[Node], Hashable]
 
-#: A value that a node takes, as which input, what kind of node it is, and its label, None for that of any.
+#: A use of a value: the value, the index of the input, the kind of the node, and its label (None: any label).
 Use = tuple[Value, int, Hashable, "str | None"]
 
 
 class Aligned:
-    """The nodes of two graphs in pairs.
+    """The aligned nodes of two graphs.
 
-    ``new_of`` maps nodes of the old graph to those of the new one, and ``old_of`` back.
+    ``new_of`` maps nodes of the old graph to nodes of the new one, and ``old_of`` the reverse.
     """
 
     def __init__(self, old: Wired, new: Wired, sides: tuple[Identity, Identity], ends: tuple[Outputs, Outputs]) -> None:
@@ -57,12 +56,12 @@ class Aligned:
 
     @property
     def is_whole(self) -> bool:
-        """Whether each node has its pair."""
+        """Whether every node is aligned."""
         return len(self.new_of) == len(self.old.nodes) == len(self.new.nodes)
 
     @property
     def is_done(self) -> bool:
-        """Whether one of the graphs has no node left without its pair."""
+        """Whether one of the graphs has no node left to align."""
         return not all(self._left)
 
     def _pair(self, one: Node, other: Node) -> None:
@@ -70,7 +69,7 @@ class Aligned:
         self.old_of[other] = one
 
     def _by_key(self, old_keys: Mapping[Node, Hashable], new_keys: Mapping[Node, Hashable]) -> None:
-        """Pairs what has the same key: of several first those of one name, then in order."""
+        """Aligns nodes with the same key: first those with the same name, then in order."""
         waiting: dict[Hashable, list[Node]] = {}
         for node in self._left[1]:
             waiting.setdefault(new_keys.get(node), []).append(node)
@@ -84,7 +83,7 @@ class Aligned:
         self._sift()
 
     def _sift(self) -> None:
-        """Leaves out of those that are left what has been paired."""
+        """Removes the aligned nodes from the remaining ones."""
         old, new = self._left
         self._left = (
             [each for each in old if each not in self.new_of],
@@ -109,7 +108,7 @@ class Aligned:
             self._pair(node, other)
 
     def _in_sequence(self) -> None:
-        """Pairs nodes of one operator that take the same value in the same place, or give one to the same place."""
+        """Aligns nodes of one operator that take the same value at the same input, or feed the same input."""
         for _ in range(ROUNDS):
             before = len(self.new_of)
             for node in self._left[0]:
@@ -121,7 +120,8 @@ class Aligned:
                 return
 
     def _behind(self, node: Node, kind: Kind) -> Node | None:
-        """The node of the new graph that takes what this one takes, the first one of its name or else of any."""
+        """The node of the new graph that takes the same input as this one, preferably with the same name; None without
+        one."""
         taken = [(other, at) for at, value in enumerate(node.inputs) if (other := self.counterpart(value)) is not None]
         for label in (node.label, None):
             for other, at in taken:
@@ -144,7 +144,7 @@ class Aligned:
         return waiting[-1] if waiting else None
 
     def _before(self, node: Node, kind: Kind) -> Node | None:
-        """The node of the new graph that gives to where this one gives."""
+        """The node of the new graph that feeds the same input or output as this one, or None."""
         for place, value in enumerate(node.outputs):
             if value is None:
                 continue
@@ -162,15 +162,17 @@ class Aligned:
         return other not in self.old_of and kind(node) == kind(other)
 
     def _in_place(self) -> None:
-        """Pairs nodes of different operators that stand between the same nodes."""
+        """Aligns nodes of different operators that are between the same nodes."""
         for node in self._left[0]:
             other = self._behind(node, _any)
             if other is not None and other is self._before(node, _any):
                 self._pair(node, other)
 
     def counterpart(self, value: Value | None) -> Value | None:
-        """The value of the new graph that stands for one of the old: made by the node that stands for its maker, or
-        from outside."""
+        """The value of the new graph that corresponds to one of the old graph, or None.
+
+        The aligned nodes make both, or both are the same input or captured value.
+        """
         if value is None:
             return None
         if value in self.old.makers:
@@ -182,7 +184,7 @@ class Aligned:
 
 
 def _uses(wired: Wired) -> Uses:
-    """Who uses a value, as which input; what a body uses counts as input -1."""
+    """The users of each value, with the index of the input; a use in a body has the index -1."""
     found: Uses = {}
     for node in wired.nodes:
         for at, value in enumerate(node.inputs):
@@ -195,7 +197,7 @@ def _uses(wired: Wired) -> Uses:
 
 
 def _ahead(wired: Wired, side: Identity, uses: Uses, ends: Outputs, leaves: Mapping[Value, int]) -> dict[Node, int]:
-    """The numbers of the nodes with all that they feed, and the inputs and constants that they take."""
+    """The number of each node together with all nodes after it, and with the inputs and constants that it takes."""
     leaving: dict[Value, list[int]] = {}
     for value, number in ends:
         leaving.setdefault(value, []).append(number)

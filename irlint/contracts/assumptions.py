@@ -1,4 +1,4 @@
-"""What is assumed of sizes beside what a model demands, as a person writes it: ``32 <= H <= 1280``."""
+"""Assumptions of the user about sizes, in addition to the demands of a model: ``32 <= H <= 1280``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from irlint.inference.known import Demand, Known
 from irlint.model import Node
 from irlint.records import replaced
 
-#: One of several relations, of each of which one has to hold.
+#: Relations of which at least one must hold.
 Alternatives = tuple[Relation, ...]
 
 FORM = "a condition on sizes, such as H <= 1280, 32 <= H <= 640, H % 32 == 0, H in (320, 640) or N == M"
 
 
 def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str]) -> Known:
-    """``known`` with conditions on the sizes called ``names`` demanded as well; raises ValueError."""
+    """``known`` with assumptions about the sizes ``names`` as further demands; raises ValueError."""
     demands = [
         Demand("", Node("--assume", "", "", None, (), ()), Requirement(alternatives, text))
         for text in texts
@@ -29,7 +29,7 @@ def with_assumptions(known: Known, texts: Sequence[str], names: Collection[str])
 
 
 def assumed(text: str, names: Collection[str]) -> list[Alternatives]:
-    """The relations of a text, all of which hold; raises ValueError where it is none, or speaks of other names."""
+    """The alternatives in a text, all of which must hold. Raises ValueError for a wrong form or for other names."""
     try:
         found = _conjunction(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, TypeError, ZeroDivisionError, TooComplex):

@@ -1,4 +1,4 @@
-"""What both branches of a choice demand is demanded always."""
+"""A demand that both branches of a node such as If have is a demand of the graph around the node."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from irlint.records import replaced
 if TYPE_CHECKING:
     from irlint.contracts.contract import Group
 
-#: A node that chooses between bodies has two of them.
+#: The number of bodies of a node that chooses between two branches.
 BRANCHES = 2
 
 
 def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[], Group]) -> Sequence[Demand]:
-    """The demands; those of one branch that hold in the other as well as demands of the graph around both.
+    """The demands. A demand of one branch that also holds in the other becomes a demand of the surrounding graph.
 
-    ``group`` makes a group that knows what holds always.
+    ``group`` creates a group with the unconditional values.
     """
     pairs = list(_pairs(graph, ""))
     paths = [path for _, branches in pairs for path in branches]
@@ -39,8 +39,8 @@ def demanded_by_both(demands: Sequence[Demand], graph: Graph, group: Callable[[]
 
 
 def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """The paths of the two branches of each node that has two, the innermost first, with that of the body around the
-    node."""
+    """For each node with two branches, the path of the graph around it and the paths of its branches, innermost
+    first."""
     for node in graph.nodes:
         for _, body in node.bodies:
             yield from _pairs(body, body.path)
@@ -50,7 +50,7 @@ def _pairs(graph: Graph, around: str) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -> Group | None:
-    """What a branch demands; None where that is nothing."""
+    """The group of a branch's demands; None if it has none."""
     own = [demand for demand in demands if demand.when == path]
     if not own:
         return None
@@ -60,7 +60,7 @@ def _grouped(demands: Sequence[Demand], path: str, group: Callable[[], Group]) -
 
 
 def _shared(one: Group, other: Group) -> Iterator[Demand]:
-    """The demands of one branch that hold in the other, too: all of them where no sizes fit the other."""
+    """The demands of one branch that hold in the other, too; if no sizes fit the other branch, all of them."""
     if one.impossible or other.impossible:
         yield from (*one.impossible, *other.impossible) if one.impossible and other.impossible else ()
         yield from () if one.impossible else one.demands()

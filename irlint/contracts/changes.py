@@ -1,4 +1,4 @@
-"""What two models differ in, one change at a time."""
+"""A change: one difference between two models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from irlint.records import record
 
 @record
 class Change:
-    """A difference between two models; ``breaking``: who uses the old one cannot use the new one as it is.
+    """A difference between two models; ``breaking`` is True if users of the old model cannot use the new one unchanged.
 
-    ``name`` is that of the input, output, node or domain that it is about, ``graph`` the path of the graph that the
-    node is in, and ``follow`` the number of nodes that differ only because of it.
+    ``name`` is the input, output, node or domain that changed, and ``graph`` the path of the node's graph. ``follow``
+    is the number of nodes that differ only because of this change.
     """
 
     kind: str
@@ -22,7 +22,7 @@ class Change:
 
 
 def listed(names: list[str], limit: int = 3) -> str:
-    """Names in backticks, the first ones of many."""
+    """Names in backticks; of more than ``limit``, the first ones and the number of the others."""
     shown = [f"`{name}`" for name in names[:limit]]
     more = len(names) - len(shown)
     if more:

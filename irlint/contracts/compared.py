@@ -1,4 +1,4 @@
-"""What two models differ in for those who feed them: inputs, what these may be, and outputs."""
+"""Compares two models for their users: the inputs, their accepted sizes, and the outputs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ Pairs = Sequence[tuple[End, End]]
 
 @record(eq=False)
 class Side:
-    """A model as who uses it sees it; ``texts`` are the sizes that the file gives other names, which may be sums of
-    others."""
+    """A model for its user; ``texts`` maps symbols to other names of their sizes in the file, such as ``past + 1``."""
 
     inputs: tuple[End, ...]
     outputs: tuple[End, ...]
@@ -46,7 +45,7 @@ class Side:
 
 @record
 class Matched:
-    """The ends that two models share, and those that one of them alone has."""
+    """The inputs or outputs that two models share, and those that only one of them has."""
 
     pairs: tuple[tuple[End, End], ...]
     gone: tuple[End, ...]
@@ -54,7 +53,7 @@ class Matched:
 
 
 def matched(old: Sequence[End], new: Sequence[End]) -> Matched:
-    """The ends of two models by the names that they can be asked for by, their own first."""
+    """Pairs the inputs or outputs of two models by name; the names in the file come first, then all other names."""
     found: dict[int, int] = {}
     taken: set[int] = set()
     for of_name in (_own_name, _every_name):
@@ -84,14 +83,14 @@ def _every_name(end: End) -> Collection[str]:
 
 
 def _next(places: list[int], taken: Collection[int]) -> int | None:
-    """The last of ``places`` that is not taken, without those behind it."""
+    """The last of ``places`` that is not taken; removes taken ones from its end."""
     while places and places[-1] in taken:
         places.pop()
     return places[-1] if places else None
 
 
 def interface_changes(old: Side, new: Side) -> list[Change]:
-    """What has changed for whoever feeds the old model and takes what it gives."""
+    """The changes for a user of the old model, in its inputs and outputs."""
     inputs, outputs = matched(old.inputs, new.inputs), matched(old.outputs, new.outputs)
     changes = [*_come_and_gone("input", inputs), *_moved("input", old.inputs, new.inputs, inputs)]
     fed = [pair for pair in inputs.pairs if not (pair[0].optional and pair[1].optional)]
@@ -135,7 +134,7 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
 
 
 def _moved(what: str, old: Sequence[End], new: Sequence[End], ends: Matched) -> Iterator[Change]:
-    """A change of position that no other change explains."""
+    """The change of a position that no other change explains."""
     if any(not each.optional for each in (*ends.gone, *(ends.added if what == "input" else ()))):
         return
     before = [each for each in old if not each.optional]
@@ -177,7 +176,7 @@ def _rank(shape: Sequence[MaybeDim] | None) -> int | None:
 
 
 def _dtype(end: End) -> str:
-    """The element type of a tensor, the whole type of anything else."""
+    """The element type of a tensor, or the complete type of anything else."""
     return end.type.dtype or "?" if isinstance(end.type, Tensor) else type_text(end.type)
 
 
@@ -193,7 +192,7 @@ def _satisfiable(old: Contract, new: Contract) -> Iterator[Change]:
 
 
 def _sizes(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """What one axis by itself may be, once for the axes that share a symbol in both models."""
+    """The changes of single axes; axes with the same symbol in both models result in one change."""
     groups: dict[tuple[MaybeDim, MaybeDim], list[Axis]] = {}
     for each in axes:
         groups.setdefault((_settled(each.old, old), _settled(each.new, new)), []).append(each)
@@ -218,7 +217,7 @@ def _settled(dim: MaybeDim, contract: Contract) -> MaybeDim:
 
 
 def _where(places: Sequence[Axis]) -> str:
-    """``axis 0 of `x`, axis 1 of `y```."""
+    """The axes as a text: ``axis 0 of `x`, axis 1 of `y```."""
     axes: dict[int, list[str]] = {}
     for each in places:
         axes.setdefault(each.axis, []).append(each.end.name)
@@ -226,7 +225,7 @@ def _where(places: Sequence[Axis]) -> str:
 
 
 def _reason(name: str, contract: Contract) -> str:
-    """The first node that demands something of a symbol."""
+    """The first node that requires something of a symbol, as the end of a message; "" if there is none."""
     found = next((each for each in contract.conditions if not each.when and name and name in _names(each)), None)
     return "" if found is None else f" ({_demanded(found)})"
 
@@ -242,25 +241,21 @@ def _demanded(condition: Condition) -> str:
 
 
 def _together(axes: Sequence[Axis], old: Taken, new: Taken) -> Iterator[Change]:
-    """What several axes may be together."""
+    """The changes of conditions on several axes together."""
     for broken in broken_conditions(axes, old, new):
         at = ", ".join(f"{name} = {size}" for name, size in broken.point.items())
-        message = f"{_wanted(broken, axes)} now; the old model takes {at}"
+        message = f"{_wanted(broken, axes, 'is now')}; the old model takes {at}"
         yield Change("contract-narrowed", message, _condition_name(broken), breaking=True)
     for broken in broken_conditions(swapped(axes), new, old):
-        message = f"{_wanted(broken, swapped(axes))} no more"
-        yield Change(
-            "contract-widened",
-            message.replace("is no longer required", "is no longer required"),
-            _condition_name(broken),
-        )
+        message = _wanted(broken, swapped(axes), "is no longer")
+        yield Change("contract-widened", message, _condition_name(broken))
 
 
-def _wanted(broken: Broken, axes: Sequence[Axis]) -> str:
+def _wanted(broken: Broken, axes: Sequence[Axis], verb: str) -> str:
     if broken.condition is not None:
-        return f"`{broken.condition.text}` is required ({_demanded(broken.condition)})"
+        return f"`{broken.condition.text}` {verb} required ({_demanded(broken.condition)})"
     places = [each for each in axes if str(each.new) == broken.name]
-    return f"`{broken.name}` is one size, that of {_where(places)},"
+    return f"`{broken.name}` {verb} one size for {_where(places)}"
 
 
 def _condition_name(broken: Broken) -> str:
@@ -268,8 +263,10 @@ def _condition_name(broken: Broken) -> str:
 
 
 def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Change]:
-    """What is demanded in a body that may never run, by its text with the new model's names, and by the name of the
-    body."""
+    """The changes of conditions in bodies that may never run.
+
+    Conditions are compared by their texts with the new model's names, and by the names of the bodies.
+    """
     names = {str(each.old): str(each.new) for each in axes if isinstance(each.old, Expr) and each.new is not None}
     before = {_branch(each, _renamed(each.text, names)): each.when for each in old.conditions}
     after = {_branch(each, each.text): each.when for each in new.conditions}
@@ -282,7 +279,7 @@ def _branches(axes: Sequence[Axis], old: Contract, new: Contract) -> Iterator[Ch
 
 
 def _branch(condition: Condition, text: str) -> tuple[str, str]:
-    """The attribute that holds the body which a condition is about, "" for one that holds always, and its text."""
+    """The attribute with the body that a condition is about, "" for an unconditional one, and the text."""
     return condition.when.rpartition("/")[2], text
 
 
@@ -301,7 +298,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 class _Outputs:
-    """Compares the shapes of outputs at sizes that both models take."""
+    """Compares the shapes of outputs at sizes that both models accept."""
 
     def __init__(self, axes: Sequence[Axis], old: Taken, new: Taken) -> None:
         self.known_symbols = [_symbols(each.old for each in axes), _symbols(each.new for each in axes)]
@@ -326,7 +323,7 @@ class _Outputs:
             yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
 
     def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:
-        """``changed``, ``untold`` where the new shape is less specific, ``told`` where it is more specific, else ""."""
+        """``changed``, ``untold`` for a less specific new shape, ``told`` for a more specific one, else ""."""
         if old is None or new is None:
             return "" if old is new else "untold" if new is None else "told"
         if len(old) != len(new):

@@ -1,4 +1,4 @@
-"""Sets of sizes as conditions: texts that Python evaluates to true or false, and that a person would write."""
+"""Writes sets of sizes as conditions that Python can evaluate and that people would write: ``H % 32 == 0``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LISTED = 8
 
 
 def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """What holds for exactly the ``sizes``, all of them together; None where no few words say it, or for an empty
+    """The conditions that hold together for exactly the ``sizes``; None if there is no short form, or for an empty
     set."""
     if sizes.is_full:
         return ()
@@ -29,7 +29,7 @@ def conditions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
 
 
 def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
-    """The set from ``start`` on as bounds and residues, None where it is none."""
+    """The sizes of at least ``start`` as bounds and residues; None if they have another form."""
     residues, least, greatest = _outline(sizes, start)
     if least is None:
         return None
@@ -54,7 +54,7 @@ def _uniform(name: str, sizes: Sizes, start: int) -> tuple[str, ...] | None:
 
 
 def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | None]:
-    """The residues that occur from ``start`` on, the least size there, and the greatest (None without end)."""
+    """The residues of the sizes from ``start`` on, the least of these sizes, and the greatest (None: no end)."""
     residues: list[int] = []
     least: int | None = None
     ends: list[int | None] = []
@@ -72,13 +72,13 @@ def _outline(sizes: Sizes, start: int) -> tuple[list[int], int | None, int | Non
 
 
 def _numbers(sizes: Sizes, residue: int) -> Iterator[tuple[int, int | None]]:
-    """The first and last size of each interval of a class."""
+    """The first and last size of each interval of a residue class."""
     for low, high in sizes.classes[residue]:
         yield residue + sizes.modulus * low, None if high is None else residue + sizes.modulus * high
 
 
 def _reduced(residues: list[int], modulus: int) -> tuple[int, list[int]]:
-    """The same residues by the smallest modulus."""
+    """The same residues with the smallest possible modulus."""
     for smaller in range(1, modulus):
         if modulus % smaller == 0:
             reduced = sorted({residue % smaller for residue in residues})
@@ -99,7 +99,7 @@ def _of_residues(name: str, modulus: int, residues: list[int]) -> tuple[str, ...
 
 
 def _with_exceptions(name: str, sizes: Sizes) -> tuple[str, ...] | None:
-    """A few sizes one by one, and all from another on."""
+    """A few single sizes, and all regular ones from some size on; None if the set has another form."""
     starts = sorted({low for residue in range(sizes.modulus) for low, _ in _numbers(sizes, residue)})
     for start in starts[1:]:
         before = list(sizes.elements(start - 1)) if start <= 64 * LISTED else []

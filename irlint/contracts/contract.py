@@ -1,4 +1,8 @@
-"""The conditions of a model on the sizes of its inputs: each condition once, solved if it is about one size."""
+"""The contract of a model: its conditions on the sizes of its inputs, such as ``H % 32 == 0``.
+
+A demand is the requirement of one node. Demands on one size are solved exactly; of those on several sizes, each is
+simplified and listed once.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +37,10 @@ from irlint.records import NOTHING, record
 #: Equalities are substituted into the other demands at most this many times.
 ROUNDS = 4
 
-#: A demand on more sizes than this is not examined for what it says about one size alone.
+#: A demand on more sizes than this is not examined for its effect on a single size.
 MOST_TOGETHER = 4
 
-#: Once so many demands on one size are too complex, further ones are not solved.
+#: After this many demands on one size were too complex, further ones are not solved.
 UNSOLVED = 32
 
 #: At most this many demands on several sizes are simplified; the rest stay as the nodes state them.
@@ -48,7 +52,7 @@ MOST_BESIDE = 100
 
 @record
 class Condition:
-    """A condition as a Python expression, its first requirement, and the number of nodes that need it.
+    """A condition as a Python expression, its first demand, and the number of nodes with this demand.
 
     ``when`` is the path of the body that may never run, if only that body needs the condition.
     """
@@ -61,7 +65,7 @@ class Condition:
 
 @record(eq=False)
 class Open:
-    """A requirement that is not proven, with its remaining relations."""
+    """A demand that is not proven, with the relations that remain after known values are inserted."""
 
     demand: Demand
     relations: tuple[Relation, ...]
@@ -77,10 +81,10 @@ class Contract:
 
     ``sizes`` maps a symbol to its possible sizes if an unconditional condition limits it, and ``values`` maps a
     symbol to the number or symbol that it equals. ``facts`` are expressions that are at least 0 if the conditions
-    are met. ``satisfiable`` is False if no sizes of at least 1 meet them, and ``impossible`` are then the
-    contradicting requirements. ``unknown`` are requirements on sizes that no input determines. ``makers`` are the
-    requirements that limit one size, each with the remaining sizes, ``equal`` those that make two symbols equal, and
-    ``joint`` the unconditional ones on several sizes together.
+    are met. ``satisfiable`` is False if no sizes of at least 1 meet them, and ``impossible`` are then the contradicting
+    demands. ``unknown`` are demands on sizes that no input determines. ``makers`` are the demands that limit one size,
+    each with the remaining sizes. ``equal`` are the demands that make two symbols equal, and ``joint`` the
+    unconditional demands on several sizes.
     """
 
     conditions: tuple[Condition, ...]
@@ -102,7 +106,7 @@ class Contract:
 
 
 def contract_of(known: Known) -> Contract:
-    """The contract for the requirements of a model's operators."""
+    """The contract of a model, from the demands of its operators."""
     graph = known.model.graph
     given = [known.types.get(value) for value in graph.inputs] if graph is not None else []
     limits = _limits(given)
@@ -152,23 +156,23 @@ def _limits(given: Sequence[Type | None]) -> dict[str, Bounds]:
 
 
 class Group:
-    """Requirements that apply together; ``limits`` are the smallest and largest sizes of the symbols of inputs."""
+    """Demands that apply together; ``limits`` has the smallest and largest size of each symbol of the inputs."""
 
     def __init__(self, limits: Mapping[str, Bounds], values: Mapping[str, Dim] | None = None) -> None:
         self.limits = limits
         self.inputs = {name: at for at, name in enumerate(limits)}
-        #: What a symbol is, where that is one number or another symbol.
+        #: The number or the other symbol that a symbol equals.
         self.values: dict[str, Dim] = dict(values or {})
         self.sizes: dict[str, Sizes] = {}
         self.makers: dict[str, list[tuple[Demand, Sizes]]] = {}
         self.equal: list[tuple[str, Demand]] = []
         self.same: dict[str, Demand] = {}
         self.joint: list[Open] = []
-        #: The places of symbols in ``joint``.
+        #: The indices in ``joint`` of the demands on each symbol.
         self._places: dict[str, list[int]] = {}
         self.raw: list[Open] = []
         self.impossible: list[Demand] = []
-        #: The nodes that demand each alternative of relations, of which only the first demand is looked at.
+        #: The nodes with the same demand; only the first of these demands is examined.
         self.nodes: dict[object, set[Node]] = {}
         self.unknown: list[Demand] = []
 
@@ -203,17 +207,18 @@ class Group:
         self.joint += left.values()
 
     def _settle(self, waiting: list[Open]) -> None:
-        """Replaces symbols by their known values in the requirements until nothing changes."""
+        """Inserts the known values of symbols into the demands until nothing changes; sets ``joint`` to the remaining
+        ones."""
         for _ in range(ROUNDS):
             self._places = by_name(each.names for each in self.joint)
             before = dict(self.values), [each.relations for each in self.joint]
-            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._taken(each)]
+            waiting = [each for each in map(self._reduced, waiting) if each is not None and not self._stored(each)]
             self.joint = waiting
             if before == (self.values, [each.relations for each in waiting]):
                 break
 
     def _fix(self) -> None:
-        """Narrows each symbol for which a requirement on several symbols leaves only one size, or none."""
+        """Narrows each symbol if a demand on several symbols allows only one size of it, or none."""
         limits = self._bounds()
         for each in self.joint[:MOST_BESIDE]:
             for name in sorted(each.names) if len(each.relations) == 1 and len(each.names) <= MOST_TOGETHER else ():
@@ -233,7 +238,7 @@ class Group:
         return found
 
     def _with_others(self, demand: Demand) -> list[Demand]:
-        """This requirement, after those that limited or equated its symbols."""
+        """The demands that limited or equated the symbols of this demand, then the demand itself."""
         names = dict.fromkeys(sorted(symbols_in(demand.requirement.any_of)))
         equal: list[Demand] = []
         for name in list(names):
@@ -245,7 +250,7 @@ class Group:
         return [*({id(each): each for each in (*equal, *limiting) if each is not demand}.values()), demand]
 
     def _shorten(self) -> None:
-        """Drops the requirements on several sizes that follow from others."""
+        """Removes demands on several sizes that follow from others, and alternatives that are not needed."""
         first: dict[object, Open] = {}
         for each in self.joint:
             first.setdefault(key_of(each.relations), each)
@@ -255,7 +260,8 @@ class Group:
         ]
 
     def _reduced(self, each: Open) -> Open | None:
-        """The remaining part of a requirement; None if it is proven or cannot be met."""
+        """The demand with known values inserted; None if it is proven or cannot be met. Records a demand that cannot be
+        met."""
         left: list[Relation] = []
         for relation in each.relations:
             relation = replaced_in(relation, self.values)
@@ -271,7 +277,7 @@ class Group:
         return Open(each.demand, tuple(left))
 
     def _facts_about(self, relation: Relation, apart: Open) -> list[Dim]:
-        """The facts from other requirements that may decide a "min" or "max" in a relation."""
+        """The facts from other demands that may decide a "min" or "max" in a relation."""
         if not has_extremes(relation.left) and not has_extremes(relation.right):
             return []
         near = (self.joint[at] for at in related(symbols_in([relation]), self._places))
@@ -279,16 +285,16 @@ class Group:
         return [fact for each in islice(beside, MOST_BESIDE) for fact in _facts_of(each)]
 
     def demands(self) -> list[Demand]:
-        """The requirements that are not trivial."""
+        """The demands that limit or equate sizes, without those that are always met."""
         single = [demand for makers in self.makers.values() for demand, _ in makers]
         return [*single, *self.same.values(), *(each.demand for each in (*self.raw, *self.joint))]
 
     def facts(self) -> list[Dim]:
-        """The expressions that are at least 0 by the requirements."""
+        """The expressions that are at least 0 because of the demands."""
         return [fact for each in self.joint for fact in _facts_of(each)]
 
-    def _taken(self, each: Open) -> bool:
-        """Whether a requirement determines or limits one size."""
+    def _stored(self, each: Open) -> bool:
+        """Stores a demand if it is about one size or equates two symbols; returns whether it did."""
         names = each.names
         if len(names) == 1:
             (name,) = names
@@ -318,7 +324,7 @@ class Group:
             self.values[name] = single
 
     def _contradicted(self, demand: Demand) -> None:
-        """Records a requirement that contradicts the earlier ones."""
+        """Adds a demand and the earlier demands that it contradicts to ``impossible``."""
         more = [demand] if self.impossible else self._with_others(demand)
         self.impossible += [each for each in more if not any(each is other for other in self.impossible)]
 
@@ -326,8 +332,7 @@ class Group:
         return len(set[Node]().union(*(self.nodes[key_of(each.requirement.any_of)] for each in demands)))
 
     def _equated(self, each: Open) -> bool:
-        """Whether a requirement makes two symbols equal. If so, the later symbol is replaced by the earlier one from
-        here on."""
+        """Whether a demand makes two symbols equal; if so, stores that the earlier symbol replaces the later one."""
         (relation,) = each.relations
         names = sorted(each.names)
         if len(names) != 2 or {str(relation.left), str(relation.right)} != set(names):
@@ -368,7 +373,7 @@ class Group:
 
 
 def _facts_of(each: Open) -> list[Dim]:
-    """The expressions that are at least 0 by a requirement."""
+    """The expressions that are at least 0 if a demand is met."""
     if len(each.relations) > 1 or each.relations[0].kind not in ("==", ">="):
         return []
     (relation,) = each.relations
@@ -387,8 +392,7 @@ def _factors_of(product: Dim) -> list[Dim]:
 
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
-    """The requirements that each imply a condition; if there are none, those that imply it together, the last one
-    first."""
+    """The demands that each imply a condition; if none does, a few that imply it together, the last one first."""
     formula = Formula(text)
 
     def implied(sizes: Sizes) -> bool:

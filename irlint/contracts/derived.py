@@ -1,5 +1,4 @@
-"""Sizes of inputs that follow from one other size, such as ``M == 2*H``, and sizes that depend on each other in another
-form."""
+"""Dependences between sizes of inputs: sizes that follow from one other size (``M == 2*H``), and all other ones."""
 
 from __future__ import annotations
 
@@ -14,13 +13,14 @@ from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import Relation
 from irlint.records import record
 
-#: Of so many computed sizes it is asked where they are 0 or 1.
+#: At most this many computed sizes are examined for the sizes of inputs at which they are 0 or 1.
 MOST_COMPUTED = 400
 
 
 @record
 class Multiple:
-    """A size that is ``factor*root + rest``, by the condition ``text``."""
+    """A size that is ``factor*root + rest`` because of the condition ``text``; ``root`` is the symbol of another
+    size."""
 
     root: str
     factor: int
@@ -35,19 +35,22 @@ class Multiple:
 
 @record
 class Dependence:
-    """``multiples`` are the sizes that follow from one other size each, ``tied`` those that depend on others in another
-    form."""
+    """The dependences between sizes.
+
+    ``multiples`` maps each size that follows from one other size to this relation. ``tied`` are the sizes that depend
+    on others in another form.
+    """
 
     multiples: Mapping[str, Multiple]
     tied: frozenset[str]
 
     def of(self, root: str) -> list[Multiple]:
-        """The sizes that follow from this one."""
+        """The sizes that follow from the size ``root``."""
         return [each for each in self.multiples.values() if each.root == root]
 
 
 def dependence(contract: Contract) -> Dependence:
-    """Which sizes depend on others where the conditions hold that hold always."""
+    """The dependences in the unconditional conditions of a contract."""
     multiples: dict[str, Multiple] = {}
     tied: set[str] = set()
     for text, relations in joint(contract):
@@ -73,7 +76,7 @@ def dependence(contract: Contract) -> Dependence:
 
 
 def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
-    """The conditions on several sizes with their texts, and with values in the place of what has one."""
+    """The unconditional conditions on several sizes: their texts and relations, with known values inserted."""
     found = []
     for condition in contract.conditions:
         if condition.when:
@@ -87,7 +90,7 @@ def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
 
 
 def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
-    """The size that a relation makes a multiple of another one, with a rest; None where it does not."""
+    """The size that a relation makes ``factor*root + rest``, and this form; None for any other relation."""
     if relation.kind != "==":
         return None
     terms = terms_of(relation.left - relation.right)
@@ -103,7 +106,7 @@ def _multiple(relation: Relation, text: str) -> tuple[str, Multiple] | None:
 
 
 def multiple_of(a: Dim) -> Multiple | None:
-    """What a size is of one other size, where it grows with it; None where it is anything else."""
+    """A size as ``factor*root + rest`` with a positive factor; None if it has another form."""
     terms = terms_of(a)
     rest = terms.get((), 0)
     if len(terms) != 1 + bool(rest):
@@ -113,8 +116,10 @@ def multiple_of(a: Dim) -> Multiple | None:
 
 
 def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes | None:
-    """The sizes of a root for which those that follow from it are among theirs; None where that is too complex, or none
-    is left."""
+    """The sizes of a root at which each size that follows from it is in its own set (``Sizes``).
+
+    None if that is too complex, or if no size is left.
+    """
     found: Sizes | None = sizes
     for multiple, own in multiples:
         found = None if found is None else met(found, _roots(multiple, own))
@@ -122,8 +127,7 @@ def narrowed(sizes: Sizes, multiples: Iterable[tuple[Multiple, Sizes]]) -> Sizes
 
 
 def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
-    """The roots of a set of multiples: for those of one class, ``first + factor*k`` are the places in the class of the
-    set."""
+    """The sizes of the root at which the multiple is in ``sizes``, class by class."""
     classes = []
     for residue in range(sizes.modulus):
         first, own = divmod(multiple.factor * residue + multiple.rest, sizes.modulus)
@@ -138,8 +142,10 @@ def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
 
 
 def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
-    """The greatest size of each symbol at which a computed size that depends on it alone is 0 or 1; ``values`` replace
-    symbols."""
+    """For each symbol, the greatest size at which a computed size that depends on it alone is 0 or 1.
+
+    ``values`` replace symbols.
+    """
     found: dict[str, int] = {}
     for dim in _alone(computed, values):
         (name,) = symbols(dim)
@@ -151,7 +157,7 @@ def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
 
 
 def _alone(computed: Iterable[Dim], values: Mapping[str, Dim]) -> Sequence[Dim]:
-    """The sizes that depend on one symbol, each once."""
+    """The distinct computed sizes that depend on a single symbol."""
     found: dict[Dim, None] = {}
     for dim in computed:
         try:

@@ -1,4 +1,4 @@
-"""What two models differ in: accepted inputs and returned outputs, opsets, operators and nodes."""
+"""Finds all changes from one model to another: inputs and outputs, accepted sizes, opsets, operators and nodes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from irlint.model import Value
 from irlint.model.order import graphs
 from irlint.records import replaced
 
-#: Values with what stands for each in both models.
+#: Values of one model with numbers; corresponding values of the other model have the same numbers.
 Numbered = list[tuple[Value, int]]
 
-#: What is breaking within one format only: of what converters write, more or less is known than of what they read.
+#: Changes that break users only within one format: a converted model may declare more or less than its source.
 _OF_ONE_FORMAT = ("contract-narrowed", "output-untold")
 
-#: At most this many operators are named where two formats are compared.
+#: At most this many operators are listed when two formats are compared.
 NAMED = 8
 
 
 def differences(old: Known, new: Known, digests: tuple[Digest, Digest]) -> list[Change]:
-    """The changes from one model to another; ``digests`` hash what the constants of each hold.
+    """The changes from one model to another; ``digests`` hash the constants of each.
 
-    Of two formats the inputs, outputs and accepted sizes are compared; their nodes are only counted.
+    If the formats differ, inputs, outputs and accepted sizes are compared, and nodes are only counted.
     """
     sides = [Side(inputs(known), outputs(known), contract_of(known), known.model.symbols) for known in (old, new)]
     changes = interface_changes(*sides)
@@ -66,8 +66,7 @@ def _operators(old: Known, new: Known) -> Iterator[Change]:
 
 
 def operators(known: Known) -> dict[str, int]:
-    """How many nodes each operator has, by its name with its domain; those of inputs, constants and outputs left
-    out."""
+    """The number of nodes of each operator, by its name with domain; inputs, constants and outputs are not counted."""
     form = known.format
     found: dict[str, int] = {}
     for graph in graphs(known.model):
@@ -106,7 +105,7 @@ def _nodes(old: Known, new: Known, digests: tuple[Digest, Digest], sides: Sequen
 
 
 def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple[Numbered, Numbered]:
-    """The values of both models with one number for those that stand for each other: by name, then by position."""
+    """The values of both models, numbered; corresponding values, by name and then by position, have equal numbers."""
     found = matched(old, new)
     pairs = [(one.value, other.value) for one, other in found.pairs]
     pairs += [(one.value, other.value) for one, other in zip(found.gone, found.added)]
@@ -121,7 +120,7 @@ def _numbered(old: Sequence[End], new: Sequence[End], numbers: Numbers) -> tuple
 
 
 def _functions(compared: Graphs, old: Known, new: Known) -> list[Change]:
-    """The changes of functions that both models have under one name, and call."""
+    """The changes of functions that have the same name in both models and are called in both."""
     found = []
     for key, function in old.model.functions.items():
         other = new.model.functions.get(key)

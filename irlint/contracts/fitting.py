@@ -1,4 +1,7 @@
-"""Sizes of several symbols that go together: the least, usual ones, and the greatest."""
+"""Finds sizes of several symbols that satisfy all conditions: the least ones, usual ones, and the greatest.
+
+Each symbol has a leader: the number, or the root, to which it is equal. A root is a symbol that is its own leader.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,21 @@ from irlint.contracts.simplified import decided, replaced_in
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.findings.statements import Relation
 
-#: Where a size has no upper end and a tool wants one, it is so many times the least.
+#: If a size has no upper end, the greatest size is this many times the least.
 OPEN_RANGE = 16
 
-#: The sizes that are tried before they count as incompatible, of many symbols so few that each is looked at so often in
-#: all.
+#: The largest number of combinations that are tried; with many roots it is smaller, so that at most MOST_LOOKS single
+#: sizes are examined.
 MAX_TRIES = 4096
 MOST_LOOKS = 400_000
 
-#: For so many sizes of one symbol the one that goes with them is solved.
+#: When two symbols are solved together, at most this many sizes of the first one are tried.
 MOST_SOLVED = 512
 
-#: So far below what is wanted a size that goes with the others is looked for.
+#: A matching size is searched at most this far below the wanted one.
 MAX_STEPS = 2048
 
-#: A larger size is not looked at one by one.
+#: Larger sizes are not examined one by one.
 FARTHEST = 100_000
 
 
@@ -36,10 +39,10 @@ def points(
     leaders: Mapping[str, int | str],
     joint: Sequence[Sequence[Relation]] = (),
 ) -> list[dict[str, int]]:
-    """The least sizes that go together, usual ones, and the greatest; raises ValueError where none are found.
+    """The least, usual and greatest sizes that satisfy all conditions; raises ValueError if none are found.
 
-    ``leaders`` are the numbers or the roots that symbols are. ``texts`` have to hold, and ``joint`` are those on
-    several sizes, as the relations of which one has to hold.
+    ``leaders`` maps each symbol to its leader. ``texts`` are the conditions. ``joint`` has the conditions on several
+    sizes as alternatives, of which at least one must hold.
     """
     conditions = [_Condition(text, leaders) for text in texts]
     by_root: dict[str, list[_Condition]] = {}
@@ -69,7 +72,7 @@ def points(
 
 
 class _Condition:
-    """A text that holds or does not, and the ``leaders`` of the symbols in it."""
+    """A condition as a formula, with the ``leaders`` of its symbols."""
 
     __slots__ = ("formula", "leaders")
 
@@ -78,17 +81,17 @@ class _Condition:
         self.leaders = {name: leaders[name] for name in self.formula.names if name in leaders}
 
     def holds(self, point: Mapping[str, int]) -> bool:
-        """Whether it holds where roots have these sizes."""
+        """Whether the condition holds for these sizes of the roots."""
         known = {name: each if isinstance(each, int) else point[each] for name, each in self.leaders.items()}
         return self.formula.holds(known)
 
 
-#: Whether sizes go together; where they did before one was ``changed``, only what is about that one is looked at.
+#: Whether sizes satisfy the conditions. With ``changed``, only conditions on that root are examined.
 Hold = Callable[..., bool]
 
 
 def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int] | None:
-    """The sizes with the least sum, of those that are near the least of each."""
+    """The sizes with the least sum that satisfy the conditions; None if none are near the least of each."""
     point = {name: sizes[name].least if name in sizes else 1 for name in roots}
     if hold(point):
         return point
@@ -109,8 +112,10 @@ def _least(roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold) -> dict
 def _solved_in_pairs(
     roots: Sequence[str], sizes: Mapping[str, Sizes], hold: Hold, joint: Sequence[Sequence[Relation]]
 ) -> dict[str, int] | None:
-    """The sizes with the least sum of which all but two are the least of each: one of two is tried, the other
-    solved."""
+    """The sizes with the least sum in which only two symbols differ from their least sizes; None if none are found.
+
+    For each size of the first of the two, the least size of the second is solved.
+    """
     start = {name: sizes[name].least if name in sizes else 1 for name in roots}
     best: dict[str, int] | None = None
     left = MOST_LOOKS
@@ -133,7 +138,8 @@ def _solved_in_pairs(
 
 
 def _least_of(name: str, sizes: Sizes, known: Mapping[str, int], joint: Sequence[Sequence[Relation]]) -> int | None:
-    """The least size of one symbol that goes with those of the others."""
+    """The least size of one symbol that satisfies the conditions, given the sizes of the others; None if there is
+    none."""
     found: Sizes | None = sizes
     for relations in joint:
         own = [replaced_in(each, known) for each in relations]
@@ -154,13 +160,13 @@ def _first(sizes: Sizes, count: int) -> list[int]:
 
 
 def _shared(total: int, places: int) -> Iterator[tuple[int, ...]]:
-    """Each way to share ``total`` steps among so many places, as bars between stars."""
+    """All tuples of ``places`` integers of at least 0 with the sum ``total``."""
     for bars in combinations(range(total + places - 1), places - 1) if places else ():
         yield tuple(map(lambda before, after: after - before - 1, (-1, *bars), (*bars, total + places - 1)))
 
 
 def _grown(start: Mapping[str, int], ends: Mapping[str, int], sizes: Mapping[str, Sizes], hold: Hold) -> dict[str, int]:
-    """The sizes that go together and are reached by doubling each in turn, none past its end."""
+    """Sizes that satisfy the conditions, reached by doubling each size in turn up to its end."""
     point = dict(start)
     factor = 2
     while True:

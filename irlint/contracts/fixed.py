@@ -1,5 +1,5 @@
-"""The sizes of inputs that a model declares dynamic, and of which its contract leaves one, one beside 1, or one
-product."""
+"""Finds dynamic sizes of inputs that the contract fixes: only 77 works, only 1 and 77 work, or only ``H*W == 64``
+works."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
 from irlint.records import record
 
-#: A size, and 1 beside it.
+#: The number of sizes that work for a size that is fixed except for broadcasting: itself and 1.
 MOST = 2
 
 
 @record
 class Fixed:
-    """The symbols ``names``, of which only ``size`` works, or only sizes with ``condition``, as the ``demands`` say,
-    the first of them first.
+    """Symbols ``names`` for which only ``size`` works, or only sizes with the product ``condition``.
 
-    ``one`` is what works as well by broadcasting, "" for nothing; ``same_as`` the symbol that ``names`` has to be equal
-    to.
+    ``demands`` are the demands that fix them; the first one is the most direct. ``one`` is what broadcasting allows
+    instead, such as ``1, by broadcasting``, or "". ``same_as`` is the symbol that the symbol must equal, or "".
     """
 
     names: tuple[str, ...]
@@ -37,7 +36,8 @@ class Fixed:
 
 
 def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
-    """What the contract fixes of the symbols that have ``limits``, each symbol alone before the products."""
+    """The symbols and products that the contract fixes; only symbols with ``limits`` count. Single symbols come
+    first."""
     found: list[Fixed] = []
     for name, sizes in contract.sizes.items():
         each = _single(name, sizes, contract, limits.get(name, (1, None)))
@@ -59,7 +59,7 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
 
 
 def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
-    """The alternatives that hold for some sizes, as far as single sizes are limited."""
+    """The alternatives that are possible with the known sizes."""
     if len(relations) == 1:
         return relations
     known: dict[str, Dim] = {name: symbol(name, each.least, each.greatest) for name, each in contract.sizes.items()}
@@ -67,7 +67,7 @@ def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
 
 
 def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixed | None:
-    """What fixes one symbol: one size that is left, or two of which the other is 1, by broadcasting."""
+    """The record for one symbol with one possible size, or with two of which 1 works by broadcasting; else None."""
     possible = met(sizes, between(limits[0] or 1, limits[1]))
     listed = possible.few(MOST) if possible is not None and not possible.is_empty else []
     if not listed or (len(listed) == MOST and listed[0] != 1):
@@ -83,18 +83,18 @@ def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixe
 
 
 def _first(demands: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
-    """The demands that fix a size before the others that limit it."""
+    """All demands that limit a size, those that fix it first."""
     found = {id(each): each for each in (*demands, *(demand for demand, _ in makers))}
     return tuple(found.values())
 
 
 def _stretches(demand: Demand) -> bool:
-    """Whether a demand leaves a choice between a size and 1."""
+    """Whether a demand allows a size or 1."""
     return any(each.kind == "==" and 1 in (each.left, each.right) for each in demand.requirement.any_of[1:])
 
 
 def _is(name: str, other: str, contract: Contract) -> bool:
-    """Whether a symbol has to be equal to another one."""
+    """Whether a symbol must equal another one."""
     while isinstance(value := contract.values.get(name), Expr):
         name = f"{value!s}"
         if name == other:
@@ -103,8 +103,10 @@ def _is(name: str, other: str, contract: Contract) -> bool:
 
 
 def fixed_product(relations: Alternatives) -> Relation | None:
-    """The product of several sizes with a number, beside which only a product of 1 may work; None without such a
-    condition."""
+    """The equality of a product of several sizes with a number, as in ``H*W == 64``.
+
+    None if the alternatives allow other products, except for 1.
+    """
     if any(each.kind != "==" for each in relations):
         return None
     sides = [_sides(each) for each in relations]
@@ -115,13 +117,13 @@ def fixed_product(relations: Alternatives) -> Relation | None:
 
 
 def fixes_products(relations: Alternatives) -> bool:
-    """Whether each alternative says of a product of several sizes which number it is."""
+    """Whether each alternative sets a product of several sizes to a number."""
     sides = [_sides(each) if each.kind == "==" else None for each in relations]
     return all(each is not None and _is_product(each.left) for each in sides)
 
 
 def _sides(relation: Relation) -> Relation | None:
-    """The relation with its number on the right side."""
+    """The equality with the expression on the left and the number on the right; None if there are no such sides."""
     left, right = relation.left, relation.right
     if isinstance(left, int):
         left, right = right, left
@@ -129,7 +131,7 @@ def _sides(relation: Relation) -> Relation | None:
 
 
 def product_text(dim: Dim, number: Dim) -> str:
-    """A product and the number that it has to be, by its factors: ``(H - 2)*(W - 2) == 64``."""
+    """A product of sizes and its number, as factors: ``(H - 2)*(W - 2) == 64``."""
     factors, shift = _factors(dim)
     if shift is None or not isinstance(number, int):
         return f"{dim!s} == {number!s}"
@@ -138,14 +140,13 @@ def product_text(dim: Dim, number: Dim) -> str:
 
 
 def _is_product(dim: Dim) -> bool:
-    """Whether a polynomial is, but for a number, the product of several others, with more than one symbol in all."""
+    """Whether a polynomial plus some number is a product of several expressions, with more than one symbol in all."""
     factors, _ = _factors(dim)
     return sum(bool(symbols(each)) for each in factors) > 1 and len(symbols(dim)) > 1
 
 
 def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors of a polynomial and the number that their product is greater by, None where the factors are not
-    exact."""
+    """The factors of a polynomial, and the number by which their product exceeds it (None if they are not exact)."""
     shared: list[Dim] = []
     rest = dim
     for atom in dict.fromkeys(atoms_of(dim)):
@@ -159,7 +160,7 @@ def _factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
 
 
 def _linear_factors(dim: Dim) -> tuple[Sequence[Dim], int | None]:
-    """The factors of ``a*x*y + b*x + c*y + d``, which with another number than d is a product of two sums."""
+    """As ``_factors``, for ``x*y + b*x + c*y + d``: the factors ``x + c`` and ``y + b``, and ``b*c - d``."""
     terms = terms_of(dim)
     pair = next((monomial for monomial in terms if len(monomial) == MOST), None)
     if pair is None or pair[0] is pair[1] or not terms.keys() <= {pair, pair[:1], pair[1:], ()}:

@@ -1,4 +1,4 @@
-"""Texts over sizes, as contracts state them: ``H % 32 == 0``, ``N == M or N == 1``, ``past + 1``."""
+"""Evaluates conditions and sizes that are written as texts: ``H % 32 == 0``, ``N == M or N == 1``, ``past + 1``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _FUNCTIONS: dict[str, Callable[..., int]] = {"min": min, "max": max, "abs": abs}
 
 
 class Formula:
-    """A condition or a size: ``names`` are those of the sizes in it. Raises SyntaxError and TypeError for any other
-    text."""
+    """A condition or a size as a text; ``names`` are the symbols in it. Raises SyntaxError and TypeError for other
+    texts."""
 
     __slots__ = ("names", "value")
 
@@ -41,11 +41,11 @@ class Formula:
         self.names = frozenset(
             each.id for each in ast.walk(tree) if isinstance(each, ast.Name) and id(each) not in called
         )
-        #: What it is for some sizes. Raises KeyError where one is not given, and ZeroDivisionError.
+        #: Returns its value for given sizes. Raises KeyError for a missing size, and ZeroDivisionError.
         self.value: Value = _value(tree)
 
     def holds(self, sizes: Sizes) -> bool:
-        """Whether a condition holds for some sizes. Raises KeyError where one is not given, and ZeroDivisionError."""
+        """Whether the condition holds for given sizes. Raises KeyError for a missing size, and ZeroDivisionError."""
         return bool(self.value(sizes))
 
 

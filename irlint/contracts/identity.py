@@ -1,5 +1,7 @@
-"""What makes two nodes of two models the same, whatever they are called: numbers for their attributes and for all that
-feeds them."""
+"""Numbers that are equal for equal nodes and values of two models, whatever their names.
+
+The number of a node covers its operator, its attributes, and all nodes before it.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,20 @@ from irlint.records import NOTHING, record
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 
-#: How long the text of an attribute may be.
+#: The greatest length of the text of an attribute.
 LONGEST = 60
 
-#: A longer list is shown by its first entries and a hash.
+#: Longer lists are shown by their first entries and a hash.
 LISTED = 32
 
-#: At most this many contents of a small tensor are shown.
+#: At most this many elements of a small tensor are shown.
 SHOWN_CONTENTS = 8
 
 Digest = Callable[[Constant], "str | None"]
 
 
 class Numbers:
-    """Numbers for what is alike, the same for two models: equal numbers have equal keys."""
+    """Gives equal keys equal numbers, in both models."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
@@ -39,13 +41,13 @@ class Numbers:
 
 @record(frozen=False, eq=False)
 class Wired:
-    """A graph as its nodes depend on each other.
+    """A graph with the numbers of its nodes and values.
 
-    ``nodes`` come after what they use; those that stand for inputs, constants and outputs are left out. ``makers``
-    states which node makes a value, as which of its outputs, and ``leaves`` the numbers of the values that no node
-    makes. ``deep`` and ``values`` are numbers for a node, and a value, with all that feeds it; ``typed`` are those of
-    leaves where constants count by their types only. ``constants`` are the leaves that are constants, None where it is
-    not known what they hold.
+    ``nodes`` are in topological order, without nodes that represent inputs, constants and outputs. ``makers`` maps each
+    value to the node that makes it and the index of the output. ``leaves`` has the numbers of all other values.
+    ``typed`` has numbers for the same values, but constants of the same type have the same number. ``deep`` and
+    ``values`` have the numbers of nodes and values together with all that comes before them. ``constants`` are the
+    constants among the leaves; None means that the elements are unknown.
     """
 
     graph: Graph
@@ -60,7 +62,7 @@ class Wired:
 
 
 class Identity:
-    """The numbers of one model's nodes; ``digest`` hashes what constants hold, where that counts."""
+    """Computes the numbers of one model's nodes; ``digest`` hashes the elements of constants."""
 
     def __init__(self, known: Known, numbers: Numbers, digest: Digest) -> None:
         self.known = known
@@ -75,7 +77,7 @@ class Identity:
     # --- graphs -----------------------------------------------------------------------------------------------------
 
     def wired(self, graph: Graph, leaves: Mapping[Value, int], outer: Mapping[Value, int] = NOTHING) -> Wired:
-        """A graph with the numbers of its inputs, and of the values around it."""
+        """The graph with its numbers; ``leaves`` numbers its inputs, and ``outer`` the values around it."""
         order = ordered(graph)
         makers: dict[Value, tuple[Node, int]] = {}
         own: dict[Value, int] = dict(leaves)
@@ -106,7 +108,7 @@ class Identity:
         return found
 
     def loose(self, wired: Wired, outer: Mapping[Value, int] = NOTHING) -> tuple[dict[Node, int], dict[Value, int]]:
-        """The numbers of nodes and values where constants count by their types only."""
+        """The numbers of nodes and values if constants count only by type."""
         values = {**{value: outer[value] for value in wired.graph.captured if value in outer}, **wired.typed}
         nodes: dict[Node, int] = {}
         for node in wired.nodes:
@@ -120,7 +122,7 @@ class Identity:
                 values[value] = self.numbers.of("output", number, at)
 
     def is_leaf(self, node: Node) -> bool:
-        """Whether a node stands for an input or a constant."""
+        """Whether a node represents an input or a constant."""
         form = self.known.format
         return node.op in (form.input_node, form.constant_node) and not any(node.inputs)
 
@@ -137,12 +139,12 @@ class Identity:
         return self.numbers.of("node", self.local(node), inputs, bodies)
 
     def has_bodies(self, node: Node) -> bool:
-        """Whether there are graphs among the attributes of a node."""
+        """Whether a node has bodies."""
         self.local(node)
         return node in self._bodied
 
     def _body(self, body: Graph, values: Mapping[Value, int]) -> tuple[int, ...]:
-        """The numbers of what leaves a body, or a function."""
+        """The numbers of the outputs of a body or a function."""
         leaves = {value: self.numbers.of("body input", at) for at, value in enumerate(body.inputs)}
         found = self.wired(body, leaves, values)
         return tuple([found.values.get(value, -2) for value in body.outputs])
@@ -152,7 +154,7 @@ class Identity:
         return tuple([inner.get(value, -2) for value in body.outputs])
 
     def function(self, function: Function) -> int:
-        """The number of a function of the model, whatever it is called."""
+        """The number of a function of the model, which does not depend on its name."""
         if function not in self._functions:
             self._functions[function] = self.numbers.of("recursive", function.name)
             outputs = self._body(function.graph, NOTHING)
@@ -161,7 +163,7 @@ class Identity:
         return self._functions[function]
 
     def called(self, node: Node) -> Function | None:
-        """The function of the model that a node calls."""
+        """The function of the model that a node calls, or None."""
         return (
             self.known.model.functions.get((node.domain, node.op, node.overload))
             if self.known.model.functions
@@ -171,7 +173,7 @@ class Identity:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def local(self, node: Node) -> int:
-        """The number of a node without what feeds it: its operator and its attributes."""
+        """The number of a node's operator and attributes, without its inputs."""
         if node not in self._locals:
             function = self.called(node)
             op = self.op(node) if function is None else self.numbers.of("call", self.function(function))
@@ -183,12 +185,12 @@ class Identity:
         return self._locals[node]
 
     def op(self, node: Node) -> int:
-        """The number of a node's operator; of an IR's, with the opset that each layer states."""
+        """The number of a node's operator; for an IR layer it includes the opset."""
         version = node.version if isinstance(node.version, str) else ""
         return self.numbers.of("op", node.domain, node.op, node.overload, version)
 
     def counted(self, node: Node) -> list[str]:
-        """The attributes that distinguish a node: no graphs, and none that states its default."""
+        """The attributes that distinguish a node: not bodies, and not those that equal their defaults."""
         call = self.known.calls.get(node)
         if call is None or call.signature is None or not call.attributes:
             return [name for name, each in node.attributes.items() if each.kind not in ("GRAPH", "GRAPHS")]
@@ -225,7 +227,7 @@ class Identity:
         return self.numbers.of(kind, repr(value), self._cut(attribute))
 
     def _cut(self, attribute: Attribute) -> str:
-        """The hash of a text of which only the beginning is kept."""
+        """The hash of a text of which only the beginning is kept; "" for a complete text."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""
@@ -233,7 +235,7 @@ class Identity:
     # --- constants --------------------------------------------------------------------------------------------------
 
     def constant(self, constant: Constant, *, exact: bool = True) -> int:
-        """The number of a constant: its type and, where ``exact``, what it holds."""
+        """The number of a constant: its type and, if ``exact``, its elements."""
         tensor = constant.tensor
         contents = self.digest(constant) or "" if exact else ""
         return self.numbers.of("constant", tensor.dtype, repr(tensor.shape), contents)
@@ -245,7 +247,7 @@ class Identity:
         return self.constant(constant), self.constant(constant, exact=False)
 
     def held(self, node: Node, value: Value, graph: Graph) -> Constant | None:
-        """The constant that a node without inputs gives."""
+        """The constant that a node without inputs returns; None if its elements are unknown."""
         if value in graph.constants:
             return graph.constants[value]
         for attribute in node.attributes.values():
@@ -260,7 +262,7 @@ def _is_default(value: object, default: object) -> bool:
 
 
 def trimmed(inputs: Sequence[Value | None]) -> Sequence[Value | None]:
-    """The inputs of a node without those at its end that are left out."""
+    """The inputs of a node without omitted ones at the end."""
     count = len(inputs)
     while count and inputs[count - 1] is None:
         count -= 1
@@ -268,7 +270,7 @@ def trimmed(inputs: Sequence[Value | None]) -> Sequence[Value | None]:
 
 
 def tied(node: Node, name: str) -> str:
-    """A port map or the edges back of a body, by positions in place of ids."""
+    """A port map, or the back edges of a body, as a text with positions instead of ids."""
     attribute = node.attributes[name]
     wanted = name.replace("port_map", "body").replace("back_edges", "body")
     layers = next((_ends(body) for at, body in node.bodies if at == wanted), {})
@@ -290,7 +292,7 @@ def tied(node: Node, name: str) -> str:
 
 
 def _ends(body: Graph) -> dict[str | None, str]:
-    """The nodes that are the boundary of a body, by their ids: which of its inputs or outputs each is."""
+    """The nodes at the boundary of a body, by id, each as ``input 0`` or ``output 0``."""
     inputs = {value: at for at, value in enumerate(body.inputs)}
     found: dict[str | None, str] = {
         node.id: f"input {inputs[value]}" for node in body.nodes for value in node.outputs[:1] if value in inputs
@@ -300,12 +302,12 @@ def _ends(body: Graph) -> dict[str | None, str]:
 
 
 def blankless(text: str) -> str:
-    """An attribute's text, lists without blanks."""
+    """An attribute's text without blanks around the entries of a list."""
     return ",".join(part.strip() for part in text.split(",")).strip()
 
 
 def constant_text(constant: Constant, digest: Digest) -> str:
-    """``int64[2] = [1, -1]``, ``float32[64, 3, 7, 7] #1a2b3c4d``."""
+    """A constant as a text: ``int64[2] = [1, -1]``, ``float32[64, 3, 7, 7] #1a2b3c4d``."""
     tensor = constant.tensor
     text = type_text(tensor)
     if tensor.value is not None and len(tensor.value) <= SHOWN_CONTENTS:
@@ -317,7 +319,7 @@ def constant_text(constant: Constant, digest: Digest) -> str:
 
 
 def attribute_text(node: Node, name: str, digest: Digest) -> str:
-    """The value of an attribute as people write it."""
+    """The value of an attribute as a text for people."""
     attribute = node.attributes[name]
     kind, value = attribute.kind, attribute.value
     if isinstance(value, LongList):

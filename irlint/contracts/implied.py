@@ -1,4 +1,4 @@
-"""Which demands follow from others: conditions on two sizes of at least 1 are stated once, in their shortest form."""
+"""Finds demands that follow from others, so that a contract lists each condition once and in its shortest form."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from irlint.contracts.simplified import decided, replaced_in
 from irlint.dims import Dim, TooComplex, at_least, symbols
 from irlint.findings.statements import Relation
 
-#: Of more demands no two are looked at together.
+#: Combinations of two demands are examined only up to this many demands.
 MOST_IN_PAIRS = 12
 
-#: So often one demand is held against another: of very many, some that follow from others may remain.
+#: At most this many comparisons of demands; if there are more, some that follow from others may remain.
 MOST_COMPARED = 2000
 
-#: The alternatives of a demand, one of which has to hold.
+#: The alternatives of a demand, at least one of which must hold.
 Alternatives = tuple[Relation, ...]
 
 
 def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None]:
-    """The demands with the alternatives that are needed; None for one that follows from the others."""
+    """The demands without alternatives that are not needed; None for a demand that follows from the others."""
     left: list[Alternatives | None] = list(demands)
     count = len(left)
     names = [symbols_in(each) for each in demands]
@@ -54,12 +54,12 @@ def without_implied(demands: Sequence[Alternatives]) -> list[Alternatives | None
 
 
 def symbols_in(relations: Iterable[Relation]) -> frozenset[str]:
-    """The symbols that relations are about."""
+    """The symbols in relations."""
     return frozenset[str]().union(*(symbols(side) for each in relations for side in (each.left, each.right)))
 
 
 def by_name(names: Iterable[Iterable[str]]) -> dict[str, list[int]]:
-    """The places of what has each name, in order."""
+    """Maps each name to the indices of the entries with this name, in order."""
     places: dict[str, list[int]] = {}
     for at, each in enumerate(names):
         for name in each:
@@ -68,12 +68,13 @@ def by_name(names: Iterable[Iterable[str]]) -> dict[str, list[int]]:
 
 
 def related(names: Iterable[str], places: Mapping[str, Sequence[int]]) -> Iterator[int]:
-    """The places, in order, that have one of the names: conditions without a common symbol are independent."""
+    """The indices, in order, of the entries with one of the names; conditions without a common symbol are
+    independent."""
     return (place for place, _ in groupby(merge(*(places.get(name, ()) for name in names))))
 
 
 def _shortened(alternatives: Alternatives, certain: Sequence[Relation]) -> Alternatives:
-    """Without an alternative that leads, with what is certain, to another one of them."""
+    """The alternatives without those that, with the ``certain`` relations, imply another one."""
     kept = list(alternatives)
     for each in alternatives:
         others = [other for other in kept if other is not each]
@@ -83,12 +84,12 @@ def _shortened(alternatives: Alternatives, certain: Sequence[Relation]) -> Alter
 
 
 def _follows(alternatives: Alternatives, others: Sequence[Alternatives]) -> bool:
-    """Whether one of ``alternatives`` holds where one of each of the ``others`` does."""
+    """Whether one of ``alternatives`` holds whenever each of the ``others`` has an alternative that holds."""
     return all(any(_holds_where(each, given) for each in alternatives) for given in product(*others))
 
 
 def _holds_where(relation: Relation, given: Sequence[Relation]) -> bool:
-    """Whether a relation is proven to hold where all that is ``given`` does."""
+    """Whether a relation is proven to hold if all relations in ``given`` do."""
     values: dict[str, Dim] = {}
     for each in given:
         each = replaced_in(each, values)
@@ -106,7 +107,7 @@ def _holds_where(relation: Relation, given: Sequence[Relation]) -> bool:
 
 
 def _not_negative(relation: Relation) -> list[Dim]:
-    """What is at least 0 exactly where the relation holds; None where no such expression exists."""
+    """Expressions that are all at least 0 exactly if the relation holds; [] if there are none."""
     if relation.kind == "%":
         return []
     try:

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a model as whoever uses it sees them."""
+"""The inputs and outputs of a model as its users see them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from irlint.model.order import producers
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record
 
-#: OpenVINO's converters end the names of the nodes that stand for outputs with it, and a number.
+#: OpenVINO's converters add this and a number to the names of output nodes.
 _SINK = "/sink_port_"
 
 
 @record
 class End:
-    """An input or an output: the name that the file gives it, every name that it can be asked for by, and its type.
+    """An input or output: its name in the file, all names that identify it, and its type.
 
-    An input that is ``optional`` need not be fed. ``tensors`` are its names without those of layers.
+    An ``optional`` input has a default. ``tensors`` are its tensor names; an IR also has layer names.
     """
 
     name: str
@@ -30,7 +30,7 @@ class End:
 
 
 def inputs(known: Known) -> tuple[End, ...]:
-    """The inputs that can be fed, in the order of the file."""
+    """The inputs of the model, in the order of the file."""
     graph = known.model.graph
     assert graph is not None
     types = known.format.lax_inputs
@@ -49,7 +49,7 @@ def inputs(known: Known) -> tuple[End, ...]:
 
 
 def outputs(known: Known) -> tuple[End, ...]:
-    """The outputs, in the order of the file."""
+    """The outputs of the model, in the order of the file."""
     graph = known.model.graph
     assert graph is not None
     types = known.format.lax_outputs
@@ -70,7 +70,7 @@ def outputs(known: Known) -> tuple[End, ...]:
 
 
 def _port_names(node: Node, value: Value) -> tuple[str, ...]:
-    """The tensor names of an output."""
+    """The tensor names of the port with this value."""
     return next((port.names for port in node.output_ports if port.id == value.port), ())
 
 
@@ -79,8 +79,8 @@ def _fed(value: Value, known: Known, types: Mapping[str, str]) -> Type | None:
 
 
 def as_fed(found: Type | None, known: Known, types: Mapping[str, str]) -> Type | None:
-    """An input or output as its user sees it: of another element type where the runtime converts those of an older
-    version."""
+    """The type of an input or output for the user: in models of an older version, the runtime converts some element
+    types."""
     if known.model.format_version != known.format.lax_version or not isinstance(found, Tensor):
         return found
     return Tensor(types.get(found.dtype or "", found.dtype), found.shape, found.value)

@@ -1,5 +1,7 @@
-"""Whether conditions on several sizes contradict each other: linear inequalities over sizes and their products, by
-elimination."""
+"""Proves that conditions on several sizes contradict each other.
+
+Conditions become inequalities ``fact >= 0``, linear in the monomials, and monomials are eliminated one after another.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +14,23 @@ from irlint.dims import Bounds, Dim, Expr, TooComplex, at_least, bounds, evaluat
 from irlint.dims.polynomials import Atom, Monomial, Terms, atom_dim, canonical, terms_of
 from irlint.findings.statements import Relation
 
-#: Of more conditions that share sizes none is proven to contradict another.
+#: Groups of more conditions that share sizes are not examined.
 MOST_CONDITIONS = 24
 
-#: So many combinations of alternatives are looked at, and conditions with more alternatives in all are left out.
+#: The largest number of combinations of alternatives; conditions that would exceed it are omitted.
 MOST_CASES = 64
 
 #: An elimination with more inequalities than this proves nothing.
 MOST_INEQUALITIES = 100
 
-#: At most this many inequalities are made, and relations looked at, for conditions that share sizes.
+#: The work of one proof: at most this many relations are examined and inequalities made.
 MOST_WORK = 4000
 
 
 def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """The places of conditions that no sizes fulfil together; none where that is not proven.
+    """The indices of conditions that no sizes satisfy together; [] if that is not proven.
 
-    ``limits`` are the least and the greatest size of symbols, which are at least 1.
+    ``limits`` has the smallest and largest size of symbols; sizes are at least 1.
     """
     names = [symbols_in(each) for each in conditions]
     places = by_name(names)
@@ -44,8 +46,8 @@ def contradicting(conditions: Sequence[Alternatives], limits: Mapping[str, Bound
 
 
 def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relation | None:
-    """What a relation says of one size at least, whatever the others are within their limits; None where that is
-    nothing."""
+    """A weaker relation about the size ``name`` alone, which follows from a relation and the limits of other sizes; or
+    None."""
     for fact in _facts(relation):
         most: Dim = 0
         for monomial, factor in terms_of(fact).items():
@@ -67,8 +69,8 @@ def about(relation: Relation, name: str, limits: Mapping[str, Bounds]) -> Relati
 
 
 def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, list[int]]) -> list[int]:
-    """The conditions that share sizes with one, also by way of others; ``places``, by name, loses those that were
-    looked at."""
+    """The indices of conditions connected with the one at ``start`` by shared sizes; removes their names from
+    ``places``."""
     found, waiting = {start}, [start]
     while waiting:
         for name in names[waiting.pop()]:
@@ -79,7 +81,7 @@ def _connected(start: int, names: Sequence[Iterable[str]], places: dict[str, lis
 
 
 def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> list[int]:
-    """Those of the conditions without which the others hold for some sizes, as far as that is known."""
+    """A minimal part of the conditions that is still contradictory, as far as that is proven."""
     for at in list(reversed(found)):
         fewer = [each for each in found if each != at]
         if fewer and _fail([conditions[each] for each in fewer], limits):
@@ -88,7 +90,7 @@ def _fewest(found: list[int], conditions: Sequence[Alternatives], limits: Mappin
 
 
 def _fail(conditions: Sequence[Alternatives], limits: Mapping[str, Bounds]) -> bool:
-    """Whether the conditions fail together for all sizes."""
+    """Whether the conditions are proven to contradict each other."""
     names = symbols_in([relation for each in conditions for relation in each])
     known = {name: _limited(name, limits.get(name, (1, None))) for name in names}
     work = _Work(MOST_WORK)
@@ -103,20 +105,21 @@ def _limited(name: str, limits: Bounds) -> Dim:
 
 
 class _Work:
-    """How much may still be done for one proof."""
+    """The amount of work that is left for one proof."""
 
     def __init__(self, left: int) -> None:
         self.left = left
 
     def spend(self, amount: int) -> None:
-        """Raises TooComplex where nothing is left."""
+        """Raises TooComplex if nothing is left."""
         self.left -= amount
         if self.left < 0:
             raise TooComplex("a proof about sizes")
 
 
 def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]:
-    """One relation of each condition; those with most alternatives are left out where there are too many cases."""
+    """All choices of one alternative per condition; if there are too many, the conditions with most alternatives are
+    omitted."""
     chosen: list[Alternatives] = []
     count = 1
     for each in sorted(conditions, key=len):
@@ -131,7 +134,7 @@ def _cases(conditions: Sequence[Alternatives]) -> Iterator[tuple[Relation, ...]]
 
 
 def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work) -> bool:
-    """Whether the relations fail together for all sizes, each symbol being what is ``known`` of it."""
+    """Whether the relations are proven to contradict each other; ``known`` maps each symbol to its bounds or value."""
     left: list[Relation] = []
     work.spend(len(relations))
     for each in relations:
@@ -150,7 +153,7 @@ def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work)
         solution = _solved(each)
         if solution is not None:
             name, size = solution
-            # What the symbol is lies within the bounds of the symbol.
+            # The expression that replaces a symbol is within the bounds of the symbol.
             low, high = bounds(known[name])
             limited = [Relation(">=", size, low)] if low is not None else []
             limited += [Relation(">=", high, size)] if high is not None else []
@@ -161,7 +164,7 @@ def _fails(relations: Sequence[Relation], known: Mapping[str, Dim], work: _Work)
 
 
 def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
-    """A symbol with the bound that an inequality about it alone says."""
+    """A symbol with a tighter bound from an inequality about it alone, or {}."""
     difference = relation.left - relation.right
     terms = terms_of(difference)
     (monomial, *others) = [each for each in terms if each] or [()]
@@ -178,7 +181,7 @@ def _narrowed(relation: Relation, known: Mapping[str, Dim]) -> dict[str, Dim]:
 
 
 def _solved(relation: Relation) -> tuple[str, Dim] | None:
-    """A symbol and what it is by an equality in which it stands once, alone."""
+    """A symbol and its value, from an equality in which it occurs once and alone; None for other relations."""
     if relation.kind != "==":
         return None
     difference = relation.left - relation.right
@@ -193,7 +196,7 @@ def _solved(relation: Relation) -> tuple[str, Dim] | None:
 
 
 def _facts(relation: Relation) -> list[Dim]:
-    """What is at least 0 where a relation holds."""
+    """The expressions that are at least 0 if a relation holds."""
     difference = relation.left - relation.right
     if relation.kind == ">=":
         return [difference]
@@ -204,7 +207,8 @@ def _facts(relation: Relation) -> list[Dim]:
 
 
 def _facts_about(facts: Sequence[Dim]) -> list[Dim]:
-    """What is at least 0 because of the bounds of sizes, and of what products, quotients, minima and maxima are."""
+    """Expressions that are at least 0 because of the bounds of symbols and the definitions of products and
+    operations."""
     found: list[Dim] = []
     seen: set[Monomial] = set()
     waiting = [monomial for fact in facts for monomial in terms_of(fact)]
@@ -233,7 +237,7 @@ def _of_monomial(monomial: Monomial) -> list[Dim]:
 
 
 def _above(atom: Atom) -> Dim | None:
-    """How far an atom is above its lower bound."""
+    """The atom minus its lower bound, or None without one."""
     return None if atom.low is None else atom_dim(atom) - atom.low
 
 
@@ -247,7 +251,8 @@ def _of_operation(atom: Atom, dim: Dim) -> list[Dim]:
 
 
 def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
-    """Whether whole numbers in the place of monomials leave one of the facts below 0: Fourier-Motzkin elimination."""
+    """Whether the facts cannot all be at least 0, proven by Fourier-Motzkin elimination with each monomial as a
+    variable."""
     rows = {row for fact in facts if (row := _row(terms_of(fact))) is not None}
     while rows:
         if any(len(row) == 1 and row[0][0] == () for row in rows):
@@ -269,12 +274,12 @@ def _eliminated(facts: Sequence[Dim], work: _Work) -> bool:
     return False
 
 
-#: The terms of what is at least 0, in an order; a row of the constant alone is below 0.
+#: The sorted terms of an expression that must be at least 0. A row that is only a negative constant is a contradiction.
 Row = tuple[tuple[Monomial, int], ...]
 
 
 def _row(terms: Terms) -> Row | None:
-    """The terms divided by what the factors share, the constant rounded down; None for what always holds."""
+    """The terms divided by their common factor, the constant rounded down; None if the expression is never below 0."""
     factors = [factor for monomial, factor in terms.items() if monomial]
     constant = terms.get((), 0)
     if not factors:
@@ -289,7 +294,7 @@ def _order(term: tuple[Monomial, int]) -> list[object]:
 
 
 def _parted(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms], list[Row]]:
-    """The rows in which a monomial has a factor above 0, those with one below, and the others."""
+    """The rows where a monomial has a positive factor, those where it has a negative one, and all others."""
     above: list[Terms] = []
     below: list[Terms] = []
     rest: list[Row] = []
@@ -304,7 +309,7 @@ def _parted(rows: set[Row], monomial: Monomial) -> tuple[list[Terms], list[Terms
 
 
 def _combined(above: Terms, below: Terms, monomial: Monomial) -> Row | None:
-    """The sum of two rows in which a monomial cancels out."""
+    """The sum of multiples of two rows that removes a monomial."""
     one, other = -below[monomial], above[monomial]
     terms = {each: one * factor for each, factor in above.items()}
     for each, factor in below.items():

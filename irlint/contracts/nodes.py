@@ -1,5 +1,4 @@
-"""What two models differ in as graphs: the nodes that changed, came and went, with the number of those that only
-follow."""
+"""Compares the graphs of two models: changed, removed and new nodes, and the number of nodes that only follow."""
 
 from __future__ import annotations
 
@@ -13,14 +12,16 @@ from irlint.records import replaced
 
 
 class Graphs:
-    """Compares graphs of two models that are there in both."""
+    """Compares a graph of one model with a graph of another."""
 
     def __init__(self, old: Identity, new: Identity) -> None:
         self.old, self.new = old, new
 
     def changes(self, old: Wired, new: Wired, ends: tuple[Outputs, Outputs]) -> list[Change]:
-        """The changes of the nodes of two graphs, in the order of the new one; ``ends`` are the values that leave them,
-        with numbers that are the same in both."""
+        """The changes of the nodes of two graphs, in the order of the new one.
+
+        ``ends`` are the outputs of both graphs; the same number marks the same output.
+        """
         aligned = Aligned(old, new, (self.old, self.new), ends)
         return _Compared(self, aligned).changes(ends)
 
@@ -35,19 +36,19 @@ class Graphs:
         return found
 
     def graphs(self, old: Graph, new: Graph) -> list[Change]:
-        """The changes in two bodies or functions, whose outputs are the same by their positions."""
+        """The changes in two bodies or functions; their outputs correspond by position."""
         ends = [[(value, at) for at, value in enumerate(graph.outputs)] for graph in (old, new)]
         return self.changes(self.old.graphs[old], self.new.graphs[new], (ends[0], ends[1]))
 
 
 class _Compared:
-    """Two graphs whose nodes are in pairs."""
+    """The comparison of two graphs whose nodes are aligned."""
 
     def __init__(self, graphs: Graphs, aligned: Aligned) -> None:
         self.graphs, self.aligned = graphs, aligned
         self.old, self.new = aligned.old, aligned.new
         self.format = graphs.new.known.format
-        #: The place in ``found`` of the change that a node of the new graph follows from.
+        #: For each node of the new graph, the index in ``found`` of the change from which it follows.
         self.roots: dict[Node, int] = {}
         self.gone: dict[Node, int] = {}
         self.found: list[Change] = []
@@ -66,7 +67,7 @@ class _Compared:
         return [replaced(each, follow=self.follow.get(at, 0)) for at, each in enumerate(self.found)]
 
     def _visit(self, node: Node) -> None:
-        """Adds what has changed about a node, or counts it with what it follows from."""
+        """Adds the changes of a node, or counts it at the change from which it follows."""
         old = self.aligned.old_of.get(node)
         if old is None:
             self._root(node, [self._added(node)])
@@ -87,7 +88,7 @@ class _Compared:
         self.found += changes
 
     def _cause(self, old: Node, new: Node) -> int | None:
-        """The change that a node follows from: the first one among what feeds it."""
+        """The index of the first change among the nodes before a node, or None."""
         makers = [self.new.makers[value][0] for value in new.inputs if value is not None and value in self.new.makers]
         causes = [self.roots[maker] for maker in makers if maker in self.roots]
         makers = [self.old.makers[value][0] for value in old.inputs if value is not None and value in self.old.makers]
@@ -112,7 +113,7 @@ class _Compared:
         return self._change("node-added", node, f" is new{self._between(node, self.new)}", self.new)
 
     def _between(self, node: Node, wired: Wired) -> str:
-        """Behind which nodes or inputs a node stands."""
+        """The nodes or inputs before a node, as the end of a message."""
         behind = []
         for value in node.inputs:
             if value in wired.makers:
@@ -124,7 +125,7 @@ class _Compared:
         return f", behind {' and '.join(named[:2])}{more}" if named else ""
 
     def _own(self, old: Node, new: Node) -> Iterator[Change]:
-        """What differs between two nodes themselves."""
+        """The changes of a node itself."""
         if (old.op, old.domain, old.overload) != (new.op, new.domain, new.overload):
             yield self._change("node-changed", old, f" is {self._operator(new)} now{_called(old, new)}", self.new)
         else:
@@ -140,7 +141,7 @@ class _Compared:
             yield self._change("node-rewired", new, f": {'; '.join(wires)}", self.new)
 
     def _attributes(self, old: Node, new: Node) -> Iterator[str]:
-        """``strides [1, 1] -> [2, 2]``, for each attribute that differs."""
+        """A text for each attribute that differs: ``strides [1, 1] -> [2, 2]``."""
         one, other = self.graphs.old, self.graphs.new
         before, after = one.counted(old), other.counted(new)
         for name in dict.fromkeys((*before, *after)):
@@ -152,7 +153,8 @@ class _Compared:
             yield f"{name} {was} -> {now}"
 
     def _inputs(self, old: Node, new: Node) -> tuple[list[str], list[str]]:
-        """What differs in the constants that two nodes take, and in where their other inputs come from."""
+        """The differences between the constants of two nodes, and between the sources of their other inputs, as
+        texts."""
         weights: list[str] = []
         wires: list[str] = []
         before, after = trimmed(old.inputs), trimmed(new.inputs)
@@ -172,7 +174,7 @@ class _Compared:
         return weights, wires
 
     def _differ(self, old: Value | None, new: Value | None) -> bool:
-        """Whether an input comes from elsewhere, for another reason than that a node is gone or new."""
+        """Whether an input has another source, unless the source is a removed or new node."""
         if old is None or new is None:
             return old is not new
         if self.old.values.get(old) == self.new.values.get(new):
@@ -185,7 +187,7 @@ class _Compared:
         return self.aligned.new_of[one[0]] is not other[0] or one[1] != other[1]
 
     def _source(self, value: Value | None, wired: Wired, side: Identity) -> str:
-        """Where an input comes from, or what it is."""
+        """The source of an input, or the constant itself, as a text."""
         if value is None:
             return "left out"
         if value in wired.constants:
@@ -197,7 +199,7 @@ class _Compared:
         return f"`{value.name}`"
 
     def _outputs(self, old: Outputs, new: Outputs) -> Iterator[Change]:
-        """Outputs that another node makes than before."""
+        """The changes of outputs that another node computes than before."""
         after = {number: value for value, number in new}
         for value, number in old:
             other = after.get(number)

@@ -1,6 +1,6 @@
-"""An expression over the sizes of one residue class, as polynomials on intervals, and where one is zero or positive.
+"""An expression over one residue class of sizes, as polynomials on intervals.
 
-A size n of the class r modulo m is ``r + m*k``; everything here is a function of k, a whole number of at least 0.
+A size n of the class r modulo m is ``r + m*k``. All functions here are functions of k, an integer of at least 0.
 """
 
 from __future__ import annotations
@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from irlint.dims import Dim
-from irlint.dims.polynomials import Atom, terms_of
+from irlint.dims.polynomials import Atom
 
-#: A polynomial by its coefficients, the constant one first; the last is not 0, but for a constant.
+#: The coefficients of a polynomial, the constant first. The last one is not 0, except in the polynomial 0.
 Polynomial = tuple[int, ...]
 
-#: The first k, the last one (None without end), and the polynomial between them.
+#: The first k, the last k (None: no end), and the polynomial on this interval.
 Piece = tuple[int, int | None, Polynomial]
 
-#: The first k and the last one, None without end.
+#: The first k and the last k (None: no end).
 Interval = tuple[int, int | None]
 
 
 class Finer(Exception):
-    """The modulus has to be multiplied by ``factor`` before a quotient is a polynomial on each class."""
+    """The modulus must be multiplied by ``factor``, so that a quotient becomes a polynomial on each class."""
 
     def __init__(self, factor: int) -> None:
         super().__init__(factor)
@@ -29,14 +29,14 @@ class Finer(Exception):
 
 
 class Unsolvable(Exception):
-    """The expression has a divisor that is no number, or too many pieces."""
+    """The expression has a divisor that is not a positive number, or too many pieces."""
 
 
 MAX_PIECES = 64
 
 
 def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
-    """``a``, which depends on one symbol, over the class; raises Finer and Unsolvable."""
+    """The pieces of ``a``, which depends on one symbol, for the sizes of a class; raises Finer and Unsolvable."""
     size = _trimmed((residue, modulus))
     found: dict[Atom, list[Piece]] = {}
 
@@ -50,19 +50,21 @@ def pieces_of(a: Dim, residue: int, modulus: int) -> list[Piece]:
         return found[atom]
 
     def of(part: Dim) -> list[Piece]:
-        total: list[Piece] = [(0, None, (0,))]
-        for monomial, factor in terms_of(part).items():
+        if isinstance(part, int):
+            return [(0, None, (part,))]
+        total: list[Piece] = []
+        for monomial, factor in part.terms.items():
             term: list[Piece] = [(0, None, (factor,))]
             for atom in monomial:
                 term = _combined(term, of_atom(atom), _times)
-            total = _combined(total, term, _plus)
+            total = _combined(total, term, _plus) if total else term
         return total
 
     return of(a)
 
 
 def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
-    """The intervals on which ``wanted`` holds for the sign (-1, 0 or 1) of the pieces; they follow each other."""
+    """The intervals, in order, on which ``wanted`` is true of the sign (-1, 0 or 1) of the pieces."""
     found: list[Interval] = []
     for first, last, polynomial in pieces:
         for low, high, sign in _signs(polynomial, first, last):
@@ -75,9 +77,9 @@ def where(pieces: list[Piece], wanted: Callable[[int], bool]) -> list[Interval]:
 
 
 def _signs(polynomial: Polynomial, first: int, last: int | None) -> Iterator[tuple[int, int | None, int]]:
-    """Intervals from ``first`` to ``last``, each with the sign that the polynomial has on all of it."""
+    """Consecutive intervals from ``first`` to ``last``, each with the sign that the polynomial has on it."""
     if len(polynomial) == 1:
-        yield first, last, _sign(polynomial[0])
+        yield first, last, _sign_at(polynomial, first)
         return
     turns = [low for low, _, _ in _signs(_derivative(polynomial), first, last)]
     for low, high in _between(turns, last):
@@ -90,29 +92,29 @@ def _between(starts: list[int], last: int | None) -> Iterator[Interval]:
 
 
 def _signs_where_monotonic(polynomial: Polynomial, low: int, high: int | None) -> Iterator[tuple[int, int | None, int]]:
-    """The same on an interval where the difference between neighbours has one sign."""
+    """As ``_signs``, for an interval on which the polynomial is monotonic."""
     end = _bound(polynomial, low) if high is None else high
     while low <= end:
-        sign = _sign(_value(polynomial, low))
-        if _sign(_value(polynomial, end)) == sign:
+        sign = _sign_at(polynomial, low)
+        if _sign_at(polynomial, end) == sign:
             yield low, high, sign
             return
         same, other = low, end
         while other - same > 1:
             middle = (same + other) // 2
-            same, other = (middle, other) if _sign(_value(polynomial, middle)) == sign else (same, middle)
+            same, other = (middle, other) if _sign_at(polynomial, middle) == sign else (same, middle)
         yield low, same, sign
         low = other
 
 
 def _bound(polynomial: Polynomial, low: int) -> int:
-    """A k from which on the polynomial keeps its sign: no root is larger (Cauchy's bound)."""
+    """A k after which the polynomial keeps its sign: no root is larger (Cauchy's bound)."""
     largest = max(abs(factor) for factor in polynomial[:-1])
     return max(low, largest // abs(polynomial[-1]) + 2)
 
 
 def _derivative(polynomial: Polynomial) -> Polynomial:
-    """The difference between neighbours: it is one degree lower, and has the sign in which the polynomial goes."""
+    """The polynomial p(k + 1) - p(k): its degree is lower by one, and its sign is the direction of p."""
     shifted = _composed_with_successor(polynomial)
     return _plus(shifted, tuple(-factor for factor in polynomial))
 
@@ -124,15 +126,12 @@ def _composed_with_successor(polynomial: Polynomial) -> Polynomial:
     return total
 
 
-def _value(polynomial: Polynomial, at: int) -> int:
+def _sign_at(polynomial: Polynomial, at: int) -> int:
+    """The sign of the polynomial's value: -1, 0 or 1."""
     total = 0
     for factor in reversed(polynomial):
         total = total * at + factor
-    return total
-
-
-def _sign(value: int) -> int:
-    return (value > 0) - (value < 0)
+    return (total > 0) - (total < 0)
 
 
 def _trimmed(polynomial: Polynomial) -> Polynomial:
@@ -159,7 +158,7 @@ def _times(a: Polynomial, b: Polynomial) -> Polynomial:
 def _combined(
     one: list[Piece], other: list[Piece], operation: Callable[[Polynomial, Polynomial], Polynomial]
 ) -> list[Piece]:
-    """``operation`` on what two functions are on each interval that both have."""
+    """The pieces of ``operation`` applied to two functions."""
     result: list[Piece] = []
     at = 0
     for first, last, polynomial in one:
@@ -178,7 +177,7 @@ def _combined(
 
 
 def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
-    """The floor of a division by a positive number."""
+    """The floor of a division; raises Unsolvable unless the divisor is a positive number, and Finer."""
     if len(divisor) != 1 or len(divisor[0][2]) != 1 or divisor[0][2][0] <= 0:
         raise Unsolvable
     by = divisor[0][2][0]
@@ -188,7 +187,7 @@ def _quotient(numerator: list[Piece], divisor: list[Piece]) -> list[Piece]:
 
 
 def _extreme(kind: str, parts: list[list[Piece]]) -> list[Piece]:
-    """The least or the greatest of several functions."""
+    """The "min" or "max" (``kind``) of several functions."""
     result, *others = parts
     for other in others:
         difference = _combined(result, other, lambda a, b: _plus(a, tuple(-factor for factor in b)))

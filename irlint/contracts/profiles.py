@@ -1,4 +1,4 @@
-"""The sizes that a model takes as tools want them: a range and a step for each symbol, and sizes that go together."""
+"""The accepted sizes of a model in the form that tools need: a range and a step for each symbol, and valid examples."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from irlint.contracts.sizes import ALL, Sizes
 from irlint.dims import Dim, Expr, Shape, symbols
 from irlint.records import NOTHING, record, replaced
 
-#: The names of inputs, and their shapes, None where not even the number of axes is known.
+#: The names and shapes of inputs; the shape is None if the rank is unknown.
 Inputs = tuple[tuple[str, "Shape | None"], ...]
 
 
 @record
 class Progression:
-    """The sizes ``first``, ``first + step``, … up to ``last``, None without end; ``whole`` where these are all that
-    fit."""
+    """The sizes ``first``, ``first + step``, … up to ``last`` (None: no end).
+
+    ``whole`` is True if no other size fits.
+    """
 
     first: int
     step: int
@@ -33,12 +35,12 @@ class Progression:
 
 @record
 class Free:
-    """A size of an input that is a symbol.
+    """A symbolic size of an input.
 
-    ``label`` is what the file calls it, "" for one without a name there. ``leader`` is the symbol that it equals,
-    itself for most. ``sizes`` are those that it can have alone; ``least``, ``usual`` and ``greatest`` each go together
-    with those of the other symbols. ``conditions`` hold for it alone, and ``ones`` the greatest size at which a size
-    inside the model is 0 or 1.
+    ``label`` is its name in the file, or "". ``leader`` is the symbol that it equals, often itself. ``sizes`` are the
+    sizes that it can have alone. The ``least``, ``usual`` and ``greatest`` sizes of all symbols each satisfy all
+    conditions together. ``conditions`` are about this symbol alone. ``ones`` is the greatest size at which a computed
+    size is 0 or 1.
     """
 
     name: str
@@ -53,23 +55,22 @@ class Free:
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no upper end that a tool can be given as one."""
+        """Whether it has no upper end, or one that is too large for tools."""
         return self.sizes.greatest is None or self.sizes.greatest > FARTHEST
 
     @property
     def fixed(self) -> int | None:
-        """The one size that fits."""
+        """The only size that fits, or None."""
         return self.sizes.single
 
 
 @record
 class Profile:
-    """The inputs of a model, each with its shape, and the symbols in them.
+    """The inputs of a model with their shapes, and the symbols in them.
 
-    ``named`` says whether runtimes know the inputs by these names. ``equal`` are the equalities of two symbols,
-    ``together`` other conditions on several, and ``branches`` those of a body that may never run, with its path.
-    ``notes`` say where given shapes are not those that the file declares. ``dependence`` is what the conditions on
-    several symbols make of them.
+    ``named`` is True if runtimes know the inputs by these names. ``equal`` are equalities of two symbols, ``together``
+    other conditions on several, and ``branches`` those of a body that may never run, with its path. ``notes`` state
+    which shapes the user has given instead of those in the file. ``dependence`` has the sizes that follow from others.
     """
 
     path: str
@@ -92,9 +93,9 @@ def profile_of(
     named: bool,
     computed: Iterable[Dim] = (),
 ) -> Profile:
-    """The profile of a model with these inputs; ``labels`` are what the file calls a size, "" for one without a name.
+    """The profile of a model with these inputs; ``labels`` maps symbols to names in the file, "" without one.
 
-    ``computed`` are sizes inside the model. Raises ValueError where no sizes fit.
+    ``computed`` are sizes inside the model. Raises ValueError if no sizes fit.
     """
     if not contract.satisfiable:
         demands = " and ".join(each.requirement.condition for each in contract.impossible)
@@ -142,7 +143,7 @@ def _symbols(inputs: Inputs) -> list[str]:
 
 
 def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
-    """The number or symbol that a symbol equals, at the end of the chain; None where it is free."""
+    """The number or symbol that a symbol equals in the end; None if it equals no other."""
     found: Dim | None = None
     while name in values:
         found = values[name]
@@ -153,7 +154,7 @@ def _value(name: str, values: Mapping[str, Dim]) -> Dim | None:
 
 
 def _is_equality(text: str, leaders: Mapping[str, str]) -> bool:
-    """Whether a condition says that two symbols are equal of which one stands for the other."""
+    """Whether a condition states that two symbols are equal, and one is the leader of the other."""
     one, equals, other = text.partition(" == ")
     return bool(equals) and one in leaders and leaders[one] == leaders.get(other)
 
@@ -168,7 +169,7 @@ def _names(text: str) -> set[str]:
 
 
 def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The conditions on one symbol each, by its name, and the others."""
+    """The conditions on one symbol, by its name, and the conditions on several."""
     alone: dict[str, list[str]] = {}
     together = []
     for text in texts:
@@ -181,7 +182,7 @@ def _split(texts: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
 
 
 def progression(sizes: Sizes) -> Progression:
-    """The most sizes of a set that follow each other by one step; of equal ones those with the smallest step."""
+    """The longest progression in a set; of equally long ones, the one with the smallest step."""
     if sizes.greatest is not None and sizes.greatest > FARTHEST:
         found = progression(_without_far_ends(sizes))
         return found if found.last is not None else replaced(found, last=_last(found, sizes))
@@ -207,7 +208,7 @@ def progression(sizes: Sizes) -> Progression:
 
 
 def _without_far_ends(sizes: Sizes) -> Sizes:
-    """The sizes, and all behind those that are not looked at one by one."""
+    """The sizes, with intervals that end beyond FARTHEST made endless."""
     far = FARTHEST // sizes.modulus
     classes = [
         tuple((low, None if high is not None and high >= far else high) for low, high in each) for each in sizes.classes
@@ -216,7 +217,7 @@ def _without_far_ends(sizes: Sizes) -> Sizes:
 
 
 def _last(found: Progression, sizes: Sizes) -> int:
-    """The greatest size of a progression up to which all of it are in the set."""
+    """The last member of a progression before it leaves the set."""
     ends = [
         residue + sizes.modulus * each[-1][1]
         for residue, each in enumerate(sizes.classes)

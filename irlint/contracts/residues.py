@@ -1,5 +1,4 @@
-"""Sizes whose quotients are simplified by what is known of the rests of their symbols: ``4*((H + 3)//4)`` is ``H``
-where ``H % 4 == 0``."""
+"""Simplifies quotients with the residues of their symbols: ``4*((H + 3)//4)`` is ``H`` if ``H % 4 == 0``."""
 
 from __future__ import annotations
 
@@ -12,18 +11,19 @@ from irlint.dims import Dim, TooComplex, floordiv, symbols
 from irlint.dims.extremes import extreme
 from irlint.dims.polynomials import Atom, atom_dim, terms_of
 
-#: A size is looked at so often: a sum of simplified terms may be simplified again.
+#: A size is simplified at most this many times, because the result may allow further steps.
 ROUNDS = 4
 
-#: Of more combinations of rests none is looked at.
+#: The largest number of combinations of residues that is examined.
 MOST_CASES = 64
 
-#: A whole number that is ``rest`` modulo ``modulus``; modulus 0 is for the number ``rest`` itself, and 1 for any.
+#: (modulus, rest): an integer that is ``rest`` modulo ``modulus``. Modulus 0 means the number ``rest`` itself; modulus
+#: 1 means any integer.
 Congruence = tuple[int, int]
 
 
 def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
-    """A size in its simplest form where each symbol has one of its ``sizes``."""
+    """A size in its simplest form, given that each symbol has one of its ``sizes``."""
     known = {name: found for name in symbols(a) if name in sizes and (found := _rests(sizes[name]))}
     if not known:
         return a
@@ -38,7 +38,7 @@ def reduced(a: Dim, sizes: Mapping[str, Sizes]) -> Dim:
 
 
 def _rests(sizes: Sizes) -> list[Congruence]:
-    """What the sizes of a set can be modulo one number; None where all residues are possible."""
+    """The possible residues of the sizes modulo one number; [] if there are too many, or if all are possible."""
     present = [residue for residue, intervals in enumerate(sizes.classes) if intervals]
     if not 0 < len(present) < min(sizes.modulus, MOST_CASES + 1):
         return []
@@ -67,10 +67,10 @@ def _simplified(a: Dim, known: Rests) -> Dim:
 
 
 def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[Dim, int]:
-    """What ``factor*(numerator//divisor)`` is: a size, and the factor that is left of it.
+    """A size and a factor whose product is ``factor*(numerator//divisor)``.
 
-    Where the rests of the numerator lie close enough together, ``g*(numerator//divisor)`` for a common ``g`` of factor
-    and divisor is ``(numerator - c)//(divisor//g)``.
+    Let ``g`` divide both factor and divisor. If the possible rests of the numerator are close enough together, there is
+    a ``c`` with ``g*(numerator//divisor) == (numerator - c)//(divisor//g)``.
     """
     rests = _rests_of(numerator, divisor, known) if isinstance(divisor, int) and divisor > 1 else []
     if not rests or not isinstance(divisor, int):
@@ -88,7 +88,7 @@ def _quotient(numerator: Dim, divisor: Dim, factor: int, known: Rests) -> tuple[
 
 
 def _rests_of(a: Dim, divisor: int, known: Rests) -> list[int]:
-    """What is left of a size after a division; nothing where that is not known."""
+    """The possible rests of a size after a division; [] if they are unknown."""
     names = sorted(symbols(a) & known.keys())
     if prod(len(known[name]) for name in names) > MOST_CASES:
         return []
@@ -107,7 +107,7 @@ def _cases(names: list[str], known: Rests) -> Iterator[Mapping[str, Congruence]]
 
 
 def _congruence(a: Dim, case: Mapping[str, Congruence]) -> Congruence:
-    """What is known of a size modulo some number, where that is known of its symbols."""
+    """The congruence of a size that follows from the congruences of its symbols (``case``)."""
     modulus, rest = 0, 0
     for monomial, factor in terms_of(a).items():
         term: Congruence = (0, factor)

@@ -1,4 +1,4 @@
-"""Relations between sizes of at least 1, with what is common to both sides taken out, and whether they always hold."""
+"""Simplifies relations between sizes of at least 1, and decides whether they always or never hold."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from irlint.dims.polynomials import (
 from irlint.findings.statements import Relation
 from irlint.records import replaced
 
-#: Symbols stand for each other at most in so many steps.
+#: Symbols are replaced by values at most this many times, because a value may contain further symbols.
 MAX_CHAIN = 8
 
 
 def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
-    """The relation with symbols of at least 1, replaced by what they are where ``values`` says it."""
+    """The relation with symbols replaced by their ``values``; other symbols become at least 1."""
     for _ in range(MAX_CHAIN):
         names = symbols(relation.left) | symbols(relation.right)
         known = {name: values.get(name, symbol(name, 1)) for name in names}
@@ -43,8 +43,10 @@ def replaced_in(relation: Relation, values: Mapping[str, Dim]) -> Relation:
 
 
 def simplified(relation: Relation) -> Relation:
-    """A relation between sizes of at least 1 without what both sides share: terms, factors that every term has, and
-    multiples of a divisor."""
+    """A relation between sizes of at least 1 without common parts of its sides.
+
+    These are common terms, common factors, and multiples of a divisor.
+    """
     relation = _of_the_rest(relation) if relation.kind == "%" else _without_shared_terms(relation)
     reduced = without_common_factors(relation)
     left, right = terms_of(reduced.left), terms_of(reduced.right)
@@ -56,7 +58,7 @@ def simplified(relation: Relation) -> Relation:
 
 
 def without_common_factors(relation: Relation) -> Relation:
-    """A relation between sizes of at least 1 without the sizes that are factors of every term of both sides."""
+    """A relation between sizes of at least 1, divided by the sizes that are factors of every term."""
     left, right = terms_of(relation.left), terms_of(relation.right)
     common = _common([*left, *right])
     if not common:
@@ -65,8 +67,10 @@ def without_common_factors(relation: Relation) -> Relation:
 
 
 def _without_shared_terms(relation: Relation) -> Relation:
-    """``a*b >= a*b + c - d`` as ``d >= c``; a relation whose sides share no term, and that subtracts no size from
-    another, stays as it is."""
+    """``d >= c`` for ``a*b >= a*b + c - d``.
+
+    A relation stays as it is if its sides share no term and it subtracts no size from another.
+    """
     left, right = terms_of(relation.left), terms_of(relation.right)
     shared = any(monomial and monomial in right for monomial in left)
     subtracts = any(factor < 0 for terms in (left, right) for monomial, factor in terms.items() if monomial)
@@ -86,7 +90,7 @@ def _without_shared_terms(relation: Relation) -> Relation:
 
 
 def _of_the_rest(relation: Relation) -> Relation:
-    """A dividend without the multiples of its divisor: ``(4*N) % (N + 1)`` as ``4 % (N + 1)``."""
+    """The relation without multiples of its divisor: ``4 % (N + 1)`` for ``(4*N) % (N + 1)``."""
     if not isinstance(relation.left, Expr) or not isinstance(relation.right, Expr):
         return relation
     try:
@@ -101,10 +105,10 @@ def _of_the_rest(relation: Relation) -> Relation:
 
 
 def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
-    """The relation with each "min" or "max" replaced by the part that it is, where the ``facts``, each at least 0,
-    decide which.
+    """The relation with each "min" or "max" replaced by one of its parts, if ``facts`` decide which.
 
-    ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes ``x >= y``.
+    Each fact is an expression that is at least 0. ``x == min(x, y)`` becomes ``y >= x``, and ``x == max(x, y)`` becomes
+    ``x >= y``.
     """
     try:
         left, right = _chosen(relation.left, facts), _chosen(relation.right, facts)
@@ -115,7 +119,7 @@ def without_extremes(relation: Relation, facts: Sequence[Dim]) -> Relation:
 
 
 def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
-    """A size where symbols are what ``values`` says, and each of the ``facts`` is at least 0."""
+    """A size with symbols replaced by ``values``, simplified by ``facts``, expressions that are at least 0."""
     try:
         settled = _settled(a, values)
         return _chosen(settled, [_settled(fact, values) for fact in facts] if has_extremes(settled) else ())
@@ -124,12 +128,12 @@ def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
 
 
 def has_extremes(a: Dim) -> bool:
-    """Whether a "min" or "max" is part of a size: only these profit from facts."""
+    """Whether a size contains a "min" or "max"; facts simplify only such sizes."""
     return any(atom.kind in ("min", "max") or any(map(has_extremes, atom.parts)) for atom in atoms_of(a))
 
 
 def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:
-    """A size with values in the place of symbols, and with values in the place of theirs."""
+    """A size with symbols replaced by values, and symbols in these values as well."""
     for _ in range(MAX_CHAIN):
         before, a = a, substituted(a, {name: values[name] for name in symbols(a) if name in values})
         if a == before:
@@ -180,7 +184,7 @@ def _compared(relation: Relation) -> Relation | None:
 
 
 def _common(monomials: list[Monomial]) -> Monomial:
-    """The sizes of at least 1 that all monomials have as factors."""
+    """The factors that all monomials have and that are at least 1."""
     if not monomials:
         return ()
     first, *others = monomials
@@ -204,7 +208,7 @@ def _divided(terms: Terms, common: Monomial) -> Terms:
 
 
 def key_of(relations: Iterable[Relation]) -> object:
-    """What is equal for alternatives that say the same, in whatever order."""
+    """A key that is equal for the same alternatives in any order."""
     return frozenset(
         (each.kind, frozenset((each.left, each.right)) if each.kind == "==" else (each.left, each.right))
         for each in relations
@@ -213,7 +217,8 @@ def key_of(relations: Iterable[Relation]) -> object:
 
 @lru_cache(4096)
 def decided(relation: Relation) -> bool | None:
-    """Whether a relation holds, or fails, for all sizes within their bounds."""
+    """True if a relation holds for all sizes within their bounds, False if it holds for none, None if neither is
+    proven."""
     left, right = relation.left, relation.right
     if relation.kind == "==":
         return same(left, right)
@@ -225,7 +230,7 @@ def decided(relation: Relation) -> bool | None:
 
 
 def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
-    """Whether a divisor that is no number divides ``left`` for all sizes, or for none."""
+    """True if a symbolic divisor divides ``left`` for all sizes, False if for none, None if neither is proven."""
     if left == 0:
         return True if at_least(right, 1) else None
     if divisible(left, gcd(*right.terms.values())) is False:
@@ -235,7 +240,7 @@ def _decided_by_a_divisor(left: Dim, right: Expr) -> bool | None:
 
 
 def text_of(relation: Relation) -> str:
-    """The relation with a number on its right side, and with a divisor that is not 0."""
+    """The relation as a condition with a number on its right side; a divisor must be at least 1."""
     if relation.kind == "%" and at_least(relation.right, 1) is not True:
         return f"{relation.right!s} >= 1 and {relation}"
     if relation.kind == ">=" and isinstance(relation.left, int):

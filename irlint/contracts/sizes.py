@@ -1,4 +1,4 @@
-"""Sets of sizes of one symbol: the whole numbers of at least 1 that satisfy something, decided exactly."""
+"""Exact sets of the sizes of one symbol: integers of at least 1, by residue classes and intervals."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from irlint.records import record
 #: At most this many residue classes are examined.
 MAX_MODULUS = 4096
 
-#: The signs of ``left - right``, or of the rest of a division, with which a relation holds.
+#: The signs of ``left - right``, or of the rest of a division, for which a relation holds.
 SIGNS = {"==": (0,), ">=": (0, 1), "%": (0,)}
 
 
 @record
 class Sizes:
-    """For each residue modulo ``modulus`` the intervals of k for which ``residue + modulus*k`` is in the set."""
+    """A set of sizes. ``classes`` has intervals of k for each residue; the set has the sizes ``residue +
+    modulus*k``."""
 
     modulus: int
     classes: tuple[tuple[Interval, ...], ...]
@@ -36,12 +37,12 @@ class Sizes:
 
     @property
     def least(self) -> int:
-        """The least size of a set that has one."""
+        """The least size; raises ValueError for an empty set."""
         return min(residue + self.modulus * each[0][0] for residue, each in enumerate(self.classes) if each)
 
     @property
     def greatest(self) -> int | None:
-        """The greatest size of a set that has one, None where there is no end."""
+        """The greatest size, None if there is no end, 0 for an empty set."""
         ends = [(residue, each[-1][1]) for residue, each in enumerate(self.classes) if each]
         greatest = 0
         for residue, last in ends:
@@ -52,7 +53,7 @@ class Sizes:
 
     @property
     def single(self) -> int | None:
-        """The one size of a set that has one alone."""
+        """The only size of the set; None if it has none or several."""
         if self.is_empty:
             return None
         least = self.least
@@ -63,7 +64,7 @@ class Sizes:
         return any(low <= at and (high is None or at <= high) for low, high in self.classes[residue])
 
     def few(self, limit: int) -> list[int]:
-        """The sizes of a set that has at most ``limit``, in order; none of a larger one."""
+        """The sizes in order if there are at most ``limit``, else []."""
         found: list[int] = []
         for residue, intervals in enumerate(self.classes):
             for low, high in intervals:
@@ -73,11 +74,11 @@ class Sizes:
         return sorted(found)
 
     def beyond(self, size: int, step: int) -> Iterator[int]:
-        """The sizes above another one (``step`` 1) or below it (-1), the nearest first."""
+        """The sizes above ``size`` (``step`` 1) or below it (-1), the nearest first."""
         return merge(*(self._class_beyond(at, size, step) for at in range(self.modulus)), key=lambda each: step * each)
 
     def _class_beyond(self, residue: int, size: int, step: int) -> Iterator[int]:
-        """Those of one residue class."""
+        """As ``beyond``, for one residue class."""
         beyond = (size - residue) // self.modulus + 1 if step > 0 else -((residue - size) // self.modulus) - 1
         for low, high in self.classes[residue][::step]:
             numbers: Iterable[int] = ()
@@ -88,7 +89,7 @@ class Sizes:
             yield from (residue + self.modulus * at for at in numbers)
 
     def elements(self, end: int) -> Iterator[int]:
-        """The sizes up to ``end``, in order."""
+        """The sizes of at most ``end``, in order."""
         return (size for size in range(1, end + 1) if size in self)
 
 
@@ -100,8 +101,7 @@ def _whole(residue: int) -> Interval:
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """The sizes of the one symbol in the relations for which at least one of them holds; None where that is too
-    complex."""
+    """The sizes of the only symbol in the relations for which at least one relation holds; None if too complex."""
     found: Sizes | None = None
     for relation in relations:
         sizes = _of_relation(relation)
@@ -141,12 +141,12 @@ def _of_relation(relation: Relation) -> Sizes | None:
 
 
 def _multiples(number: int) -> Sizes | None:
-    """The sizes that a number divides."""
+    """The multiples of ``number``; None if it is too large."""
     return Sizes(number, ((_whole(0),), *[()] * (number - 1))) if number <= MAX_MODULUS else None
 
 
 def _dividing(number: int, divisor: Expr) -> Sizes | None:
-    """The sizes for which a divisor, at least as large as the size, divides a number."""
+    """The sizes for which a symbolic divisor, which is at least as large as the size, divides ``number``; else None."""
     if number == 0:
         return _of_relation(Relation(">=", divisor, 1))
     (name,) = symbols(divisor)
@@ -161,12 +161,12 @@ def _dividing(number: int, divisor: Expr) -> Sizes | None:
 
 
 def met(one: Sizes, other: Sizes) -> Sizes | None:
-    """The sizes that are in both sets; None where that is too complex."""
+    """The sizes that are in both sets; None if that is too complex."""
     return _merged(one, other, _both)
 
 
 def joined(one: Sizes, other: Sizes) -> Sizes | None:
-    """The sizes that are in one of the sets; None where that is too complex."""
+    """The sizes that are in at least one of the sets; None if that is too complex."""
     return _merged(one, other, _either)
 
 
@@ -183,12 +183,12 @@ def _merged(
 
 
 def between(low: int, high: int | None) -> Sizes:
-    """The sizes from one to another, or without end."""
+    """The sizes from ``low`` to ``high`` (None: no end)."""
     return Sizes(1, (((low, high),),))
 
 
 def within(one: Sizes, other: Sizes) -> bool | None:
-    """Whether each size of a set is in another one; None where that is too complex."""
+    """Whether each size of one set is in the other; None if that is too complex."""
     modulus = lcm(one.modulus, other.modulus)
     if modulus > MAX_MODULUS:
         return None
@@ -201,7 +201,7 @@ def within(one: Sizes, other: Sizes) -> bool | None:
 
 
 def _lifted(sizes: Sizes, residue: int, modulus: int) -> list[Interval]:
-    """The intervals of a class of ``modulus``, a multiple of the set's own."""
+    """The intervals of a residue class of ``modulus``, which is a multiple of the set's own modulus."""
     offset, own = divmod(residue, sizes.modulus)
     step = modulus // sizes.modulus
     found = []

@@ -141,10 +141,8 @@ def _writes_over(node: Node, types: Mapping[Value, Type | None]) -> bool:
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
-    """The largest of sizes, where those of inputs are at least 1.
-
-    0 for none, and None where one is unknown, or too many may be the largest.
-    """
+    """The largest of several sizes, for input sizes of at least 1; 0 for no sizes. None if a size is unknown, or if too
+    many could be the largest."""
     kept: list[tuple[Dim, MaybeDim]] = []
     for size in sorted(dict.fromkeys(sizes), key=weight, reverse=True):
         if size is None:

@@ -1,4 +1,4 @@
-"""Budgets of the configuration: the most parameters, bytes, MACs and peak memory that a model may have."""
+"""Budgets of the configuration: limits on the parameters, bytes, MACs and peak memory of a model."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ BUDGET_EXCEEDED = Rule(
     "budget-exceeded",
     Severity.ERROR,
     "A model costs more than its budget in the configuration allows.",
-    why="A `[[models]]` entry of the configuration states the most parameters, bytes, MACs or bytes of peak memory "
-    "that its models may have. A model that does not fit a device fails the check. The message names the nodes that "
-    "cost most. Where a size is dynamic and the cost may or may not exceed the budget, irlint warns: state the sizes "
-    "in `shapes` of the same entry.",
+    why="A `[[models]]` entry of the configuration limits the parameters, bytes, MACs or peak memory of its models, so "
+    "that a model that is too large for a device fails the check. The message names the most expensive nodes. If the "
+    "cost exceeds the limit only for some values of a dynamic size, irlint warns: state the sizes in `shapes` of the "
+    "same entry.",
     fix="Make the nodes that the message names cheaper, or raise the budget.",
     role="given",
 )
@@ -34,7 +34,7 @@ NAMED = 3
 
 @record
 class Budget:
-    """The most that models may cost: ``name`` is the key, and ``place`` where it is stated."""
+    """A limit on a cost: ``name`` is the key, and ``place`` its file and line."""
 
     name: str
     most: int
@@ -42,7 +42,7 @@ class Budget:
 
 
 def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
-    """A problem for each budget that a model exceeds, or may exceed."""
+    """A problem for each budget that a model exceeds or may exceed."""
     cost = counted(known) if any(each.name in ("max-macs", "max-peak-memory") for each in budgets) else None
     stored = sums(known)
     found = (_fault(each, known, stored, cost) for each in budgets)
@@ -70,7 +70,7 @@ def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fau
 
 
 def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
-    """What a budget limits, and how a message begins."""
+    """The size that a budget limits, and the start of its message."""
     if name == "max-parameters":
         return stored.parameters, "the number of parameters is"
     if name == "max-bytes":
@@ -96,7 +96,7 @@ def _dearest(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterat
 
 
 def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
-    """The bytes that each node of the main graph makes."""
+    """The bytes of the outputs of each node of the main graph."""
     graph = known.model.graph
     silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
     for node in graph.nodes if graph is not None else ():
@@ -106,6 +106,7 @@ def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
 
 
 def stated(entries: Iterable[tuple[Mapping[str, int], str]]) -> tuple[Budget, ...]:
-    """The budgets of several entries of the configuration with their places; of one key the last one counts."""
+    """The budgets of several entries of the configuration, with their places. If several entries have a key, the last
+    one counts."""
     found = {name: Budget(name, most, place) for limits, place in entries for name, most in limits.items()}
     return tuple(found.values())

@@ -127,8 +127,8 @@ class _Counter:
         return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
 
     def _body(self, body: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The costs of one run of a body, for the inputs that it declares where its node gives it none that are
-        known."""
+        """The costs of one run of a body. A body that was not inferred is inferred with the declared types of its
+        inputs."""
         if all(node in scope.calls for node in body.nodes if node.op != self.format.input_node):
             return self.graph(body, scope, fixed)
         if len(scope.path) >= DEEPEST:
@@ -180,7 +180,7 @@ def _both(costs: Sequence[Cost]) -> Cost:
 
 
 def trip_count(node: Node, call: Call, types: Mapping[Value, Type | None]) -> MaybeDim:
-    """How often the body of a node runs at most, None where that is not known."""
+    """The largest number of iterations of the body of a node; None if it is unknown."""
     known = [None if value is None else types.get(value) for value in node.inputs]
     attributes = call.attributes or {}
     if call.op == "Loop":

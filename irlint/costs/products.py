@@ -28,7 +28,7 @@ class Operation:
         return self.outputs[0] if self.outputs else None
 
     def attribute(self, name: str, default: Any) -> Any:
-        """An attribute, ``default`` where the node has none."""
+        """The value of an attribute; ``default`` if the node has none."""
         return self.attributes.get(name, default)
 
 
@@ -70,15 +70,15 @@ def _scattered(node: Operation, data: str, weights: str, first: int = 1) -> Mayb
 
 
 def _matrix(node: Operation, left: str) -> MaybeDim:
-    """A product of matrices: each element of the output is a sum over the last axis of ``left``, or over the one before
-    it where that is transposed."""
+    """The MACs of a matrix product: each element of the output is a sum over the last axis of ``left``, or over the
+    second to last if ``left`` is transposed."""
     shape = node.named.get(left)
     turned = any(node.attribute(name, 0) for name in TRANSPOSED) and shape is not None and len(shape) > 1
     return product((_size(node.output), _axis(shape, -2 if turned else -1)))
 
 
 def _batch_transposed(node: Operation) -> MaybeDim:
-    """FusedMatMul: with ``transBatchA`` the first axis of the matrices stands before the batch axes."""
+    """The MACs of FusedMatMul. With ``transBatchA``, the first axis of the matrices precedes the batch axes."""
     shape = node.named.get("a")
     if shape is not None and node.attribute("transBatchA", 0) and len(shape) > 2:
         axis = 0 if node.attribute("transA", 0) else -1
@@ -252,8 +252,8 @@ def _embedded_words(node: Operation) -> MaybeDim:
 
 
 def _linear_model(node: Operation) -> MaybeDim:
-    """ai.onnx.ml models of coefficients: each row with all of them, and with all support vectors where there are
-    some."""
+    """An ai.onnx.ml model of coefficients: each row is multiplied by all coefficients, and by all support vectors if
+    there are any."""
     numbers = sum(len(node.attribute(name, ())) for name in ("support_vectors", "coefficients"))
     return product((_rows(node.named.get("x")), numbers))
 
@@ -289,7 +289,7 @@ FORMULAS: Mapping[str, Callable[..., MaybeDim]] = {
 
 
 def macs(formula: Sequence[str | int], node: Operation) -> MaybeDim:
-    """The MACs of a node by the formula that its operator states, None where its sizes or its formula are unknown."""
+    """The MACs of a node by the formula of its operator; None if a size or the formula is unknown."""
     name, *arguments = formula
     try:
         return FORMULAS[str(name)](node, *arguments)

@@ -1,7 +1,7 @@
 """The arithmetic of sizes: integers, and integer polynomials over symbols, floor divisions, min and max.
 
-Symbols are integers within their bounds, and a divisor is never zero; proofs hold under these conditions. Known
-sizes are plain integers; the modules `extremes`, `proofs` and `notation` are loaded when a polynomial needs them.
+A size (`Dim`) is an int if it is known, else a polynomial (`Expr`). Proofs assume that each symbol is an integer
+within its bounds and that no divisor is zero. `extremes`, `proofs` and `notation` are loaded when first needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: The product of more sizes than these is not worked out beyond what a tensor can hold: that takes quadratic time.
+#: A product of more sizes than this stops at the number of elements that a tensor can hold: the rest takes quadratic
+#: time.
 MANY = 64
 
 __all__ = [
@@ -64,7 +65,7 @@ __all__ = [
 
 
 def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
-    """`function(*args)`, or None if the result is too complex."""
+    """`function(*args)`, or None if it raises TooComplex."""
     try:
         return function(*args)
     except TooComplex:
@@ -72,7 +73,7 @@ def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
 
 
 def elements(shape: Sequence[int]) -> int:
-    """The number of elements of a static shape; a larger number than any tensor can have stands for an overflow."""
+    """The number of elements of a static shape. For more than MANY sizes it may be any number of at least 2**64."""
     if len(shape) <= MANY:
         return prod(shape)
     count = 1
@@ -84,8 +85,8 @@ def elements(shape: Sequence[int]) -> int:
 
 
 def product(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The product, which is 1 without factors and 0 if any factor is 0; None if a factor is None or the product is
-    too complex."""
+    """The product: 1 without factors, 0 if a factor is 0, None if another factor is None or the result is too
+    complex."""
     factors = tuple(dims)
     if any(dim == 0 for dim in factors):
         return 0
@@ -97,7 +98,7 @@ def product(dims: Iterable[MaybeDim]) -> MaybeDim:
 
 
 def total(dims: Iterable[MaybeDim]) -> MaybeDim:
-    """The sum, which is 0 without terms; None if any term is None or the sum is too complex."""
+    """The sum: 0 without terms, None if a term is None or the result is too complex."""
     terms = tuple(dims)
     return None if None in terms else guarded(sum, terms)
 
@@ -108,7 +109,7 @@ def ceildiv(a: Dim, b: Dim) -> Dim:
 
 
 def quotient(a: Dim, b: Dim) -> Dim | None:
-    """The exact quotient of two polynomials; None if b does not divide a, or is 0."""
+    """a / b if b divides a exactly; None if it does not, if b is 0, or if the division is too complex."""
     if isinstance(b, Expr):
         try:
             whole, rest = divided(a, b)
@@ -121,23 +122,23 @@ def quotient(a: Dim, b: Dim) -> Dim | None:
 
 
 def smallest(*dims: MaybeDim) -> MaybeDim:
-    """The minimum, None if any is None or the result is too complex."""
+    """The minimum; None if a dim is None or the result is too complex."""
     from irlint.dims.extremes import extreme
 
     return None if None in dims else guarded(extreme, "min", dims)
 
 
 def largest(*dims: MaybeDim) -> MaybeDim:
-    """The maximum, None if any is None or the result is too complex."""
+    """The maximum; None if a dim is None or the result is too complex."""
     from irlint.dims.extremes import extreme
 
     return None if None in dims else guarded(extreme, "max", dims)
 
 
 def broadcast_size(*dims: MaybeDim) -> MaybeDim:
-    """The broadcast size of sizes that are equal or 1; None if any is None or the result is too complex.
+    """The size to which `dims` are broadcast; None if a dim is None or the result is too complex.
 
-    The result is meaningless if two sizes differ and neither is 1.
+    The caller ensures that any two of them are equal or include a 1; else the result has no meaning.
     """
     from irlint.dims.extremes import joint_size
 
@@ -145,7 +146,7 @@ def broadcast_size(*dims: MaybeDim) -> MaybeDim:
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes from which the broadcast size ``dim`` was computed, or only ``dim`` if it is not a broadcast size."""
+    """The sizes from which the broadcast size ``dim`` was computed; ``(dim,)`` if it is not a broadcast size."""
     if isinstance(dim, int):
         return (dim,)
     from irlint.dims.extremes import broadcast_parts as parts_of
@@ -154,26 +155,28 @@ def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
 
 
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
-    """`a` with the named symbols replaced by sizes within their bounds; raises TooComplex."""
+    """`a` with the named symbols replaced; each size must be within the bounds of its symbol. Raises TooComplex."""
     return mapped(a, lambda atom: sizes.get(atom.name), {})
 
 
 def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
-    """The value of `a` for given sizes of all its symbols."""
+    """The value of `a`; `sizes` has a number for each symbol. Raises KeyError for a missing one."""
     value = mapped(a, lambda atom: sizes[atom.name], {})
     assert isinstance(value, int)
     return value
 
 
 def symbols(a: Dim) -> frozenset[str]:
-    """The names of the symbols that `a` depends on."""
+    """The names of all symbols in `a`, including those inside quotients, minima and maxima."""
     names = frozenset(atom.name for atom in atoms_of(a) if atom.name)
     return names.union(*(symbols(part) for atom in atoms_of(a) for part in atom.parts))
 
 
 def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
-    """True if a and b are equal for all sizes, False if they differ for all sizes, else None; `positive` assumes
-    that every symbol is at least 1."""
+    """True if a and b are equal for all sizes, False if they differ for all sizes, None if neither is proven.
+
+    `positive` assumes that every symbol is at least 1.
+    """
     if a is b:
         return None if a is None else True
     if a is None or b is None:
@@ -189,7 +192,7 @@ def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
 
 
 def divisible(a: Dim, n: int) -> bool | None:
-    """True if a % n == 0 for all sizes, False if a % n != 0 for all sizes, else None."""
+    """True if a % n == 0 for all sizes, False if a % n != 0 for all sizes, None if neither is proven."""
     terms = terms_of(a)
     if all(factor % n == 0 for factor in terms.values()):
         return True

@@ -1,5 +1,4 @@
-"""Reads sizes that are written as expressions: in Python's notation, and with the functions that PyTorch's exporter
-prints."""
+"""Parses sizes that are written as expressions: Python's notation and the functions that PyTorch's exporter prints."""
 
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-#: A longer text is not read.
+#: Longer texts are not parsed.
 LONGEST = 400
 
 MOST_FACTORS = 8
 
-#: What reading a text or a tree that is no size raises.
+#: Exceptions of `dim_of` and of Python's parser for a text that is no size.
 FAILURES = (SyntaxError, TypeError, ValueError, ZeroDivisionError, MemoryError, RecursionError, TooComplex)
 
 #: Functions that round a division: ``CeilToInt(IntTrueDiv(H, 2))``, ``floor(H/2)``.
@@ -32,8 +31,10 @@ _ROUNDED: Mapping[str, Callable[[Dim, Dim], Dim]] = {
 
 
 def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
-    """The size that an expression over the names of ``sizes`` is where inputs have sizes of at least 1, None for any
-    other text."""
+    """The size that an expression denotes; ``sizes`` maps its names to sizes. None for any other text.
+
+    The result is also None if a divisor may be less than 1. Sizes of inputs are assumed to be at least 1.
+    """
     if len(text) > LONGEST:
         return None
     try:
@@ -43,7 +44,7 @@ def read(text: str, sizes: Mapping[str, Dim]) -> Dim | None:
 
 
 def dim_of(tree: ast.expr, named: Callable[[str], Dim]) -> Dim:
-    """The size that a syntax tree stands for; ``named`` gives that of a name.
+    """The size that a syntax tree denotes; ``named`` returns the size with a name.
 
     Raises TypeError for a tree that is no size, ZeroDivisionError and TooComplex.
     """
@@ -102,7 +103,7 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
 
 
 def _divided(tree: ast.expr, named: Callable[[str], Dim]) -> tuple[Dim, Dim]:
-    """The numerator and the divisor of what is rounded."""
+    """The numerator and divisor under a rounding function; the divisor is 1 if `tree` is no division."""
     match tree:
         case ast.BinOp(left, ast.Div(), right) | ast.Call(ast.Name("IntTrueDiv"), [left, right], []):
             return dim_of(left, named), _divisor(dim_of(right, named))

@@ -1,4 +1,4 @@
-"""Minima, maxima and broadcast sizes of polynomials, without the parts that another one makes irrelevant."""
+"""Minima, maxima and broadcast sizes of polynomials; redundant parts are removed: max(H, H + 1) is H + 1."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from irlint.dims.polynomials import Dim, Expr, TooComplex, atom_dim, atoms_of, l
 
 
 def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
-    """The minimum or maximum, without the dims that another one makes irrelevant."""
+    """The "min" or "max" (`kind`) of `dims`; a part is removed if another part always decides."""
     pick = min if kind == "min" else max
     flat: list[Dim] = []
     for dim in dims:
@@ -27,7 +27,10 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
 
 
 def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
-    """`dim` as a part of an extreme that has the number `limit`: max(min(x, max(y, 0)), 0) is max(min(x, y), 0)."""
+    """`dim` simplified as a part of an extreme that also has the number `limit`.
+
+    Example: in max(min(x, max(y, 0)), 0), the inner 0 is redundant; the result is max(min(x, y), 0).
+    """
     outer = lone_atom(dim, "max" if kind == "min" else "min")
     if outer is None or outer[1]:
         return dim
@@ -36,7 +39,7 @@ def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
-    """`dim` without the number of an extreme that `limit` makes irrelevant."""
+    """`dim` without its own number, if it is an extreme of the same kind and `limit` makes that number redundant."""
     inner = lone_atom(dim, kind)
     if inner is None or inner[1]:
         return dim
@@ -47,7 +50,7 @@ def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def joint_size(dims: tuple[Dim, ...]) -> Dim:
-    """The maximum, or 0 where the minimum is 0."""
+    """The broadcast size of `dims`: their maximum, or 0 if one of them is 0. Raises TooComplex."""
     parts = tuple(part for dim in dims for part in broadcast_parts(dim) if part != 1) or (1,)
     if sum(atom.size for part in parts for atom in atoms_of(part)) > MAX_BRANCHING_SIZE:
         raise TooComplex(f"{len(parts)} sizes broadcast together")
@@ -60,7 +63,7 @@ def _stretched(parts: tuple[Dim, ...]) -> Dim:
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes that `dim` is the broadcast size of: itself, or those of which it was made."""
+    """The sizes from which the broadcast size `dim` was computed; ``(dim,)`` if it is not a broadcast size."""
     terms = terms_of(dim)
     atoms = next(iter(terms), ())
     limit = next((atom for atom in atoms if atom.kind == "min" and 1 in atom.parts), None)

@@ -1,4 +1,4 @@
-"""Numbers that a polynomial is never below and never above."""
+"""Lower and upper bounds of polynomials."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from irlint.dims.polynomials import (
 
 MAX_BRANCHING_SIZE = 16
 
-#: So many polynomials are looked at for one bound: parts of extremes and relaxed quotients branch into ever more.
+#: A search for one lower bound examines at most this many polynomials.
 MAX_RELAXED = 256
 
 
 def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
-    """Whether a >= n holds, or fails, for all sizes."""
+    """True if a >= n for all sizes, False if a < n for all sizes, None if neither is proven."""
     if a is None or n is None:
         return None
     if isinstance(a, int) and isinstance(n, int):
@@ -45,12 +45,12 @@ def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
 
 
 def bounds(a: Dim) -> Bounds:
-    """Numbers that `a` is never below and never above; None where none is known."""
+    """The best known lower and upper bound of `a`, each None if unknown; both are inclusive."""
     return (a, a) if isinstance(a, int) else _bounds(a)
 
 
 def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
-    """The bounds of a floor division, none for a divisor that may be negative."""
+    """The bounds of ``numerator // divisor``; (None, None) if the divisor may be negative."""
     (low, high), (least, most) = numerator, divisor
     if least is None or least < 0:
         return None, None
@@ -63,7 +63,7 @@ def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
 
 
 def extreme_bounds(kind: str, limits: list[Bounds]) -> Bounds:
-    """The bounds of a "min" or "max" of parts with these bounds."""
+    """The bounds of a "min" or "max" (`kind`) of parts; `limits` has the bounds of each part."""
     pick, weak = (min, 0) if kind == "min" else (max, 1)
     ends = []
     for side in (0, 1):
@@ -79,7 +79,7 @@ def _bounds(a: Expr) -> Bounds:
 
 
 class Budget:
-    """How many polynomials are still looked at for a bound, and the lower bounds of those that were."""
+    """The work of one search: ``left`` more polynomials may be examined; ``found`` has the lower bounds so far."""
 
     __slots__ = ("found", "left")
 
@@ -89,7 +89,7 @@ class Budget:
 
 
 def _lower(a: Dim, budget: Budget) -> int | None:
-    """The best of several lower bounds."""
+    """The best lower bound of `a` from several methods, None if all fail."""
     if isinstance(a, int):
         return a
     if a in budget.found:
@@ -107,7 +107,7 @@ def _lower(a: Dim, budget: Budget) -> int | None:
 
 
 def _is_sum_of_symbols(a: Expr) -> bool:
-    """Whether each symbol stands in one term, and alone: then their own bounds give the best one."""
+    """Whether each term is one symbol or the constant: then the interval gives the best bound."""
     return all(not monomial or (len(monomial) == 1 and not monomial[0].parts) for monomial in a.terms)
 
 
@@ -123,24 +123,25 @@ def _interval_low(a: Dim) -> int | None:
 
 
 def _monomial_bounds(monomial: Monomial) -> tuple[float, float]:
-    low: float = 1
-    high: float = 1
-    for atom in monomial:
-        ends = (-inf if atom.low is None else atom.low, inf if atom.high is None else atom.high)
+    if not monomial:
+        return 1, 1
+    first, *others = [(-inf if a.low is None else a.low, inf if a.high is None else a.high) for a in monomial]
+    low, high = first
+    for ends in others:
         corners = [_corner(x, y) for x in (low, high) for y in ends]
         low, high = min(corners), max(corners)
     return low, high
 
 
 def _corner(x: float, y: float) -> float:
-    """x * y, where 0 * inf is 0 and a whole number may be too large for a float."""
+    """x * y as an interval bound: 0 * inf is 0, and an integer may be too large to become a float."""
     if x == 0 or y == 0:
         return 0
     return x * y if abs(x) != inf != abs(y) else inf if (x > 0) == (y > 0) else -inf
 
 
 def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from (n - d + 1)/d <= n//d <= n/d: what quotients share with other terms cancels."""
+    """A lower bound from (n - d + 1)/d <= n//d <= n/d: terms that a quotient shares with other terms cancel."""
     relaxed = {monomial: _relaxable(monomial) for monomial in a.terms}
     divisors = [divisor for _, divisor, _ in relaxed.values()]
     scale = lcm(*divisors)
@@ -156,7 +157,10 @@ def _low_without_quotients(a: Expr, budget: Budget) -> int | None:
 
 
 def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
-    """The numerator and the divisor of a quotient by a number, and the rest of the monomial, not negative."""
+    """The numerator and divisor of a quotient in the monomial, and its other atoms, if none of these can be negative.
+
+    The divisor is a number. Without such a quotient, the result is ``(1, 1, monomial)``.
+    """
     for atom in monomial:
         divisor = atom.parts[1] if atom.kind == "//" else None
         rest = without(monomial, (atom,)) or ()
@@ -166,7 +170,7 @@ def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
 
 
 def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from putting each of its parts in the place of a min or max."""
+    """A lower bound from the bounds of `a` after each part of a "min" or "max" replaces it."""
     atom = branching_atom(a)
     if atom is None:
         return None
@@ -178,7 +182,7 @@ def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
 
 
 def _low_above_lower_bounds(a: Expr, _: Budget) -> int | None:
-    """A lower bound from writing each symbol as its own lower bound plus a whole number."""
+    """A lower bound after each symbol is replaced by its own lower bound plus a symbol that starts at 0."""
     shifted = any(not atom.parts and atom.low for atom in atoms_of(a))
     return _interval_low(mapped(a, _shifted, {})) if shifted else None
 
@@ -189,11 +193,11 @@ def _shifted(atom: Atom) -> Dim:
 
 
 def branching_atom(a: Expr) -> Atom | None:
-    """The first min or max that is a term, if they are few."""
+    """The first "min" or "max" that is a term alone; None if there is none, or if together they are too large."""
     found = [monomial[0] for monomial in a.terms if len(monomial) == 1 and monomial[0].kind in ("min", "max")]
     return found[0] if found and sum(atom.size for atom in found) <= MAX_BRANCHING_SIZE else None
 
 
 def branches(a: Expr, atom: Atom) -> list[Dim]:
-    """`a` with each part of the atom in the place of the term that is the atom."""
+    """`a` once for each part of `atom`, with this part in place of the term that consists of `atom`."""
     return [a + (part - Expr({(atom,): 1})) * a.terms[(atom,)] for part in atom.parts]

@@ -1,4 +1,8 @@
-"""Integer polynomials over symbols, floor divisions, min and max, each in one canonical form."""
+"""Integer polynomials over symbols, floor divisions, min and max. Equal polynomials have one canonical form.
+
+An atom is a symbol or an operation such as ``H//2``. A monomial is a product of atoms, and a term is a monomial with
+its coefficient.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +17,24 @@ MAX_TERMS = 64
 MAX_DEGREE = 64
 MAX_ATOM_SIZE = 256
 
-#: Operations within operations of an atom: its text nests parentheses, of which Python reads 200.
+#: The deepest nesting of operations in an atom: its text nests parentheses, of which Python parses 200.
 MAX_ATOM_DEPTH = 64
 MAX_COEFFICIENT = 2**1024
 MAX_REMEMBERED = 20_000
 
-#: The kind of a symbol for a size that data decide, which may be 0 in any run; sizes of inputs are at least 1.
+#: The kind of a symbol for a size that data decide, which may be 0. Sizes of inputs are at least 1.
 BY_DATA = "data"
 
 
 class TooComplex(Exception):
-    """An expression past the size that is worth reasoning about."""
+    """An expression has more terms, a higher degree or deeper operations than this arithmetic handles."""
 
 
 class Atom:
-    """A symbol ("" or BY_DATA), or the quotient ("//"), "min" or "max" of `parts`. Interned: equal atoms are one
-    object."""
+    """A symbol (`kind` is "" or BY_DATA), or the quotient ("//"), "min" or "max" of `parts`.
+
+    Equal atoms are the same object, because ``_symbol`` and ``operation`` keep every atom.
+    """
 
     __slots__ = ("degree", "depth", "high", "key", "kind", "low", "name", "parts", "size")
 
@@ -61,9 +67,9 @@ class Atom:
 class Expr:
     """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
 
-    `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, never zero. The operators return an int
-    where the result is constant, and raise TooComplex where it has more than MAX_TERMS terms. `str` is what Python can
-    evaluate.
+    `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, which is never zero. The operators return
+    an int if the result is constant. They raise TooComplex if it has more than MAX_TERMS terms. `str` gives an
+    expression that Python can evaluate.
     """
 
     __slots__ = ("_hash", "_text", "_formatted", "terms")
@@ -129,7 +135,7 @@ class Expr:
     __repr__ = __str__
 
     def __format__(self, specification: str) -> str:
-        """As people read it, in messages: ``broadcast(a, b)`` for the size that a and b are broadcast to."""
+        """The text for messages: ``broadcast(a, b)`` for the size that a and b are broadcast to."""
         if self._formatted is None:
             from irlint.dims.notation import formatted
 
@@ -148,17 +154,17 @@ _interned: dict[tuple[object, ...], Atom] = {}
 
 
 def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool = False) -> Dim:
-    """The size called `name`, a Python identifier; a number where the bounds leave only one.
+    """The size called `name`, a Python identifier. The result is a number if both bounds are equal.
 
-    One that is not decided `by_data` is the size of an input.
+    `by_data`: data decide the size, so it may be 0. Other symbols are sizes of inputs.
     """
     return lower if lower == upper else Expr({(_symbol(name, lower, upper, BY_DATA if by_data else ""),): 1})
 
 
 def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
-    """``wanted``, or the first of ``wanted_2``, ``wanted_3`` … that is not ``taken``, of which it is one from then on.
+    """``wanted``, or the first of ``wanted_2``, ``wanted_3`` … that is not in ``taken``. Adds the result to ``taken``.
 
-    ``numbers`` keeps the last number that each name was given: many names that become one cost no search.
+    ``numbers`` stores the last number used for each name, so that many equal names take linear time.
     """
     name, number = wanted, numbers.get(wanted, 1)
     while name in taken:
@@ -170,7 +176,7 @@ def unused_name(wanted: str, taken: set[str], numbers: dict[str, int]) -> str:
 
 
 def floordiv(a: Dim, b: Dim) -> Dim:
-    """The floor of a / b, exact where b divides the polynomial a; raises ZeroDivisionError and TooComplex."""
+    """The floor of a / b; a / b itself if b divides the polynomial a. Raises ZeroDivisionError and TooComplex."""
     if isinstance(b, Expr):
         return _floor_by_expr(a, b)
     if isinstance(a, int):
@@ -186,7 +192,7 @@ def _symbol(name: str, low: int, high: int | None, kind: str = "") -> Atom:
 
 
 def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
-    """The atom of that kind; its parts are as `floordiv` and `extreme` leave them."""
+    """The atom of this kind; `floordiv` or `extreme` have simplified its parts."""
     key = (kind, parts)
     if key not in _interned:
         from irlint.dims.limits import bounds, extreme_bounds, quotient_bounds
@@ -198,7 +204,7 @@ def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
 
 
 def atom_dim(atom: Atom) -> Expr:
-    """The atom alone; raises TooComplex."""
+    """The polynomial that is only `atom`; raises TooComplex if the atom is too large or too deep."""
     if atom.size > MAX_ATOM_SIZE:
         raise TooComplex(f"{atom.size} symbols and operations in one atom")
     if atom.depth > MAX_ATOM_DEPTH:
@@ -207,7 +213,7 @@ def atom_dim(atom: Atom) -> Expr:
 
 
 def canonical(terms: Terms) -> Dim:
-    """The canonical Dim for terms without a zero coefficient."""
+    """The Dim with these terms, none with a zero coefficient. Raises TooComplex."""
     if len(terms) > MAX_TERMS:
         raise TooComplex(f"{len(terms)} terms")
     if not terms:
@@ -248,12 +254,12 @@ def _monomial(left: Monomial, right: Monomial) -> Monomial:
 
 
 def rank(monomial: Monomial) -> tuple[int, list[object]]:
-    """Ascending in this is descending in a graded lexicographic order, which products respect."""
+    """A sort key for monomials; the leading one, in graded lexicographic order, has the smallest key."""
     return -len(monomial), [atom.key for atom in monomial]
 
 
 def without(monomial: Monomial, part: Monomial) -> Monomial | None:
-    """`monomial` divided by `part`, None where that does not divide it."""
+    """`monomial` divided by `part`; None if `part` does not divide it."""
     remaining = list(monomial)
     for atom in part:
         if atom not in remaining:
@@ -263,17 +269,17 @@ def without(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def terms_of(a: Dim) -> Terms:
-    """The terms, of a number the constant one, none for 0."""
+    """The terms of `a`: for a number, only the constant term, and none for 0."""
     return a.terms if isinstance(a, Expr) else {(): a} if a else {}
 
 
 def atoms_of(a: Dim) -> Iterator[Atom]:
-    """The atoms of all terms, as often as they stand there."""
+    """The atoms of all terms, with repetitions; atoms inside other atoms are not included."""
     return (atom for monomial in terms_of(a) for atom in monomial)
 
 
 def factors_of(a: Dim) -> list[int]:
-    """The coefficients of all terms but the constant."""
+    """The coefficients of all terms except the constant."""
     return [factor for monomial, factor in terms_of(a).items() if monomial]
 
 
@@ -282,16 +288,21 @@ def _degree(a: Dim) -> int:
 
 
 def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
-    """The atom of that kind and the constant of which `a` is the sum, if it is one."""
-    monomials = [monomial for monomial in terms_of(a) if monomial]
-    if len(monomials) != 1 or len(monomials[0]) != 1 or factors_of(a) != [1]:
+    """The atom and the constant if `a` is ``atom + constant`` with an atom of this kind, else None."""
+    if isinstance(a, int):
+        return None
+    monomials = [monomial for monomial in a.terms if monomial]
+    if len(monomials) != 1 or len(monomials[0]) != 1 or a.terms[monomials[0]] != 1:
         return None
     atom = monomials[0][0]
-    return (atom, terms_of(a).get((), 0)) if atom.kind == kind else None
+    return (atom, a.terms.get((), 0)) if atom.kind == kind else None
 
 
 def mapped(a: Dim, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:
-    """`a` with every symbol replaced that has a replacement; `images` remembers atoms within one call."""
+    """`a` with each symbol replaced for which `replacement` does not return None. Raises TooComplex.
+
+    `images` stores the results for atoms during one call.
+    """
     if isinstance(a, int):
         return a
     result: Dim = 0
@@ -323,7 +334,7 @@ def _image(atom: Atom, replacement: Callable[[Atom], MaybeDim], images: dict[Ato
 def _floor_by_int(a: Dim, divisor: int) -> Dim:
     """The canonical floor of a / divisor for a positive divisor.
 
-    Multiples of the divisor leave the numerator, common factors are cancelled, nested quotients joined.
+    Multiples of the divisor move out of the quotient, common factors cancel, and nested quotients become one.
     """
     if divisor == 1:
         return a
@@ -338,7 +349,8 @@ def _floor_by_int(a: Dim, divisor: int) -> Dim:
 
 
 def _split(terms: Terms, divisor: int) -> tuple[Terms, Terms]:
-    """`whole` and `rest` with terms == divisor * whole + rest; rest has small coefficients, one positive."""
+    """`whole` and `rest` with terms == divisor * whole + rest; the coefficients of rest are small, and one of them is
+    positive."""
     rest = {monomial: factor % divisor for monomial, factor in terms.items() if factor % divisor}
     if any(monomial and 2 * factor <= divisor for monomial, factor in rest.items()):
         large = [monomial for monomial, factor in rest.items() if monomial and 2 * factor > divisor]
@@ -360,7 +372,8 @@ def _floor_by_expr(a: Dim, divisor: Expr) -> Dim:
 
 
 def _floor(a: Dim, divisor: Dim) -> Dim:
-    """The floor of a / divisor, both reduced: one quotient for nested ones, a number where bounds decide."""
+    """The floor of a / divisor after both are reduced: nested quotients become one; a number if the bounds decide
+    it."""
     from irlint.dims.limits import bounds, quotient_bounds
 
     limits = bounds(divisor)
@@ -375,7 +388,7 @@ def _floor(a: Dim, divisor: Dim) -> Dim:
 
 
 def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """`whole` and `rest` with a == b * whole + rest, by polynomial division; rest is 0 where b divides a."""
+    """`whole` and `rest` with a == b * whole + rest, by polynomial division; rest is 0 if b divides a."""
     lead = min(b.terms, key=rank)
     scale = b.terms[lead]
     work = terms_of(a).copy()
@@ -403,7 +416,7 @@ def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
 
 
 def _cancelled(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """Both divided by the number and the atoms that all their terms share."""
+    """Both polynomials divided by the number and the atoms that all their terms share."""
     monomials = [*b.terms, *terms_of(a)]
     number = gcd(*terms_of(a).values(), *b.terms.values())
     common: Monomial = ()

@@ -1,4 +1,4 @@
-"""The text of large sizes as people read them: three digits and a suffix, the largest terms first."""
+"""The text of large sizes for people: three digits and a suffix (``4.13G``), the largest terms first."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from contextlib import suppress
 from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 
-#: The value of every symbol where terms are sorted by their size.
+#: The size that `magnitude` puts in place of every symbol.
 TYPICAL = 64
 
-#: So many terms of a sum are written.
+#: At most this many terms of a sum are shown.
 MOST_TERMS = 4
 
-#: So many sizes of a maximum are written.
+#: At most this many sizes of a maximum are shown.
 MOST_SIZES = 3
 
-#: What stands for a thousand, and for each thousand of these.
+#: The suffix of each power of 1000.
 SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim) -> int:
-    """The value where every symbol is of a typical size: by it expressions are sorted."""
+    """The value of `size` when every symbol is 64 (65 or 1 if 64 divides by zero), to sort expressions by size."""
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
             return evaluated(size, dict.fromkeys(symbols(size), typical))
@@ -29,7 +29,7 @@ def magnitude(size: Dim) -> int:
 
 
 def figure(count: int) -> str:
-    """``4.13G`` for 4130000000: three digits of a number of more than four."""
+    """``4.13G`` for 4130000000: three digits and a suffix; numbers below 10,000 are exact."""
     if count < 0:
         return f"-{figure(-count)}"
     if count < 10_000:
@@ -42,7 +42,7 @@ def figure(count: int) -> str:
 
 
 def rounded(size: Dim) -> str:
-    """A size with rounded factors, its largest terms first, the smallest ones counted."""
+    """A size with rounded coefficients, the largest terms first; only the number of the smallest terms is shown."""
     if isinstance(size, int):
         return figure(size)
     terms = terms_of(size).items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-#: What the package's metadata calls the address, in small letters.
+#: The label of the address in the package's metadata, in lower case.
 LABEL = "documentation"
 
 
@@ -35,7 +35,8 @@ def address() -> str:
 
 
 def _named(metadata: str) -> str:
-    """The address in the fields of a package, which end at a blank line."""
+    """The address of the documentation in the metadata of a package, or "". Only fields before the first blank line
+    count."""
     for line in metadata.splitlines():
         field, _, text = line.partition(":")
         if not line:

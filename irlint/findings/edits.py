@@ -1,4 +1,4 @@
-"""A change of a model as data, and its text."""
+"""An edit is one change of a model as data: another attribute, another input, a removed node. It has a text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 #: ``safe``: for every input that ran before, the model gives the same outputs bit for bit.
 Applicability = Literal["safe", "unsafe"]
 
-#: What of a model an edit changes, beside a node: ``attribute`` and those behind it are of a node, of a constant or of
-#: a declared value, the last two what a layer of an IR has beside its attributes.
+#: The part of a model that an edit changes. ``attribute`` is an attribute of a node. ``entries``, ``shape`` and
+#: ``type`` are the elements, shape and element type of a constant or declaration. ``layer`` and ``port`` are XML
+#: attributes of an IR layer and of its ports.
 Of = Literal[
     "node",
     "input",
@@ -36,7 +37,7 @@ Of = Literal[
     "port",
 ]
 
-#: At most this many edits are written out; two exchange inputs.
+#: Messages write at most this many edits in full.
 _SHOWN = 3
 _PAIR = 2
 
@@ -47,7 +48,8 @@ Kind = Literal[
 
 @record
 class Edit:
-    """One change of a model: ``kind`` as in ``check --format json``, in the graph with this path ("" for the main one).
+    """One change of a model. ``kind`` is as in ``check --format json``; ``graph`` is the graph's path, "" for the main
+    one.
 
     ``node`` is the changed node, ``index`` its index in the graph, ``op`` its operator, ``layer`` the id of an IR
     layer, and ``input`` the index of one of its inputs. ``name`` is the name of the changed part. ``value`` is its new
@@ -55,11 +57,11 @@ class Edit:
     version, or the attributes of an inserted node as pairs. ``before`` is the old value, if known. An ``attribute``
     without a value is removed.
 
-    A declaration is identified by an ``input`` port or by the name of its value, and has the new ``shape`` and
-    ``dtype``; a text in ``shape`` is the name of a size, "" keeps the declared size, and None is any size.
-    ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the nodes
-    in the new order. ``called`` is the value's name in texts, if it differs. Two edits with ``swaps`` exchange
-    inputs of a node.
+    A declaration is identified by an ``input`` port or by the name of its value. It has the new ``shape`` and
+    ``dtype``. An entry of ``shape`` is a number or the name of a size; "" keeps the declared size, and None allows any
+    size. ``inputs`` are the names of additional inputs of an inserted node. ``order`` lists the old indices of the
+    nodes in the new order. ``called`` is the name of the value in texts, if it differs. Two edits with ``swaps``
+    exchange inputs of a node.
     """
 
     kind: Kind
@@ -86,7 +88,7 @@ class Edit:
         return self.text_at(None)
 
     def text_at(self, node: int | None) -> str:
-        """The edit as an imperative, with its place unless that is the node with this index in the main graph."""
+        """The edit as an imperative. Its place is added unless it is the node with index ``node`` in the main graph."""
         text = _TEXTS[self.kind](self)
         here = self.index is None or (self.index == node and not self.graph)
         return text if here or not self.op else f"{text} in {self.place}"
@@ -113,7 +115,7 @@ class Edit:
 
 @record
 class Replacement:
-    """A part of a document, from a line and column to those just after it (all from 1), and its new text."""
+    """A part of a document and its new text. Lines and columns start at 1; the end is just after the part."""
 
     line: int
     column: int
@@ -124,8 +126,10 @@ class Replacement:
 
 @record
 class Fix:
-    """Edits that, applied one after another, fix a finding; ``replacements`` are the resulting changes of a
-    document."""
+    """Edits that fix a finding when they are applied in this order.
+
+    ``replacements`` are the resulting changes of a text document.
+    """
 
     edits: tuple[Edit, ...]
     applicability: Applicability = "safe"
@@ -155,8 +159,10 @@ class Fixed:
 
 
 def message(edits: Sequence[Edit], node: int | None = None) -> str:
-    """Edits as one imperative, with the place unless that is the node with this index; of many similar edits, the
-    first one and their number."""
+    """Edits as one imperative. The place is added unless it is the node with index ``node``.
+
+    Of more than three similar edits, the text has the first one and the number of the others.
+    """
     first = edits[0]
     if _swap(edits):
         where = "" if first.index == node else f" in {first.place}"
@@ -174,7 +180,7 @@ def message(edits: Sequence[Edit], node: int | None = None) -> str:
 
 
 def _swap(edits: Sequence[Edit]) -> bool:
-    """Whether edits exchange two inputs of a node."""
+    """Whether two edits exchange two inputs of one node."""
     return len(edits) == _PAIR and all(edit.kind == "input" and edit.swaps for edit in edits)
 
 

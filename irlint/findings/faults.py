@@ -1,4 +1,4 @@
-"""Rules, and faults, which are violations of rules."""
+"""A rule is a property that a model must have, with its page. A fault is one violation of a rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from irlint.records import record
 
 
 class Severity:
-    """The severity of a finding; the page `report` of the guide defines the three. Raises ValueError for another value.
+    """The severity of a finding; the page `report` of the guide defines the three.
+
+    ``Severity("error")`` returns ERROR; another value raises ValueError.
 
     It behaves like an ``enum.Enum``, whose import would take a tenth of the time of a small check.
     """
@@ -55,7 +57,7 @@ def milder(one: Severity, other: Severity) -> Severity:
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 
 
-#: What rules are about, by the first digit of their codes.
+#: The subjects of rules, by the first digit of their codes.
 FAMILIES = (
     "reading",
     "structure",
@@ -69,33 +71,35 @@ FAMILIES = (
     "hygiene",
 )
 
-#: Every rule by its code. A rule enters when the module that it stands in is imported.
+#: Every rule by its code. A rule is added when its module is imported.
 RULES: dict[str, Rule] = {}
 
 
 Role = Literal["", "wiring", "edge", "attribute", "absence", "undefined", "opset", "declaration", "given", "size"]
 
-#: Where a runtime refuses a model that breaks a rule, as soon as it loads it: code that runs, or may run (``live``); a
-#: body that a constant or a size keeps from running (``dead``), or a size alone (``dead by size``), since ONNX Runtime
-#: takes away what constants do before it makes kernels, or if the runtime knows the sizes then (``dead if sized``); the
-#: body of a loop with the sizes that its inputs declare (``as declared``); a constant that nothing uses (``unused
-#: constant``).
+#: The places of a fault for which a runtime may refuse the model when it loads it:
+#: ``live``: code that runs, or may run.
+#: ``dead``: a body that a constant or a size keeps from running.
+#: ``dead by size``: a body that only a size keeps from running; ONNX Runtime removes bodies that constants disable
+#: before it looks up kernels.
+#: ``dead if sized``: as ``dead by size``, if the runtime knows the sizes at that point.
+#: ``as declared``: the body of a loop with the sizes that its inputs declare.
+#: ``unused constant``: a constant that nothing uses.
 Where = Literal["live", "dead", "dead by size", "dead if sized", "as declared", "unused constant"]
 
-#: What a runtime does with a model before it runs it.
+#: What a runtime does with a model before the first run.
 Stage = Literal["load", "compile"]
 
-#: The families whose rules are about what an operator makes of its inputs: no runtime asks that of a function that
-#: nothing calls.
+#: The families of rules about the results of operators; runtimes do not check these rules in functions that nothing
+#: calls.
 OF_OPERATORS = ("broadcasting", "shapes", "element-types", "operators")
 
 
 @record
 class Refusal:
-    """A runtime that refuses a model with a fault when it loads the model, and the places where it does.
+    """A runtime that refuses to load a model with a fault of a rule, if the fault is in one of the places ``where``.
 
-    The name of a runtime is that of its module in ``targets``: OpenVINO reads ONNX models with another frontend than
-    IRs.
+    ``runtime`` is the name of its module in ``targets``. OpenVINO has two: one for ONNX models and one for IRs.
     """
 
     runtime: str
@@ -103,7 +107,7 @@ class Refusal:
 
 
 def refused(runtime: str, *where: Where) -> Refusal:
-    """The refusal of a runtime, in live code unless other places are named."""
+    """The refusal by a runtime, in live code unless other places are named."""
     return Refusal(runtime, where or ("live",))
 
 
@@ -114,17 +118,17 @@ class Rule:
     ``summary`` states the defect in one sentence, ``why`` its consequences, and ``fix`` the remedy. ``bad`` is an
     example that breaks the rule and ``good`` one that keeps it, in ONNX's text syntax or IR XML.
 
-    ``role`` states which other faults may follow from one of this rule. The ``wiring``, and an ``edge`` that leads
-    nowhere, leave inputs without a value. An ``attribute`` may cause any fault of its node. An ``opset`` may cause
-    faults in the names, inputs and attributes of its nodes. A wrong ``declaration`` may cause errors of the nodes that
-    use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in what is
-    ``given`` beside the file is reported first. From a ``size`` whose name is used for two sizes, requirements on the
-    inputs may follow.
+    ``role`` states which other faults may follow from a fault of this rule. A fault in the ``wiring``, or an ``edge``
+    without a source, leaves inputs without a value. An ``attribute`` may cause any fault of its node. An ``opset`` may
+    cause faults in the names, inputs and attributes of its nodes. A wrong ``declaration`` may cause errors of the nodes
+    that use it. An ``absence`` and an ``undefined`` name follow from faults elsewhere in the graph. A fault in values
+    that the user has ``given`` beside the file is reported first. If one name is used for two sizes (``size``),
+    requirements on the inputs may follow.
 
-    ``severity`` applies to code that runs. ``refused`` are the runtimes that refuse the model when they load it,
-    with the places. ``uncalled`` states whether a fault in an uncalled function counts (None: as the family of the
-    rule defines). ``inference.levels`` computes the severity of a finding from these. If the rule is ``fixable``,
-    some of its faults have a safe fix.
+    ``severity`` applies to code that runs. ``refused`` lists the runtimes that refuse to load the model, with the
+    places. ``uncalled`` states whether a fault in an uncalled function counts (None: the family of the rule decides).
+    ``inference.levels`` computes the severity of a finding from these. If the rule is ``fixable``, some of its faults
+    have a safe fix.
     """
 
     code: str
@@ -159,12 +163,12 @@ class Rule:
         return self.family not in OF_OPERATORS if self.uncalled is None else self.uncalled
 
     def is_refused(self, runtime: str, where: Where = "live") -> bool:
-        """Whether a runtime refuses a fault at such a place when it loads a model."""
+        """Whether a runtime refuses to load a model with a fault of this rule at this place."""
         return any(each.runtime == runtime and where in each.where for each in self.refused)
 
     @property
     def advice(self) -> str:
-        """``fix`` as the help of a fault: in lower case and without a full stop."""
+        """``fix`` in the form of a help: in lower case and without a full stop."""
         return f"{self.fix[:1].lower()}{self.fix[1:]}".removesuffix(".")
 
     def fault(self, message: str, **details: Any) -> Fault:
@@ -172,16 +176,16 @@ class Rule:
         return Fault(self, message, **details)
 
 
-#: A message up to this many characters stays as it is; in longer ones, lists and then the middle are left out.
+#: Messages up to this many characters stay as they are; longer ones lose entries of lists, then their middle.
 LONGEST = 600
 
 
-#: Of a list that is cut so many entries are shown.
+#: A shortened list shows this many entries.
 SHOWN_ENTRIES = 8
 
 
 def shortened(text: str) -> str:
-    """A text of at most LONGEST characters; its lists are shortened first."""
+    """A text of at most LONGEST characters: long lists are shortened first, then the middle is removed."""
     parts = text.split("]")
     for index, part in enumerate(parts):
         before, bracket, inside = part.rpartition("[")
@@ -199,12 +203,12 @@ class Fault(Exception):
     """One violation of a rule, without its place.
 
     ``message`` states the fact and the expectation, with numbers, axes and input indices. ``input`` is the index of
-    the input at fault. ``marks`` are the clashing axes as (input index, axis) pairs, and ``aligned`` states whether
-    shapes are aligned at their last axes (``right``) or first axes (``left``). ``severity`` and ``role`` override
-    those of the rule. ``loses`` is the number of values that the fault leaves undefined. ``place`` is its position
-    in the document if it is not that of an attribute. ``intended`` is the name or opset that was probably intended.
-    ``stage`` is when the runtime refuses the model at the latest: when it loads the model, or when it compiles it
-    (which concerns only nodes whose elements are needed).
+    the input at fault. ``marks`` are the clashing axes as (input index, axis) pairs. ``aligned`` states whether shapes
+    are aligned at their last axes (``right``) or first axes (``left``). ``severity`` and ``role`` override those of the
+    rule. ``loses`` is the number of values that the fault leaves undefined. ``place`` is the position in the document,
+    unless an ``attribute`` gives it. ``intended`` is the name or opset that was probably intended. ``stage`` is the
+    latest point at which the runtime refuses the model: when it loads or when it compiles it. A compiler looks only at
+    nodes whose elements are needed.
     """
 
     def __init__(

@@ -12,8 +12,8 @@ from irlint.records import record, replaced
 if TYPE_CHECKING:
     from irlint.findings.edits import Fix
 
-#: The families of rules about which what was tried and what the rule says may be meant: to declare something, or to
-#: convert it.
+#: The rule families where the help shows both the tried fix and the advice of the rule, because the user may want
+#: either: to declare something, or to convert it.
 DECLARED = "declarations"
 BOTH = ("element-types", DECLARED)
 
@@ -29,8 +29,8 @@ class Related:
 
 @record
 class Operand:
-    """An input of the node at fault: ``shape`` as in ``irlint shapes``, ``producer`` the node that computes it,
-    ``axes`` the clashing ones."""
+    """An input of the faulty node. ``shape`` is as in ``irlint shapes``, ``producer`` is the node that computes the
+    input, and ``axes`` are the axes that clash."""
 
     input: int
     name: str
@@ -55,11 +55,11 @@ class Operand:
 class Finding:
     """A fault with its place in a file; ``detail`` is plain data for the snippet of the text report.
 
-    ``because`` is the fingerprint of the finding from which this one follows, "" for a root; in a folded report,
-    ``following`` are the findings that follow from this one. ``target`` is the runtime release that it is about, or
-    "". ``index`` is that of the node in its graph, ``axis`` the first clashing axis of the input at fault, and
-    ``end_line`` and ``end_column`` are just after the place. ``suggestion`` is the text of a tried fix: ``set `axis
-    = 1` ``. ``fix`` has the edits that fix it.
+    ``because`` is the fingerprint of the finding from which this one follows, "" for a root. ``following`` has, in a
+    folded report, the findings that follow from this one. ``target`` is the runtime release that the finding is about,
+    or "". ``index`` is the index of the node in its graph. ``axis`` is the first clashing axis of the faulty input.
+    ``end_line`` and ``end_column`` are just after the place. ``suggestion`` is the text of a tried fix,
+    ``set `axis = 1` ``, and ``fix`` has its edits.
     """
 
     path: str
@@ -97,8 +97,10 @@ class Finding:
 
     @property
     def helps(self) -> tuple[str, ...]:
-        """The help: the tried fix, or else the advice of the rule; both if either may apply, but no advice to change
-        a declaration from which errors follow."""
+        """The help: the tried fix if there is one, else the advice of the rule.
+
+        Both are returned for the families in BOTH, except for an error about a declaration.
+        """
         either = self.rule.family in BOTH and not (self.rule.family == DECLARED and self.severity is Severity.ERROR)
         return tuple(each for each in (self.suggestion, self.help if either or not self.suggestion else "") if each)
 
@@ -137,7 +139,7 @@ class Finding:
 
 
 def with_roots(findings: Iterable[Finding]) -> list[Finding]:
-    """The findings; one whose root is not among them becomes a root."""
+    """The findings. A finding becomes a root if the finding that it follows from is not in the list."""
     listed = list(findings)
     reported = {(finding.path, finding.fingerprint) for finding in listed}
     return [
@@ -156,10 +158,10 @@ class Silenced:
     reason: str = ""
 
 
-#: What a summary counts beside severities, where there is any.
+#: The counts that a summary has beside the severities, if they are not 0.
 COUNTED = ("following", "suppressed", "hidden", "errors_hidden")
 
-#: Why a Git LFS pointer is skipped where the configuration allows that.
+#: Why a Git LFS pointer is skipped when the configuration allows that.
 POINTER_SKIPPED = "a Git LFS pointer: the model itself has not been fetched"
 
 

@@ -1,5 +1,8 @@
-"""Statements of a rule in addition to its result: requirements, faults that do not stop it, and the arithmetic of
-sizes."""
+"""What the rule of an operator states beside its result: requirements, faults that do not stop it, and arithmetic.
+
+A requirement is a condition on sizes that the operator needs and that is not proven: ``H % 32 == 0``. The functions
+here have no effect outside of a block of ``stated``.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class Relation:
 
 @record
 class Requirement:
-    """A condition that an operator needs but could not prove: at least one of the relations is true."""
+    """A condition that an operator needs and that is not proven: at least one of the relations must be true.
+
+    ``why`` explains the need.
+    """
 
     any_of: tuple[Relation, ...]
     why: str
@@ -86,7 +92,7 @@ def require(*any_of: Relation, why: str) -> None:
 
 
 def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
-    """Whether two dims can be equal. If equality is not proven, it becomes a requirement."""
+    """False if two dims differ for all sizes, else True. If equality is possible but not proven, it is required."""
     proven = same(left, right)
     if proven is None and left is not None and right is not None:
         require(Relation("==", left, right), why=why)
@@ -94,7 +100,7 @@ def agree(left: MaybeDim, right: MaybeDim, why: str) -> bool:
 
 
 def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
-    """Whether ``left >= least`` is possible. If it is not proven, it becomes a requirement."""
+    """False if ``left < least`` for all sizes, else True. If ``left >= least`` is not proven, it is required."""
     proven = at_least(left, least)
     if proven is None and left is not None and least is not None:
         require(Relation(">=", left, least), why=why)
@@ -102,9 +108,9 @@ def reaches(left: MaybeDim, least: MaybeDim, why: str) -> bool:
 
 
 def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *, demanded: bool = True) -> bool:
-    """Whether ``left >= least`` is possible, or ``count`` may be 0, so that no element needs it.
+    """False if ``left >= least`` never holds and ``count`` elements need it, else True.
 
-    If it is not proven, it becomes a requirement, provided that it is ``demanded``.
+    A ``count`` of 0 needs nothing. If the condition is possible but not proven, it is required, if ``demanded``.
     """
     proven, filled = at_least(left, least), at_least(count, 1)
     if filled:
@@ -123,7 +129,7 @@ def reaches_if_any(count: MaybeDim, left: MaybeDim, least: MaybeDim, why: str, *
 
 
 def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
-    """Whether ``dim`` can be a multiple of ``divisor``. If it is not proven, it becomes a requirement."""
+    """False if ``dim`` is never a multiple of ``divisor``, else True. If divisibility is not proven, it is required."""
     if dim is None:
         return True
     proven = divisible(dim, divisor)
@@ -136,8 +142,8 @@ def divides(divisor: int, dim: MaybeDim, why: str) -> bool:
 class Arithmetic:
     """The computation of the size ``dim`` of axis ``axis`` of an output by a rule.
 
-    ``formula`` is the arithmetic, and ``details`` explains its numbers. ``whole`` is the size from which the
-    operator keeps a part, if nothing else is known.
+    ``formula`` is the arithmetic, and ``details`` explains its numbers. ``whole`` is the size from which the operator
+    keeps a part, if only that is known.
     """
 
     axis: int
@@ -172,6 +178,6 @@ def wants_arithmetic() -> bool:
 
 
 def explain_size(axis: int, dim: MaybeDim, formula: str = "", details: str = "", *, whole: MaybeDim = None) -> None:
-    """States how the size of an axis is computed, or the size ``whole`` of which it is a part."""
+    """States how the size of an axis is computed, or that it is a part of the size ``whole``."""
     if _collected is not None and (formula or whole is not None):
         _collected.append(Arithmetic(axis, dim, formula, details, whole))

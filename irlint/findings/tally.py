@@ -8,19 +8,21 @@ from irlint.findings.faults import SEVERITIES, Severity
 from irlint.findings.report import COUNTED, Report
 from irlint.lazy_typing import Any
 
-#: Of operators and exporters so many are counted apart, the others together.
+#: At most this many operators and exporters are counted separately; the others are counted together.
 MOST = 10_000
 OTHERS = "(others)"
 
-#: The exporter of a file that does not say what wrote it.
+#: The exporter of a file that does not name the tool that wrote it.
 UNKNOWN = "(unknown)"
 
 Entry = Mapping[str, Any]
 
 
 class Tally:
-    """Counts over files and their findings, which are dictionaries as in reports. Findings that follow from others are
-    counted separately.
+    """Counts over files and their findings, which are dictionaries as in JSON reports.
+
+    ``severities``, ``rules``, ``operators`` and ``exporters`` count only roots; ``following`` counts all other
+    findings.
 
     ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` counts models, models with
     errors, and roots for each exporter.
@@ -37,7 +39,7 @@ class Tally:
         self.worst: Severity | None = None
 
     def add(self, file: Entry, findings: Iterable[Entry]) -> None:
-        """Adds a file."""
+        """Counts a file and its findings."""
         self.files += 1
         self.suppressed += file.get("suppressed", 0)
         self.hidden += file.get("hidden", 0)
@@ -59,7 +61,7 @@ class Tally:
         wrote[2] += len(roots)
 
     def _counted(self, finding: Entry) -> Entry | None:
-        """A finding if it is a root, else None."""
+        """Counts a finding; returns it if it is a root, else None."""
         severity = Severity(finding["severity"])
         if self.worst is None or severity.rank > self.worst.rank:
             self.worst = severity
@@ -79,7 +81,7 @@ class Tally:
         return {"files": self.files, **{f"{name}s": count for name, count in self.severities.items()}, **more}
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it, as ``irlint summary --format json`` prints it."""
+        """All counts, as ``irlint summary --format json`` prints them."""
         return {
             "schema": "irlint-summary-1",
             "summary": {**self.summary(), "skipped": self.skipped, "unreadable": self.unreadable},
@@ -104,7 +106,7 @@ def of(report: Report) -> Tally:
 
 
 def entry_of(file: Any) -> Entry:
-    """A file of a report as a dictionary, with its counts."""
+    """A file of a report as a dictionary, with its numbers of unreported findings."""
     return {**file.as_dict(), "producer": file.producer, **hidden_in(file)}
 
 

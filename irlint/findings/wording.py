@@ -1,4 +1,4 @@
-"""How messages count and name things, and which name they take another for."""
+"""Phrases of messages: counts, lists and shortened names; and the search for a similar name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 
 def counted(count: object, one: str, many: str = "") -> str:
-    """``1 axis``, ``2 axes``: a number with what it counts, ``many`` being the plural where it is no plain s."""
+    """``1 axis``, ``2 axes``: a number and its noun. ``many`` is the plural; the default appends an "s" to ``one``."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def either(*words: object) -> str:
-    """``a``, ``a or b``, ``a, b or c``: what something may be."""
+    """``a``, ``a or b``, or ``a, b or c``."""
     *rest, last = map(str, words)
     return f"{', '.join(rest)} or {last}" if rest else last
 
@@ -22,38 +22,38 @@ def listed(texts: list[str]) -> str:
 
 
 def first_few(texts: Sequence[object], most: int) -> str:
-    """``a, b and 3 more``: the first texts, and how many more there are."""
+    """``a, b and 3 more``: the first ``most`` texts, and the number of the others."""
     left = len(texts) - most
     return ", ".join(map(str, texts[:most])) + (f" and {left} more" if left > 0 else "")
 
 
 def are(count: int) -> str:
-    """The verb of so many."""
+    """``is`` or ``are``, for a subject of which there are ``count``."""
     return "is" if count == 1 else "are"
 
 
 def span(lowest: int, highest: int) -> str:
-    """``0 to 3``, ``0`` where that is all, ``none`` where there is nothing in between."""
+    """``0 to 3``; ``0`` if both ends are 0; ``none`` if ``highest`` is below ``lowest``."""
     return "none" if highest < lowest else str(lowest) if highest == lowest else f"{lowest} to {highest}"
 
 
 def shortened(name: str) -> str:
-    """A name as messages show it: a long one without its middle."""
+    """A name of at most 120 characters for messages: a longer one loses its middle."""
     return name if len(name) <= 120 else f"{name[:60]}...{name[-50:]}"
 
 
 def bounded(name: str) -> str:
-    """A name as reports have it, for programs too: without its middle where it is so long that no writer means it, and
-    many findings would make the report too long to be read."""
+    """A name of about 1000 characters at most for reports, also those for programs: a longer one loses its middle."""
     return name if len(name) <= 1000 else f"{name[:600]}...{name[-300:]}"
 
 
-#: Names of more characters are not compared with others.
+#: Longer names are not compared with others.
 COMPARED = 200
 
 
 def closest(name: str, candidates: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The candidate that is most like a name, None where none is like it, or where the name is very long."""
+    """The candidate most similar to a name; None if none is similar enough (``cutoff``, 0 to 1) or the name is too
+    long."""
     if len(name) > COMPARED:
         return None
     letters = _letters(name)
@@ -71,7 +71,7 @@ def _letters(name: str) -> bytes:
 
 
 def _may_be_like(letters: bytes, candidate: str, cutoff: float) -> bool:
-    """Whether two names have enough letters in common; far faster than comparing them."""
+    """Whether two names have enough letters in common to be similar; much faster than a comparison."""
     least = cutoff * (len(letters) + len(candidate)) / 2
     if min(len(letters), len(candidate)) < least:
         return False

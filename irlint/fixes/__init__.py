@@ -1,1 +1,1 @@
-"""Edits of a model as data: which ones a finding asks for, and how they are written into the bytes of a file."""
+"""Edits of a model as data: which edits fix a finding, and how they are written into the bytes of a file."""

@@ -1,5 +1,5 @@
-"""With which operands a node would work that is sound in itself: an axis less or more, two axes exchanged, lists of
-another length."""
+"""Guesses that rearrange the inputs of a faulty node: one axis more or fewer, two axes exchanged, or a list of another
+length. A guess is one or several edits that may fix the node."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from irlint.ops.math.linear import MATMUL_MISMATCH
 from irlint.ops.shared.operands import RANK_MISMATCH
 from irlint.ops.signatures import FACTORS, PARTS, roles
 
-#: Rules that say that an input has too many axes, or too few.
+#: The rules about an input with too many or too few axes.
 OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
 
 #: At most this many orders of axes are tried.
 ORDERS = 12
 
-#: What an input of that name holds.
+#: The role of an input of this name: it lists axes.
 AXES = "axes"
 
 
 def rearranged(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """The node as the operation that is taken for it, with an axis of 1 less in an input, with two axes of one
-    exchanged, and with a constant that has more axes."""
+    """Guesses for a faulty node: a similar operator, an input with another number or order of axes, and a constant with
+    more axes."""
     known = guesses.known
     yield from _confused(node, guesses)
     inputs = inputs_of(node, known)
@@ -61,7 +61,7 @@ def _confused(node: Node, guesses: Guesses) -> Iterator[Guess]:
 
 
 def _inserted(problem: Problem, node: Node, port: int, given: Tensor, guesses: Guesses) -> Iterator[Guess]:
-    """A node before an input that takes an axis of 1 away, or adds one, or brings the axes in another order."""
+    """Inserts a node before an input that removes or adds an axis of size 1, or reorders the axes."""
     likely = SELDOM if problem.fault.rule in OF_AXES else GUESS
     rank = len(given.shape or ())
     if is_demand(problem):
@@ -97,8 +97,8 @@ def _transposed(node: Node, port: int, given: Tensor, guesses: Guesses) -> Itera
 
 
 def _orders(rank: int, guesses: Guesses) -> list[tuple[tuple[int, ...], int]]:
-    """Orders of axes, each with how many nodes of the model bring them in it: first those, then those of layouts, and
-    two neighbors exchanged."""
+    """Orders of axes of this rank, each with the number of nodes in the model that use it: first the orders in use,
+    then conversions between layouts, then exchanges of two neighbors. At most ``ORDERS``."""
     found: dict[tuple[int, ...], int] = {}
     for node in guesses.graph.nodes:
         perm = node.attributes.get("perm")
@@ -110,7 +110,7 @@ def _orders(rank: int, guesses: Guesses) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses: Guesses) -> Iterator[Guess]:
-    """A list of numbers, one for each index of an axis that is not the last."""
+    """Reshapes a list of numbers so that it applies to an axis that is not the last: ``[C]`` becomes ``[C, 1, 1]``."""
     assert given.shape is not None
     (size,) = given.shape
     others = (
@@ -125,8 +125,8 @@ def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses:
 
 
 def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
-    """The node with other sizes of the parts of an axis, with a factor for each axis, or with an axis more or less in a
-    list of some."""
+    """Guesses that change a list of the node: the sizes of the parts of an axis, one factor for each axis, or a list of
+    axes with one axis more or fewer."""
     known = guesses.known
     call, inputs = known.calls[node], inputs_of(node, known)
     if call.operator is None or call.signature is None or not inputs:
@@ -151,7 +151,7 @@ def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> 
 def _lists(
     role: str, value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
 ) -> Iterable[tuple[Any, ...]]:
-    """Other lists that may be meant."""
+    """Other lists that may have been intended."""
     if role == PARTS:
         return _parts(value, inputs, others)
     rank = inputs[0].rank or 0 if isinstance(inputs[0], Tensor) else 0
@@ -163,8 +163,8 @@ def _lists(
 def _parts(
     value: Sequence[Any], inputs: Sequence[Type | None], others: Sequence[Type | None]
 ) -> dict[tuple[int, ...], None]:
-    """Other sizes of the parts of an axis: one that is what the others leave, or two that make what they made
-    before."""
+    """Other sizes for the parts of an axis. Either one part takes the rest of the axis, or two parts change and keep
+    their sum."""
     found: dict[tuple[int, ...], None] = {}
     if not all(type(each) is int and each > 0 for each in value):
         return found
@@ -187,7 +187,7 @@ def _parts(
 
 
 def _factors(value: Sequence[Any], rank: int) -> Iterator[tuple[Any, ...]]:
-    """Factors of 1 for the first axes, of which a list says nothing."""
+    """The list of factors with a factor of 1 for each of the first axes, if it is shorter than the rank."""
     missing = rank - len(value)
     if missing > 0 and value:
         yield (*(type(value[0])(1),) * missing, *value)

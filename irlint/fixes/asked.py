@@ -1,5 +1,4 @@
-"""Edits that a user asks for: the sizes of inputs in the file, annotations that are missing, and versions that a target
-loads."""
+"""Edits that a user requests: fixed sizes of inputs, missing annotations, and versions that a target loads."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
-    """The sizes of ``shapes`` as those that inputs declare, and what follows from them for what else is declared;
-    ``known`` is the model with the shapes. Raises Unwritable where an input has another rank."""
+    """Declares the inputs with the sizes of ``shapes``, and updates the other declarations that this makes wrong or
+    imprecise. ``known`` is the model, inferred with these shapes. Raises Unwritable if an input has another rank."""
     graph = known.model.graph
     assert graph is not None
     nodes = {node.outputs[0]: node for node in graph.nodes if node.op == known.format.input_node and node.outputs}
@@ -47,7 +46,8 @@ def frozen(known: Known, shapes: Mapping[Value, Shape]) -> Iterator[Edit]:
 
 
 def _declared(graph: Graph, known: Known) -> Iterator[Edit]:
-    """What outputs of a graph, inputs of a body and ``value_info`` declare that is not so, or is not as exact."""
+    """Corrects declarations of graph outputs, body inputs and ``value_info`` that are wrong, or less exact than the
+    inferred shape."""
     listed: dict[Of, Sequence[Value | None]] = {"output": graph.outputs}
     if graph.path:
         listed["input"] = graph.inputs
@@ -62,7 +62,7 @@ def _declared(graph: Graph, known: Known) -> Iterator[Edit]:
 
 
 def _ports(graph: Graph, known: Known) -> Iterator[Edit]:
-    """What ports of the layers of a graph declare that is not so, or is not as exact."""
+    """Corrects port declarations of the layers of a graph that are wrong, or less exact than the inferred shape."""
     for node in graph.nodes:
         is_given = node.op == known.format.input_node and not graph.path
         for value in () if is_given else node.outputs:
@@ -76,8 +76,8 @@ def _ports(graph: Graph, known: Known) -> Iterator[Edit]:
 
 
 def _corrected(given: Type | None, declared: Type | None) -> tuple[int | str | None, ...] | None:
-    """A declared shape with what is given in place of the sizes that are not so, or are not as exact; None where all
-    may stay."""
+    """The declared shape, with the given sizes where the declared ones are wrong or less exact. "" keeps a declared
+    dim. None if the declaration needs no change."""
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or given.shape is None or not declared.shape:
         return None
     if len(given.shape) != len(declared.shape):
@@ -87,19 +87,19 @@ def _corrected(given: Type | None, declared: Type | None) -> tuple[int | str | N
 
 
 def _fixed(given: MaybeDim, declared: MaybeDim) -> int | str | None:
-    """What becomes of a declared size."""
+    """The size to declare: an integer if it is known, None if the declared size is wrong, else the declared size."""
     if isinstance(given, int):
         return given
     return None if same(given, declared) is False else _kept(declared)
 
 
 def _kept(declared: MaybeDim) -> int | str:
-    """A declared size that stays."""
+    """A declared size that is kept: the integer, or "" for any other dim."""
     return declared if isinstance(declared, int) else ""
 
 
 def annotated(known: Known) -> Iterator[Edit]:
-    """``value_info`` for the values inside graphs that have none, as far as their sizes are numbers or have names in
+    """Adds ``value_info`` to values inside graphs that have none, if each of their sizes is a number or has a name in
     the file."""
     named = _names(known)
     for graph in () if known.format.ports_declare else graphs(known.model):
@@ -125,7 +125,7 @@ def annotated(known: Known) -> Iterator[Edit]:
 
 
 def _names(known: Known) -> dict[object, str]:
-    """The sizes that the inputs of the model name, with their names."""
+    """The symbols that the inputs of the model name, with their names in the file."""
     assert known.model.graph is not None
     types = [value.type for value in known.model.graph.inputs]
     dims = [dim for type in types if isinstance(type, Tensor) for dim in type.shape or () if isinstance(dim, Expr)]
@@ -134,8 +134,8 @@ def _names(known: Known) -> dict[object, str]:
 
 
 def restamped(known: Known, targets: Sequence[str]) -> Iterator[Edit]:
-    """The versions, as few steps away as possible, with which every one of these releases runs a model that one of them
-    refuses; nothing where all run it, or where no versions of the same meaning help."""
+    """The nearest versions (opset and IR version) with which all ``targets`` run the model. Yields nothing if all of
+    them run it already, or if no versions with the same meaning help."""
     from irlint.targets.restamping import restamped as after
     from irlint.targets.restamping import stamps
     from irlint.targets.verdicts import target
@@ -150,7 +150,7 @@ def restamped(known: Known, targets: Sequence[str]) -> Iterator[Edit]:
 
 
 def loadable(known: Known) -> Iterator[Edit]:
-    """The versions, as few steps away as possible, with which some release runs a model that every known release
+    """The nearest versions (opset and IR version) with which some release runs a model that every known release
     refuses."""
     from irlint.targets import tables
     from irlint.targets.restamping import restamped as after
@@ -170,7 +170,7 @@ def loadable(known: Known) -> Iterator[Edit]:
 
 
 def _run_by(known: Known, opset: int | None, asked: Sequence[Target]) -> bool:
-    """Whether each of these releases runs a model whose nodes are of this opset, None for that of the model."""
+    """Whether each of these releases runs the model with nodes of this opset; None means the opset of the model."""
     from irlint.targets.verdicts import RUNS, reasons, verdict
 
     return all(verdict(reasons(known, each.runtime, 1 << (each.column or 0), opset)) == RUNS for each in asked)

@@ -1,4 +1,5 @@
-"""Constants that shapes are computed from: other numbers in them, and the parts of a shape in another order."""
+"""Guesses that change constants from which shapes are computed: other numbers, or the parts of a shape in another
+order."""
 
 from __future__ import annotations
 
@@ -13,19 +14,20 @@ from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.records import replaced
 
-#: So many nodes are looked at that compute the contents of the inputs of a node, and so many constants.
+#: At most this many nodes that compute the values of a node's inputs are examined, and at most this many constants.
 NODES, CONSTANTS = 24, 6
 
-#: A number is probably wrong by one of these factors, or by one.
+#: A number is probably wrong by one of these factors, or by 1.
 FACTORS = (2, 3, 4)
 
-#: The operator that joins the parts of a shape, by both formats, and those that take an element of it.
+#: The operator that joins the parts of a shape, and the operator that takes an element of it. Both formats use these
+#: names.
 JOIN, TAKE = "Concat", "Gather"
 
 
 def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Other numbers in the constants that the contents of a node's inputs are computed from, first those that other
-    nodes of the operator take, and exchanged parts of what is joined to such contents."""
+    """Guesses for the constants from which the values of a node's inputs are computed. Numbers that other nodes of the
+    operator use come first; exchanged inputs of a Concat are included."""
     constants: dict[tuple[Node, int], Value] = {}
     for maker in _before(node, guesses):
         for port, (value, known) in enumerate(zip(maker.inputs, inputs_of(maker, guesses.known))):
@@ -38,7 +40,7 @@ def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
 
 
 def _before(node: Node, guesses: Guesses) -> Iterator[Node]:
-    """The nodes that compute the contents of the inputs of a node, the nearest first."""
+    """The nodes that compute the values of a node's inputs, the nearest first."""
     waiting, seen = [node], {node}
     for each in waiting:
         if each is not node:
@@ -53,13 +55,13 @@ def _before(node: Node, guesses: Guesses) -> Iterator[Node]:
 
 
 def _has_contents(known: Type | None) -> bool:
-    """Whether a value is a few whole numbers that are known."""
+    """Whether a value consists of at most ``ENTRIES`` known integers."""
     ints = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
     return ints is not None and 0 < len(ints) <= ENTRIES
 
 
 def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[Guess]:
-    """A constant of one number with others."""
+    """Other numbers for a constant of one number."""
     known = guesses.known.types.get(value)
     held = known.ints if isinstance(known, Tensor) else None
     number = held[0] if held is not None and len(held) == 1 else None
@@ -86,13 +88,13 @@ def _indices(node: Node, number: int, guesses: Guesses) -> list[int]:
 
 
 def _near(number: int) -> list[int]:
-    """The numbers that one may have been meant to be."""
+    """The numbers that may have been intended: 1 less, 1 more, and multiples and fractions by ``FACTORS``."""
     parts = [number // factor for factor in FACTORS if number % factor == 0]
     return list(dict.fromkeys((number - 1, number + 1, *parts, *(number * factor for factor in FACTORS))))
 
 
 def _exchanged(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Each two neighbors among the inputs of a node, exchanged."""
+    """Exchanges each two neighboring inputs of a node."""
     for port, (one, other) in enumerate(zip(node.inputs, node.inputs[1:])):
         if one is not None and other is not None and one is not other:
             edits = guesses.connected(other, node, port), guesses.connected(one, node, port + 1)

@@ -1,4 +1,4 @@
-"""Other contents and other shapes of constants that may fix a node."""
+"""Guesses that change the entries or the shape of a constant."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from irlint.records import replaced
 if TYPE_CHECKING:
     from irlint.fixes.guesses import Guesses
 
-#: The inputs that say which elements are taken, of so many.
+#: The name of inputs that select elements, and the longest list for which other indices are tried.
 INDICES = "indices"
 FEW = 6
 
-#: An entry may be wrong by less than this.
+#: A divisor is searched within this distance of an entry.
 NEAR = 1_024
 
-#: Inputs whose entry -1 stands for what is left.
+#: Inputs in which the entry -1 means "the remaining elements".
 TARGETS = ("shape", "pattern", "target_shape")
 
-#: A constant, and contents of it.
+#: A constant and its new entries.
 Held = tuple[Value, tuple[Any, ...]]
 
 
 class Contents:
-    """The edits of constants that may fix the nodes of the main graph."""
+    """Guesses that change constants of the main graph."""
 
     def __init__(self, guesses: Guesses) -> None:
         self.guesses = guesses
@@ -46,7 +46,7 @@ class Contents:
     def at(
         self, node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None]
     ) -> Iterator[Guess]:
-        """Other contents of a constant that is an input of the node, or that an entry of an input comes from."""
+        """Other entries for each constant that is an input of the node, or from which an entry of an input comes."""
         seen: set[tuple[Value, object]] = set()
         tried: set[Held] = set()
         names = call.signature.inputs if call.signature is not None else ()
@@ -101,8 +101,8 @@ class Contents:
         index: int,
         tried: set[Held],
     ) -> Iterator[Guess]:
-        """Other indices into a few elements, first those that no node takes from the same elements, or from others of
-        the shape of the same value."""
+        """Other indices into a list of at most ``FEW`` elements. Indices that no similar node takes come first: those
+        nodes take elements of the same value, or of the shape of the same value."""
         data = self.known.types.get(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
         if not isinstance(data, Tensor) or data.rank != 1 or data.shape is None or len(entries) > 1:
             return
@@ -118,12 +118,12 @@ class Contents:
                     yield replaced(guess, count=count)
 
     def _without_axis(self, value: Value, known: Tensor) -> Iterator[Guess]:
-        """A constant of one element as a list, and the only element of a list alone."""
+        """Turns a constant of one element from a scalar into a list, or from a list into a scalar."""
         if self.makers.is_constant(value) and known.shape in ((), (1,)):
             yield Guess((self.guesses.constant(value, () if known.shape else (1,), "shape"),), SELDOM, about=value)
 
     def _taken(self, node: Node) -> set[Any]:
-        """The indices that other nodes of the operator take from the same elements as this one."""
+        """The indices that other nodes of the operator take from the same list."""
         found: set[Any] = set()
         for each in self.guesses.of(node):
             if each is not node and len(each.inputs) > 1 and self.source(each) == self.source(node):
@@ -131,7 +131,8 @@ class Contents:
         return found
 
     def source(self, node: Node) -> Value | None:
-        """What the elements of the first input of a node are of: the value whose shape they are, or they themselves."""
+        """The value whose shape the first input of a node lists; the first input itself if it is not the output of a
+        shape operator."""
         value = node.inputs[0]
         maker = self.makers.of(value) if value is not None else None
         inner = maker.node if maker is not None else None
@@ -140,7 +141,8 @@ class Contents:
         return inner.inputs[0] if of_shape and inner is not None and inner.inputs else value
 
     def held(self, value: Value, index: int) -> tuple[Value, int] | None:
-        """The constant, and the entry of it, that an entry of a value comes from."""
+        """The constant, and the index of its entry, from which an entry of a value comes. None if it does not come from
+        a constant."""
         at, position = read_from(value, Position(0, index, True), self.makers)
         if self.makers.is_constant(at):
             return (at, position.index) if position.in_contents else None
@@ -175,7 +177,7 @@ class Contents:
     def _all_alike(
         self, node: Node, port: int, constant: Value, places: Sequence[int], entry: int, wanted: int
     ) -> Iterator[Guess]:
-        """A constant with another number for each entry that is one."""
+        """Replaces several equal entries of a constant by the same number."""
         known = self.known.types.get(constant)
         if not isinstance(known, Tensor) or known.value is None or any(known.value[at] != entry for at in places):
             return
@@ -192,7 +194,8 @@ class Contents:
     def held_otherwise(
         self, node: Node, port: int, constant: Value, contents: tuple[Any, ...], likely: int
     ) -> Iterator[Guess]:
-        """The constant with other contents, and where others use it too, another constant that has these."""
+        """The constant with other entries. If other nodes use it too, a second guess connects another constant that
+        already has these entries."""
         known = self.known.types[constant]
         assert isinstance(known, Tensor)
         same = (constant, *self._with_its_bytes(constant))
@@ -207,15 +210,15 @@ class Contents:
                 return
 
     def _constants_at(self, node: Node, port: int) -> Iterator[Value]:
-        """The constants that other nodes of the operator have as an input."""
+        """The constants that other nodes of the operator have as this input."""
         for each in self.graph.nodes:
             value = each.inputs[port] if each.op == node.op and port < len(each.inputs) else None
             if value is not None and each is not node and self.makers.is_constant(value):
                 yield value
 
     def _with_its_bytes(self, constant: Value) -> list[Value]:
-        """The other constants whose contents are the same bytes of a file, where these are changed and not the place of
-        one of them."""
+        """The other constants that share the stored bytes of a constant, if a fix changes the bytes. In an IR it
+        changes the offset of one constant instead, so the list is empty."""
         if self.known.format.ports_declare:
             return []
         if self._sharing is None:
@@ -230,8 +233,8 @@ class Contents:
         return [each for each in same if each is not constant and type_of(each) == type_of(constant)]
 
     def copied(self, node: Node) -> Iterator[Guess]:
-        """A constant target with 0, which copies the size of the data, for each entry whose axis of the data has a
-        dynamic size; and with -1 for the only entry that is not copied."""
+        """A constant target that copies dynamic sizes of the data: its entry is 0 where the data has a dynamic size,
+        and -1 stays."""
         call, inputs = self.known.calls[node], inputs_of(node, self.known)
         names = call.signature.inputs if call.signature is not None else ()
         data = inputs[0].shape if inputs and isinstance(inputs[0], Tensor) else None
@@ -248,7 +251,7 @@ class Contents:
                 yield Guess((self.guesses.constant(value, copied),), USUAL, count=1, about=value)
 
     def as_declared(self, node: Node) -> Iterator[Guess]:
-        """A constant with the shape that it is declared with, where that has as many elements."""
+        """A constant reshaped to its declared shape, if both have the same number of elements."""
         value = node.outputs[0] if node.op == self.known.format.constant_node and node.outputs else None
         held = self.known.types.get(value) if value is not None else None
         declared = value.type if value is not None else None
@@ -259,7 +262,8 @@ class Contents:
             yield Guess((self.guesses.constant(value, wanted, "shape"),), USUAL, about=value)
 
     def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
-        """Constants with another size on an axis, but not the matrices and kernels that were trained."""
+        """Constants with another size on one axis. Trained weights (floats of two or more axes) are left as they
+        are."""
         sizes, numbers = list(sizes), list(wanted)
         for value, axis in sizes:
             known = self.known.types.get(value)
@@ -281,15 +285,15 @@ def _bytes(constant: Constant) -> tuple[object, ...] | None:
 
 
 def _at_data(index: int, entries: Sequence[MaybeDim], wanted: int, data: Type | None) -> int:
-    """-1 where an entry of a target is the size of the data on the same axis already, 1 where it would be, and the
-    entry for what is left is not the next one."""
+    """Ranks a new entry of a target: -1 if the old entry already equals the size of the data on this axis, 1 if the new
+    one does and the next entry is not -1, else 0."""
     dim = data.shape[index] if isinstance(data, Tensor) and data.shape is not None and index < len(data.shape) else None
     divides = index + 1 < len(entries) and entries[index + 1] == -1
     return int(dim == wanted and not divides) - int(dim == entries[index] != 1)
 
 
 def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:
-    """Whether -1, which stands for what is left, is another entry."""
+    """Whether the entry -1, which means "the remaining elements", moves to another place."""
     return -1 in entries and entries.index(-1) != others.index(-1)
 
 
@@ -306,7 +310,7 @@ def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ..
 
 
 def _divisors(entries: Sequence[MaybeDim], index: int, data: Type | None) -> Iterator[int]:
-    """The nearest numbers below and above an entry with which an entry of -1 comes out even."""
+    """The nearest numbers below and above an entry for which the entry -1 is an integer."""
     shape = data.shape if isinstance(data, Tensor) else None
     whole, entry = product(shape) if shape is not None else None, entries[index]
     copied = (shape[at] if each == 0 and shape and at < len(shape) else each for at, each in enumerate(entries))
@@ -321,8 +325,8 @@ def _divisors(entries: Sequence[MaybeDim], index: int, data: Type | None) -> Ite
 def _wanted(
     entries: Sequence[MaybeDim], index: int, inputs: Sequence[Type | None], *, axes: bool, left: bool
 ) -> Iterator[int]:
-    """The numbers that an entry may have been meant to be: other ``axes``, or sizes and what is left of the elements,
-    which -1 may stand for."""
+    """The numbers that may have been intended for an entry. With ``axes``: other axes. Otherwise: sizes of the inputs,
+    the number of remaining elements, and with ``left`` also -1."""
     found: dict[int, None] = {}
     if axes:
         rank = max((known.rank or 0 for known in inputs if isinstance(known, Tensor)), default=0)

@@ -1,5 +1,5 @@
-"""Edits that no operator's rule suggests: names, opsets, attributes that are missing, types that a file declares of its
-constants."""
+"""Edits for problems that no operator's rule detects: wrong names and opsets, missing attributes, and constants that
+are declared with another type."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ from irlint.targets.newest import RUNTIME_OPSETS
 
 Edits = tuple[Edit, ...]
 
-#: So many values that nothing uses, and so many nodes of a circle, are tried.
+#: At most this many unused values, and at most this many nodes of a cycle, are tried.
 UNUSED = 8
 
-#: Names that are almost the same, and those that are alike, of which so many are tried; longer ones are no names of
-#: operators.
+#: The similarity (``difflib`` ratio) of names that are almost the same, and of names that are similar; how many similar
+#: names are tried; and the length above which a text is not an operator's name.
 ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
 
-#: Numbers with which an operator gives the same in either order, where its inputs may be exchanged.
+#: Two numbers that show whether an operator commutes, so that its inputs may be exchanged.
 PAIR = (2, 3)
 
-#: The attribute that names an element type by its number, the types that are likely, and an axis, which has fewer
-#: values than this.
+#: The attribute that gives an element type by its number, an axis attribute, and the number of axes to try if the rank
+#: is unknown; then the likely element types.
 TO, AXIS, AXES = "to", "axis", 8
 LIKELY_TYPES = ("float32", "int64", "float16", "int32", "bool", "float64")
 
 
 def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The edits, each of which may replace what a problem is about by what was intended, the likely ones first."""
+    """The edits that may fix a problem, the likely ones first. Each item is one alternative."""
     found = CORRECTIONS.get(problem.fault.rule)
     if found is not None and not problem.graph.startswith("function:"):
         for each in found:
@@ -65,7 +65,8 @@ def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def is_ambiguous(problem: Problem) -> bool:
-    """Whether several operators of the domain are spelled as much like that of a node."""
+    """Whether several operators of the domain have names that are equally similar to the name of the node's
+    operator."""
     node = problem.node
     if problem.fault.rule is not UNKNOWN_OPERATOR or node is None or len(node.op) > LONGEST_NAME:
         return False
@@ -79,7 +80,7 @@ def is_ambiguous(problem: Problem) -> bool:
 
 
 def may_be_corrected(problem: Problem) -> bool:
-    """Whether there may be corrections of a problem."""
+    """Whether irlint searches for corrections of a problem."""
     if problem.fault.rule in (TYPE_CONTRADICTED, SHAPE_CONTRADICTED, UNDEFINED_NAME):
         return problem.node is None or bool(problem.fault.intended)
     return problem.fault.rule in CORRECTIONS
@@ -104,7 +105,7 @@ def _intended(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The nearest opsets at which the operator of a node is another one, those that are later first."""
+    """The nearest opsets at which the operator has another version; later opsets first."""
     node = problem.node
     imported = known.model.opsets.get(node.domain) if node is not None else None
     if (
@@ -123,7 +124,8 @@ def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The standard operators of the latest opset that the version of the file knows, and of earlier ones."""
+    """Imports of the standard domain: the latest opset that the IR version of the file allows, then the earlier
+    ones."""
     version = known.model.format_version or ""
     if problem.node is None or problem.node.domain or not version.isdecimal():
         return
@@ -133,20 +135,21 @@ def _imported(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _newest_opset(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The newest opset that ONNX Runtime has of a domain other than the standard one, whose opsets come often."""
+    """The newest opset that ONNX Runtime knows of a domain other than the standard one."""
     limit = RUNTIME_OPSETS.get(problem.domain) if problem.domain else None
     if limit is not None and problem.is_error and not problem.graph:
         yield (Edit("opset", "opset_import", name=problem.domain or "", value=limit),)
 
 
 def _in_another_domain(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The node in another domain, where its own has the operator in later opsets only, and refuses it in this one."""
+    """Moves the node to another domain, if its own domain has the operator only in later opsets and the runtime refuses
+    this one."""
     if problem.is_error:
         yield from _of_a_domain(problem, known)
 
 
 def _spelled_alike(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The node as each operator whose name is like what it has."""
+    """Renames the node's operator to each operator with a similar name."""
     node = problem.node
     if node is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
         return
@@ -157,7 +160,7 @@ def _spelled_alike(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _older_file(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The version of the file with which its opset came."""
+    """The lowest IR version that allows the imported opset, but at least ``USUAL_IR_VERSION``."""
     opset = known.model.opsets.get("", 0)
     needed = [version for since, version in IR_VERSIONS.items() if since <= opset]
     if needed:
@@ -165,7 +168,7 @@ def _older_file(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The node in another domain that has its operator."""
+    """Moves the node to another domain that has its operator."""
     node = problem.node
     if node is None or known.format.ports_declare:
         return
@@ -175,8 +178,8 @@ def _of_a_domain(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The value of an attribute as another type: a list of one number, or of it for each axis, an integer for a whole
-    float."""
+    """The value of an attribute as another type: a list of one number, the number repeated for each axis, or an integer
+    in place of an integral float."""
     node, name = problem.node, problem.fault.attribute
     held = node.attributes.get(name) if node is not None and name is not None else None
     if node is None or name is None or held is None:
@@ -201,8 +204,8 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
 
 
 def _given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """A value that nothing uses as the input that a node lacks: as the one that is empty, or before or behind those
-    that it has; as other nodes of the operator have constants, where these all have them alike."""
+    """Connects an unused value as the missing input of a node: in the empty place, or before or after the given inputs.
+    If all other nodes of the operator have constants at the same inputs, the result must have them there too."""
     node = problem.node
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if node is None or graph is None or known.format.ports_declare:
@@ -229,7 +232,7 @@ def _given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _commutes(node: Node, known: Known) -> bool:
-    """Whether a node that has one of two inputs gives the same with the two exchanged."""
+    """Whether a node with one of two inputs gives the same result if the two are exchanged."""
     call = known.calls.get(node)
     if call is None or call.operator is None or call.signature is None or len(node.inputs) != 1:
         return False
@@ -238,12 +241,12 @@ def _commutes(node: Node, known: Known) -> bool:
 
 
 def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
-    """Which of some inputs are constants."""
+    """Whether each of the inputs is a constant."""
     return tuple(value is not None and makers.is_constant(value) for value in values)
 
 
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """A value that nothing uses as an input of a node in a circle."""
+    """Connects an unused value as an input of a node in a cycle."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if graph is None or known.format.ports_declare:
         return
@@ -259,7 +262,7 @@ def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The model without a node that is another one again, with the same outputs."""
+    """Removes a node that repeats another one and has the same output names."""
     node = problem.node
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if node is None or graph is None:
@@ -274,8 +277,8 @@ def _alone(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _added(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The missing attribute: one that the operator does not have under this name, or as other nodes of the operator
-    have it, or with each of a few values."""
+    """Adds the missing attribute: by renaming an unknown attribute, with the value that other nodes of the operator
+    have, or with a likely value."""
     node, name = problem.node, problem.fault.attribute
     call = known.calls.get(node) if node is not None else None
     if node is None or name is None:
@@ -306,8 +309,8 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An input declared as its initializer is; of element types also the initializer as it is declared, and casts
-    wherever it is used."""
+    """Declares an input as its initializer is stored. For element types, two more alternatives: the initializer
+    converted to the declared type, and a Cast before each use."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     value = next((each for each in graph.constants if each.name == problem.value), None) if graph is not None else None
     if problem.node is not None:
@@ -337,14 +340,15 @@ def _declared_as_stored(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
-    """Whether a node that uses a value, or one behind it, has a problem: then what is stored is rather wrong."""
+    """Whether a node that uses a value, or a later node, has a problem. Then the stored value is probably wrong, not
+    the declaration."""
     wrong = {each.node for each in known.problems if each.fault.severity is not Severity.NOTE}
     users = (node for node in graph.nodes if value in node.inputs)
     return any(not wrong.isdisjoint(downstream(node, graph)) for node in users)
 
 
 def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """An output of the model declared as the type that its node gives; not where a Cast to the declared type may be
+    """Declares an output of the model with the type that its node gives, unless a Cast to the declared type may be
     missing."""
     graph, node = known.model.graph, problem.node
     value = (
@@ -365,8 +369,8 @@ def _output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:
-    """Whether a node that converts a value may be missing: truth values are converted to numbers, other nodes convert
-    the same types, or the file declares a value that no node makes."""
+    """Whether a Cast may be missing: booleans are usually converted to numbers, another node converts the same types,
+    or the file declares a value that no node makes."""
     if given in FLOATS and wanted in FLOATS:
         return False
     converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
@@ -376,8 +380,8 @@ def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -
 
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
-    """The intended value as every input that has the undefined name; of an output of the graph, another value with its
-    name."""
+    """Connects the intended value as every input that has the undefined name. For an undefined output of the graph,
+    renames another value instead."""
     graph = next(each for each in graphs(known.model) if each.path == problem.graph)
     value = next((each for each in graph.undefined if each.name == problem.value), None)
     if value is None:
@@ -418,12 +422,12 @@ def _as_inputs(value: Value, intended: str, known: Known, path: str) -> Iterator
 
 
 def _users(graph: Graph, path: str) -> Iterator[Node]:
-    """The nodes of a graph that is the one of a path, or inside it."""
+    """The nodes of a graph, if it is the graph of a path or inside that graph."""
     inside = not path or graph.path == path or graph.path.startswith(f"{path}/")
     yield from graph.nodes if inside else ()
 
 
-#: The rules whose problems have corrections, and these.
+#: The functions that propose corrections, by rule.
 CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]] = {
     UNDEFINED_NAME: (_reconnected,),
     DUPLICATE_NAME: (_alone,),

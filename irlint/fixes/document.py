@@ -1,5 +1,5 @@
-"""The graphs of an IR as its document has them: the edges with what is at their ends, and the ports into which none
-leads."""
+"""The edges of an IR as its document states them: where each edge begins and ends, and which input ports have no
+edge."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from irlint.model import Graph, Node, Value
 from irlint.parsers.openvino.types import natural
 from irlint.records import record
 
-#: The attributes of an edge: where it begins, and where it ends.
+#: The attributes of an edge that name its source and its target.
 ENDS = ("from-layer", "from-port", "to-layer", "to-port")
 
-#: The ordinal of ``<net>``.
+#: The ordinal of ``<net>``: elements are counted in document order, from 0.
 ROOT = 0
 
-#: The ids of a layer and of a port, None where there is no number.
+#: The ids of a layer and of a port; None if the text is not a number.
 End = tuple[int | None, int | None]
 
 Edits = tuple[Edit, ...]
 
-#: Kinds of edits, the likely ones first, each with its edits.
+#: Groups of alternative edits, the likely groups first.
 Stages = Iterator[Iterable[Edits]]
 
-#: The families of rules that an edge from the wrong layer breaks.
+#: The families of rules that a wrong edge breaks.
 MISLED = frozenset({"broadcasting", "shapes", "element-types", "declarations", "operators"})
 
-#: More ports that declare another type than comes are of an old writer.
+#: If more ports than this contradict their values, an old writer caused it, and no edit is proposed.
 PORTS = 8
 
-#: An input port: its layer, and which of the inputs it is.
+#: An input port: its layer and its index among the layer's inputs.
 Input = tuple[Node, int]
 
 
 @record(eq=False)
 class Wire:
-    """An ``<edge>``, and the ids that it names in the order of ``ENDS``, None where it has no number."""
+    """An ``<edge>``, and its four ids in the order of ``ENDS``; None where the text is not a number."""
 
     element: Element
     ids: tuple[int | None, ...]
 
     @property
     def source(self) -> End:
-        """The ids of the layer and of the port where it begins."""
+        """The ids of the layer and of the port where the edge begins."""
         return self.ids[0], self.ids[1]
 
     @property
     def target(self) -> End:
-        """The ids of the layer and of the port where it ends."""
+        """The ids of the layer and of the port where the edge ends."""
         return self.ids[2], self.ids[3]
 
 
 class Wires:
-    """A graph with its layers by their indices, and its edges once these are read from a document."""
+    """A graph with its layers by index. ``read`` adds the edges from the document."""
 
     def __init__(self, graph: Graph, ordinal: int) -> None:
         self.graph = graph
@@ -88,29 +88,29 @@ class Wires:
             self._by_target.setdefault(wire.target, []).append(wire)
 
     def own_id(self, node: Node) -> int | None:
-        """The id by which edges name a layer, None where it has none of its own."""
+        """The id by which edges name a layer; None if another layer has the same id."""
         return None if self.ids[node.id] > 1 else number(node.id or "")
 
     def key(self, node: Node) -> int:
-        """The id by which edges name a layer. Raises Unwritable where it has none of its own."""
+        """The id by which edges name a layer. Raises Unwritable if another layer has the same id."""
         own = self.own_id(node)
         if own is None:
             raise Unwritable("the layer has no id of its own")
         return own
 
     def end(self, name: str) -> End:
-        """The end of an edge at a value. Raises Unwritable where there is no such value."""
+        """The layer and port that make a value. Raises Unwritable if there is no such value."""
         if name not in self.makers:
             raise Unwritable("there is no such value")
         node, port, _ = self.makers[name]
         return self.key(node), port
 
     def value(self, wire: Wire) -> Value | None:
-        """The value that an edge brings, None where it begins nowhere."""
+        """The value that an edge carries; None if no port is at its source."""
         return self.outputs.get(wire.source)
 
     def target(self, wire: Wire) -> Input | None:
-        """The input that an edge leads into, None where it ends nowhere."""
+        """The input at the target of an edge; None if no port is there."""
         return self.inputs.get(wire.target)
 
     def into(self, end: End) -> list[Wire]:
@@ -123,17 +123,17 @@ class Wires:
 
     @cached_property
     def broken(self) -> list[Wire]:
-        """The edges that begin or end nowhere."""
+        """The edges without a port at their source or at their target."""
         return [each for each in self.every if self.value(each) is None or self.target(each) is None]
 
     @cached_property
     def free(self) -> list[Input]:
-        """The inputs into which no edge leads."""
+        """The inputs without an edge."""
         return [found for end, found in self.inputs.items() if end not in self._by_target]
 
     @property
     def doubled(self) -> Iterator[tuple[Input, list[Wire]]]:
-        """The inputs into which several edges lead, with these."""
+        """The inputs with several edges, each with these edges."""
         found: dict[Input, list[Wire]] = {}
         for each in self.every:
             target = self.target(each)
@@ -142,8 +142,8 @@ class Wires:
         return ((target, wires) for target, wires in found.items() if len(wires) > 1)
 
     def nearest(self, source: End, target: End) -> Wire | None:
-        """The edge that begins or ends nowhere and has most in common with one from ``source`` to ``target``: one end,
-        or a part of both."""
+        """The broken edge that shares most ids with an edge from ``source`` to ``target``; None if it shares fewer than
+        two."""
         wanted = (*source, *target)
         counted = [(sum(one == other for one, other in zip(each.ids, wanted)), each) for each in self.broken]
         most = max((count for count, _ in counted), default=0)
@@ -152,7 +152,7 @@ class Wires:
 
 
 def wires_of(graph: Graph, paths: Iterable[str]) -> dict[str, Wires]:
-    """The graphs of some paths, that of each which is the only one of its path."""
+    """The graphs of these paths by path. Paths that several graphs share are omitted."""
     wanted = set(paths)
     found: dict[str, list[tuple[Graph, int]]] = {}
     for each, ordinal in _graphs(graph, ROOT):
@@ -172,7 +172,7 @@ def _graphs(graph: Graph, ordinal: int) -> Iterator[tuple[Graph, int]]:
 
 
 def number(text: str) -> int | None:
-    """The number of at least 0 in a text, None where there is none."""
+    """The natural number in a text; None if the text is not one."""
     try:
         return natural(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What speaks against edits that fix a problem: then they are not suggested, or not written."""
+"""Doubts: reasons not to suggest a guess that fixes a problem, or to suggest it without writing it to the file."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
-#: An error this many nodes behind an edit, or nearer, probably has the same cause.
+#: An error at most this many nodes after an edit probably has the same cause as the problem.
 NEAR = 3
 
-#: What so many other nodes of an operator have, and none has otherwise, is right.
+#: If this many similar nodes have a value and no node has another one, the value is taken to be right.
 SIBLINGS = 2
 
-#: The operators whose results have the width of their weights on the last axis; a bias is added to it.
+#: The operators whose result has the width of their weights on the last axis; a bias is added to this result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
 
 
 def changes_sizes(edit: Edit) -> bool:
-    """Whether an edit declares an input of the model with other sizes, and not in another order or number."""
+    """Whether an edit declares an input of the model with other sizes. Other orders or numbers of axes do not count."""
     before, after = edit.before, edit.shape
     if edit.kind != "declaration" or after is None or before is None or len(before) != len(after):
         return False
@@ -39,7 +39,7 @@ def changes_sizes(edit: Edit) -> bool:
 
 @record
 class Case:
-    """A guess that fixes a problem, and what that does; ``inputs`` are those of the nodes of the model."""
+    """A guess that fixes a problem, with its outcome. ``problems`` are all problems of the model."""
 
     guess: Guess
     problem: Problem
@@ -49,47 +49,47 @@ class Case:
 
     @property
     def node(self) -> Node:
-        """The node that changes."""
+        """The node that the guess changes."""
         node = self.guess.within or self.problem.node
         assert node is not None
         return node
 
     @property
     def left(self) -> Iterator[Problem]:
-        """The root problems that are not fixed."""
+        """The root problems that the guess does not fix."""
         fixed = {id(each) for each in self.outcome.fixed}
         return (each for each in self.problems if each.because is None and id(each) not in fixed)
 
 
 def is_doubtful(case: Case) -> bool:
-    """Whether something speaks against a guess that fixes a problem: it is not suggested."""
+    """Whether a doubt forbids to suggest the guess."""
     return any(doubt(case) for doubt in AGAINST)
 
 
 def is_unsure(case: Case) -> bool:
-    """Whether a guess that fixes a problem is only suggested, and not written."""
+    """Whether the guess is suggested but not written to the file."""
     return case.guess.likely == UNSURE or not case.guess.sure or any(doubt(case) for doubt in UNSURE_WHERE)
 
 
-# --- against a guess --------------------------------------------------------------------------------------------------
+# --- reasons not to suggest a guess -----------------------------------------------------------------------------------
 
 
 def _leaves_error_near(case: Case) -> bool:
-    """Whether an error is left at a node that takes what is edited, or stands close behind one that does."""
+    """Whether an error remains at an edited node, or at most ``NEAR`` nodes after one."""
     left = {each.node for each in case.left if each.is_error and not each.graph and each.node is not None}
     edited = _edited(case.guess, case.node, case.inputs)
     return bool(left) and any(each in left for each in _behind(edited, case.inputs))
 
 
 def _edited(guess: Guess, node: Node, inputs: Inputs) -> list[Node]:
-    """The nodes that edits change, and those that take the constants and inputs that they change."""
+    """The node that a guess changes, and the nodes that use the constants and inputs that it changes."""
     names = {edit.name for edit in guess.edits if edit.kind in ("constant", "declaration") and edit.index is None}
     users = (each for value, several in inputs.users.items() if value.name in names for each in several)
     return [node, *users] if names else [node]
 
 
 def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
-    """Nodes, and those up to ``NEAR`` steps behind them."""
+    """The nodes, and those at most ``NEAR`` steps after them."""
     found: Set[Node] = set(nodes)
     nearest = list(nodes)
     yield from nearest
@@ -101,15 +101,14 @@ def _behind(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Node]:
 
 
 def is_against_others(case: Case) -> bool:
-    """Whether a guess sets an attribute that several other nodes have as the node has it, and none as the guess sets
-    it."""
+    """Whether the guess changes an attribute to a value that no similar node has, while several have the old value."""
     attributes = (edit for edit in case.guess.edits if edit.kind == "attribute")
     return any(_is_as_at_siblings(edit, case.node, case.inputs) for edit in attributes)
 
 
 def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
-    """Whether several other nodes have the attribute as this one has it, and none as the edit sets it; or all of those
-    whose constants have the same shapes have it."""
+    """Whether several nodes of the operator have the old value and none has the new one. Also true if all nodes whose
+    constants have the same shapes have the old value."""
     guesses = inputs.guesses
     if edit.before is None or edit.index != node.index:
         return False
@@ -124,13 +123,14 @@ def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
 
 
 def _shapes_of_constants(node: Node, inputs: Inputs) -> list[object]:
-    """The shape of each input of a node that is a constant of several axes."""
+    """For each input, its shape if it is a constant with two or more axes, else None."""
     shapes = (shape_of(each, inputs.known) if inputs.makers.is_constant(each) else None for each in node.inputs if each)
     return [shape if shape is not None and len(shape) > 1 else None for shape in shapes]
 
 
 def _reshapes_bias(case: Case) -> bool:
-    """Whether edits give another shape to what is added to a product: its width is rather wrong."""
+    """Whether a constant that is added to a matrix product gets another shape. More likely the width of this bias is
+    wrong."""
     node, makers = case.problem.node, case.inputs.makers
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape"}
     if not names or node is None or len(node.inputs) != 2:
@@ -140,8 +140,7 @@ def _reshapes_bias(case: Case) -> bool:
 
 
 def _wraps(case: Case) -> bool:
-    """Whether a Cast is inserted between bytes with and without a sign, which changes numbers: rather a zero point is
-    missing."""
+    """Whether a Cast between int8 and uint8 is inserted, which changes numbers. More likely a zero point is missing."""
     for edit in case.guess.edits:
         value = case.inputs.edited(edit)[1]
         known = case.inputs.known.types.get(value) if value is not None else None
@@ -152,7 +151,7 @@ def _wraps(case: Case) -> bool:
 
 
 def _is_contradicted(case: Case) -> bool:
-    """Whether the file declares otherwise what a node is inserted behind, or what comes then."""
+    """Whether a node is inserted at a value whose declaration contradicts it, or makes later declarations stale."""
     inserted = [edit for edit in case.guess.edits if edit.kind == "insert"]
     fixed = {id(each) for each in case.outcome.fixed}
     family = (each for each in case.problems if each.fault.rule.family == DECLARED)
@@ -164,7 +163,7 @@ def _is_contradicted(case: Case) -> bool:
 
 
 def _is_index_of_many(case: Case) -> bool:
-    """Whether a guess is another index into what is no list of sizes: any in the range would fit."""
+    """Whether the guess is another index into data that is no list of sizes: then every index in range would fit."""
     node = case.problem.node
     value = node.inputs[0] if node is not None and node.inputs else None
     known = case.inputs.known.types.get(value) if value is not None else None
@@ -174,8 +173,8 @@ def _is_index_of_many(case: Case) -> bool:
 
 
 def _is_rather_wired_wrong(case: Case) -> bool:
-    """Whether other sizes of inputs leave an error, or a value without a user that no faulty node makes, or are such as
-    flattened axes have."""
+    """Whether a guess that resizes an input of the model hides a wrong connection: an error remains, a computed value
+    stays unused, or the new size looks like that of flattened or exchanged axes."""
     if not _resizes_input(case.guess):
         return False
     inputs, edits = case.inputs, case.guess.edits
@@ -187,7 +186,8 @@ def _is_rather_wired_wrong(case: Case) -> bool:
 
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
-    """Whether an axis gets a size that a value has beside the one that it had: the axes are rather mixed up."""
+    """Whether one axis gets a size that occurs together with the old size in another value: the axes are probably
+    exchanged."""
     pairs = [(one, other) for one, other in zip(edit.before or (), edit.shape or ()) if one != other]
     if len(pairs) != 1 or not all(isinstance(each, int) and each > 1 for each in pairs[0]):
         return False
@@ -196,7 +196,7 @@ def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
 
 
 def _is_flattened(edit: Edit) -> bool:
-    """Whether a size becomes the product of two."""
+    """Whether a size becomes the product of two sizes."""
     before, after = edit.before or (), edit.shape or ()
     sizes = {each for each in before if isinstance(each, int) and each > 1}
     pairs = zip(before, after) if len(before) == len(after) else ()
@@ -211,7 +211,8 @@ def _resizes_input(guess: Guess) -> bool:
 
 
 def _strands(case: Case) -> bool:
-    """Whether edits take a value from its only user: one that was connected by mistake has its own users still."""
+    """Whether an edit disconnects a value from its only user. A value that was connected by mistake still has its own
+    users."""
     guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
     for edit in guess.edits if guess.within is None else ():
@@ -226,23 +227,23 @@ def _strands(case: Case) -> bool:
 
 
 def _makes_output_stale(case: Case) -> bool:
-    """Whether an output of the model is declared wrongly then, and not because inputs have other sizes."""
+    """Whether an output of the model then has a wrong declaration, although no input is resized."""
     return not _resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
 
 
 def _undoes(case: Case) -> bool:
-    """Whether an edit keeps the axes of a Transpose in their order, for which no model has one."""
+    """Whether an edit makes a Transpose keep the order of the axes, which no model needs."""
     orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
     return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
 
 
 def _inserts_for_demand(case: Case) -> bool:
-    """Whether a node that few others are like is inserted, only so that a size need not be fixed."""
+    """Whether a node is inserted only to make a size dynamic again, and few nodes in the model are like it."""
     inserts = any(edit.kind == "insert" for edit in case.guess.edits)
     return is_demand(case.problem) and inserts and case.guess.count < SIBLINGS
 
 
-#: What speaks against a guess.
+#: The reasons not to suggest a guess.
 AGAINST: tuple[Callable[[Case], bool], ...] = (
     _leaves_error_near,
     is_against_others,
@@ -258,46 +259,46 @@ AGAINST: tuple[Callable[[Case], bool], ...] = (
 )
 
 
-# --- for which a guess is only suggested ------------------------------------------------------------------------------
+# --- reasons only to suggest a guess ----------------------------------------------------------------------------------
 
 
 def _leaves_problems(case: Case) -> bool:
-    """Whether a size need not be fixed any more, and another problem is left."""
+    """Whether the guess makes a size dynamic again, while another problem remains."""
     left = (each for each in case.left if may_be_fixed(each, case.inputs.known))
     return is_demand(case.problem) and any(each is not case.problem for each in left)
 
 
 def _is_of_a_warning(case: Case) -> bool:
-    """Whether more than constants change for a warning."""
+    """Whether a guess for a warning changes more than constants."""
     is_decided = case.problem.is_error or is_demand(case.problem)
     return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
 
 
 def _leaves_value_over(case: Case) -> bool:
-    """Whether a value stays without a user that the node may take."""
+    """Whether an unused value remains that the node could take."""
     node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
     return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
 
 
 def _is_axis_of_index(case: Case) -> bool:
-    """Whether another axis, which no other node has, is set where an index is out of range."""
+    """Whether the guess sets another axis for an index out of range, and no other node has this axis."""
     about, count = case.guess.about, case.guess.count
     return case.problem.fault.rule is INDEX_OUT_OF_RANGE and isinstance(about, str) and "ax" in about and not count
 
 
 def _is_axis_of_input(case: Case) -> bool:
-    """Whether an axis is out of range in an input of the model, which may be declared with too few."""
+    """Whether an axis is out of range in an input of the model. The input may be declared with too few axes."""
     node, inputs = case.problem.node, case.inputs.graph.inputs
     takes_input = node is not None and any(value in inputs for value in node.inputs)
     return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects(case.guess)
 
 
 def _connects(guess: Guess) -> bool:
-    """Whether edits connect a value that is there."""
+    """Whether an edit connects an existing value."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
 
 
-#: Where a guess is only suggested.
+#: The reasons only to suggest a guess, and not to write it.
 UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _leaves_problems,
     _is_of_a_warning,

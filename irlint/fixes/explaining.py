@@ -37,8 +37,8 @@ def explained(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _with_port(problem: Problem, known: Known) -> Problem:
-    """The error of a layer's operation. If exactly one input differs from the declaration at the layer's own port,
-    the error mentions it, because the input has changed since the file was written."""
+    """The problem, with a note if exactly one input differs from the shape that the layer's own port declares. Such an
+    input has changed since the file was written."""
     node, fault = problem.node, problem.fault
     if node is None or not problem.by_rule or fault.severity is not Severity.ERROR:
         return problem
@@ -60,7 +60,7 @@ def _differ(one: Shape, other: Shape) -> bool:
 
 
 def _with_unused(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; that of a missing input mentions the unused inputs of the graph."""
+    """The problems. The problem of a missing input gets a note that names the unused inputs of the graph."""
     graph = known.model.graph
     missing = [each for each in problems if each.fault.rule is INPUT_COUNT and _lacks(each)]
     if not missing or graph is None:
@@ -85,7 +85,7 @@ def _lacks(problem: Problem) -> bool:
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of operators that need a later opset mention what else that opset changes."""
+    """The problems. A problem of an operator that needs a later opset gets a note on what else this opset changes."""
     if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
         return problems
     from irlint.inference.opsets import with_what_else
@@ -94,7 +94,7 @@ def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of missing edges name the layers that fit."""
+    """The problems. The problem of a missing edge gets a note that names the layers that fit."""
     counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
     if any(fault.severity is Severity.ERROR for fault in counted):
         from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT

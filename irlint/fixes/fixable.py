@@ -1,4 +1,4 @@
-"""The problems of nodes for which edits are looked for."""
+"""Which problems of nodes irlint searches edits for."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.model import Problem
 
-#: No edit is sought for a finding where a node forces more than this many dynamic sizes to one value.
+#: No edit is sought for a finding in which a node fixes more than this many dynamic sizes.
 SIZES = 2
 
-#: The family of rules about element types, and those that compare inputs.
+#: The family of rules about element types, and the families for which edits are sought.
 ELEMENT_TYPES = "element-types"
 TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 

@@ -1,4 +1,4 @@
-"""What may fix a node: edits, and how likely they are."""
+"""A guess: edits that may fix a node, and how likely they are."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from irlint.fixes.other_values import USUAL
 from irlint.model import Node
 from irlint.records import record
 
-#: At most this many values that other nodes have in the place are tried.
+#: At most this many values that similar nodes have are tried.
 OTHERS = 8
 
-#: What none of so many nodes alike has is a guess, and not meant where they are very many.
+#: How many similar nodes count as evidence: SEVERAL for a common value, MANY against a value that none of them has,
+#: VERY_MANY to reject such a value.
 SEVERAL = 2
 MANY = 3
 VERY_MANY = 9
@@ -18,9 +19,15 @@ VERY_MANY = 9
 
 @record
 class Guess:
-    """Edits, how ``likely`` they are, ``count`` nodes have what they set, what they are ``about``, and whether they set
-    what the node does without (``adds``); what is not ``sure`` is only suggested. ``within`` is the node that they
-    change, where that is not the one at fault."""
+    """Edits that may fix a node.
+
+    * ``likely``: the rank of the guess, from USUAL (best) to UNSURE.
+    * ``within``: the node that the edits change, if it is not the faulty one.
+    * ``count``: the number of nodes that already have the new value.
+    * ``about``: the attribute, value or place that changes; guesses about the same one compete.
+    * ``adds``: the edits set an attribute that the node does not have.
+    * ``sure``: if False, the guess is only suggested.
+    """
 
     edits: tuple[Edit, ...]
     likely: int = USUAL
@@ -37,7 +44,7 @@ class Guess:
 
     @property
     def redeclares(self) -> bool:
-        """Whether an input of the model is declared with other axes."""
+        """Whether an input of the model is declared with another order or number of axes."""
         return any(
             (edit.shape is not None and sorted(map(str, edit.shape)) == sorted(map(str, edit.before or ())))
             or len(edit.shape or ()) != len(edit.before or ())
@@ -47,5 +54,5 @@ class Guess:
 
     @property
     def changes_node(self) -> bool:
-        """Whether a node changes, and not only what the graph stores or is given."""
+        """Whether a node changes, and not only a constant or the declaration of an input."""
         return any(edit.kind not in ("constant", "declaration") for edit in self.edits)

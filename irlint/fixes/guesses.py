@@ -1,4 +1,4 @@
-"""Edits that may fix a node: other attributes, other constants, inputs in another order."""
+"""Guesses for a node: other attributes, other constants, and inputs in another order."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from irlint.model.tensor import Tensor, Type
 from irlint.ops.signatures import TOGETHER, UNLIKELY, roles
 from irlint.records import replaced
 
-#: The last input that is exchanged with the next one.
+#: The last input that is exchanged with its successor.
 SWAPPED = 8
 
 
 class Guesses(NodeEdits):
-    """The edits that may fix the nodes of the main graph."""
+    """Makes the guesses for the nodes of the main graph."""
 
     def __init__(self, known: Known, graph: Graph, makers: Makers, users: Mapping[Value, Sequence[Node]]) -> None:
         super().__init__(known, makers)
@@ -38,7 +38,7 @@ class Guesses(NodeEdits):
         self.contents = Contents(self)
 
     def at(self, node: Node, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
-        """Changes at a node; ``others`` have sizes that it may have to be about."""
+        """Guesses that change a node. ``others`` are types whose sizes the node may have to match."""
         call = self.known.calls[node]
         inputs = inputs_of(node, self.known)
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
@@ -50,11 +50,11 @@ class Guesses(NodeEdits):
         yield from self._swapped(node)
         yield from self._exchanged(node, inputs)
 
-    # --- what others have ---------------------------------------------------------------------------------------------
+    # --- what similar nodes have --------------------------------------------------------------------------------------
 
     def usual(self, node: Node, what: str | int) -> dict[Any, int]:
-        """What the nodes of the operator that are otherwise like this one have as an attribute, or as the contents of
-        an input, and how many do."""
+        """The values that similar nodes have as an attribute (``what`` is its name) or as an input (its index), each
+        with the number of these nodes."""
         key = node.domain, node.op, what, self._otherwise(node, what)
         if key not in self._usual:
             found = self._usual.setdefault(key, {})
@@ -64,15 +64,15 @@ class Guesses(NodeEdits):
         return self._usual[key]
 
     def _speaks_against(self, node: Node, name: str, value: object, rank: int, likely: int) -> bool:
-        """Whether many nodes have an attribute, and none a number that nothing but it speaks for, or all of them the
-        axis of this one."""
+        """Whether similar nodes speak against changing an attribute: many of them have it and the new value is only a
+        small number, or all of them have this node's axis."""
         if likely == LAST and sum(self.usual(node, name).values()) >= MANY:
             return True
         return "axis" in name and self._have_that(node, name, value, rank)
 
     def _have_that(self, node: Node, name: str, value: object, rank: int) -> bool:
-        """Whether several other nodes of the operator with inputs of the same numbers of axes, none of them at fault,
-        all have an attribute as this one has."""
+        """Whether several sound nodes of the operator, with inputs of the same ranks, all have the same value of an
+        attribute as this node."""
         ranks = [each.rank if isinstance(each, Tensor) else None for each in inputs_of(node, self.known)]
         others = [
             meant(name, self.had(each, name), rank)
@@ -84,15 +84,15 @@ class Guesses(NodeEdits):
         return len(others) >= SEVERAL and set(others) == {meant(name, value, rank)}
 
     def of(self, node: Node) -> list[Node]:
-        """The nodes of an operator."""
+        """The nodes with the operator of a node."""
         if not self._nodes:
             for each in self.graph.nodes:
                 self._nodes.setdefault((each.domain, each.op), []).append(each)
         return self._nodes[node.domain, node.op]
 
     def _otherwise(self, node: Node, what: str | int) -> tuple[object, ...]:
-        """The lists and words among the attributes of a node, one of them left out; of axes and contents also the
-        number of axes."""
+        """The lists and texts among the attributes of a node, except ``what``. If ``what`` is an axis or an input, also
+        the rank of the first input. Nodes with equal results are similar."""
         call = self.known.calls.get(node)
         given = (call.attributes or {}) if call is not None else {}
         ranked = isinstance(what, int) or "axis" in what
@@ -117,8 +117,8 @@ class Guesses(NodeEdits):
     # --- attributes ---------------------------------------------------------------------------------------------------
 
     def _attributes(self, node: Node, call: Call, inputs: Sequence[Type | None]) -> Iterator[Guess]:
-        """Other values of the attributes that are numbers, flags, words or lists; where weights may as well be wrong, a
-        flag as it is without being written is only suggested."""
+        """Other values of the attributes. If weights may be wrong as well, a flag that would get its default is only
+        suggested."""
         if call.signature is None:
             return
         given = call.attributes or {}
@@ -162,7 +162,7 @@ class Guesses(NodeEdits):
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:
-        """Whether an order of axes puts the dynamic first axis of an input of the model elsewhere than to the front."""
+        """Whether an order of axes moves the dynamic batch axis of an input of the model away from the front."""
         if not isinstance(perm, (tuple, list)) or len(perm) != len(shape) or sorted(perm) != list(range(len(shape))):
             return False
         if self._batches is None:
@@ -173,7 +173,7 @@ class Guesses(NodeEdits):
         )
 
     def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Guess]:
-        """Other numbers in several lists at once, the same in all."""
+        """The same new number in all of several lists at once."""
         given = call.attributes or {}
         length = max((len(given[name]) for name in names if isinstance(given[name], (tuple, list))), default=0)
         for each in range(UNIFORM if length and len(names) > 1 else 0):
@@ -187,7 +187,7 @@ class Guesses(NodeEdits):
     # --- inputs -------------------------------------------------------------------------------------------------------
 
     def _swapped(self, node: Node) -> Iterator[Guess]:
-        """The first two inputs exchanged, then each other two neighbors of different types."""
+        """Exchanges the first two inputs, then each other two neighbors of different types."""
         for port, (left, right) in enumerate(zip(node.inputs, node.inputs[1:])):
             if left is None or right is None:
                 continue
@@ -207,7 +207,7 @@ class Guesses(NodeEdits):
         return not any(value is not None and self.makers.is_constant(value) for value in others)
 
     def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Guess]:
-        """The first two axes of a constant exchanged, and its last two."""
+        """Exchanges the first two axes of a constant, and its last two."""
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.value is not None:
                 continue
@@ -224,5 +224,5 @@ class Guesses(NodeEdits):
 
 
 def _are_lists(*types: Type | None) -> bool:
-    """Whether values all hold a few whole numbers that are known."""
+    """Whether all these values are lists of known integers."""
     return all(isinstance(each, Tensor) and each.ints is not None for each in types)

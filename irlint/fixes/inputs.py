@@ -1,4 +1,4 @@
-"""Other values as the inputs of a node: those that nothing uses, and those of another element type."""
+"""Guesses that connect other values as the inputs of a node: unused values, and values of another element type."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 
 class Inputs:
-    """Other values as inputs of the nodes of the main graph."""
+    """Makes the guesses that connect other values to nodes of the main graph."""
 
     def __init__(self, guesses: Guesses) -> None:
         self.guesses = guesses
@@ -44,7 +44,7 @@ class Inputs:
         self.users = guesses.users
 
     def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
-        """The node that an edit is about, and the value that is the input it names now."""
+        """The node that an edit changes, and the value that is now the input that it names."""
         node = self._by_index.get(edit.index) if edit.index is not None and not edit.graph else None
         has = node is not None and edit.input is not None and edit.input < len(node.inputs)
         return node, node.inputs[edit.input] if has and node is not None and edit.input is not None else None
@@ -54,8 +54,8 @@ class Inputs:
         return {node.index: node for node in self.graph.nodes}
 
     def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
-        """The graph's only unused value, or the only unused one that a node computes: it probably lost its user when
-        an edge was connected wrongly."""
+        """Connects the graph's only unused value, or the only unused one that a node computes. It probably lost its
+        user when an edge was connected wrongly."""
         made = [each for each in self.spare if self.is_made(each[0])]
         spare = made if len(made) == 1 else self.spare
         for node in nodes if len(spare) == 1 else ():
@@ -66,7 +66,8 @@ class Inputs:
                     yield replaced(guess, likely=USUAL, count=1)
 
     def left_over_of_type(self, node: Node) -> Iterator[Guess]:
-        """The only value of another element type that nobody uses, where an input of that rank has a user elsewhere."""
+        """Connects the only unused value if it has another element type, in place of an input of the same rank that
+        other nodes also use."""
         made = [each for each in self.spare if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
@@ -77,8 +78,8 @@ class Inputs:
                     yield Guess((self.guesses.connected(value, node, port, called),), USUAL, count=1)
 
     def may_take_left_over(self, node: Node) -> bool:
-        """Whether what nobody uses may be an input: of its element type and rank, or a constant in the place of one
-        that others use, too."""
+        """Whether the node could take an unused value: one of the element type and rank of an input, or a constant in
+        place of a shared constant."""
         inputs = inputs_of(node, self.known)
         given = [(_dtype(each), each.rank) for each in inputs if isinstance(each, Tensor)]
         shared = {
@@ -95,7 +96,7 @@ class Inputs:
 
     @cached_property
     def spare(self) -> list[tuple[Value, Tensor]]:
-        """The values that nobody uses, and no other has the name of, with what is known of them."""
+        """The unused values whose name is unique, with their types. At most ``UNUSED``."""
         names: dict[str, int] = {}
         made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
         for value in {*made, *self.graph.constants, *self.graph.inputs}:
@@ -112,7 +113,8 @@ class Inputs:
         ][:UNUSED]
 
     def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int], *, any_rank: bool = False) -> Iterator[Guess]:
-        """The values that nobody uses, in the place of one like them, or of one that is missing."""
+        """Connects an unused value in place of a similar input, or of the missing input that ``missing`` gives for a
+        node."""
         several = len({value.name for value in self.graph.undefined}) > len(self.spare)
         for node in nodes if self.spare else ():
             behind = downstream(node, self.graph)
@@ -138,14 +140,15 @@ class Inputs:
                     yield Guess(self._at_every_user(value, before, unused), SELDOM if renamed else UNSURE)
 
     def _at_every_user(self, value: Value, before: Value | None, called: str) -> tuple[Edit, ...]:
-        """A value as every input that has an undefined one."""
+        """Connects a value as every input that has the undefined value ``before``."""
         users = self.users.get(before, ()) if before is not None else ()
         places = ((user, port) for user in users for port, given in enumerate(user.inputs) if given is before)
         return tuple(self.guesses.connected(value, user, port, called) for user, port in places)
 
     def as_in_other_blocks(self, node: Node) -> Iterator[Guess]:
-        """Connects a node as nodes of the same name in other blocks are connected. This swaps back the inputs of one
-        layer's MatMul, and replaces a wrong connection with the matching value of the node's own block."""
+        """Connects a node as the nodes of the same name in other blocks are connected (blocks are repeated parts such
+        as ``layer.0`` and ``layer.1``). This swaps back the inputs of one layer's MatMul, and replaces a wrong
+        connection with the matching value of the node's own block."""
         kinds = self._kinds_elsewhere(node)
         own = [self._kind(value) for value in node.inputs]
         differing = [port for port, kind in enumerate(kinds) if kind is not None and kind != own[port]]
@@ -168,7 +171,8 @@ class Inputs:
         yield Guess(tuple(edits), USUAL, count=1)
 
     def _kinds_elsewhere(self, node: Node) -> list[tuple[str, str] | None]:
-        """By input what all nodes of the same name in other blocks have there; None where that differs."""
+        """For each input, the kind of value that all nodes of the same name in other blocks have there; None if they
+        differ."""
         if not plain(node.name).replace(node.op, "").strip("_/."):
             return []
         others = [
@@ -186,7 +190,8 @@ class Inputs:
         return found
 
     def _kind(self, value: Value | None) -> tuple[str, str] | None:
-        """What makes a value, without the part that distinguishes blocks."""
+        """The kind of a value: the operator and the name of its node, without the part of the name that distinguishes
+        blocks."""
         maker = self.makers.of(value) if value is not None else None
         if value is None or maker is None:
             return None
@@ -194,7 +199,8 @@ class Inputs:
         return (node.op, plain(node.name) or plain(value.name)) if node is not None else ("", plain(value.name))
 
     def _like_elsewhere(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
-        """A node before an input, as nodes of the same name in other blocks have one there."""
+        """Inserts a node before an input, as nodes of the same name in other blocks have one there. None if no such
+        node can be inserted."""
         like = next(
             (each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]), None
         )
@@ -214,7 +220,8 @@ class Inputs:
         return None if value is None else self.guesses.inserted(like.op, node, port, ((name, value),))
 
     def _nearest(self, node: Node, kind: tuple[str, str] | None) -> Value | None:
-        """Of the node's own inputs, and then of what stands before it, the last value of a kind."""
+        """The nearest value of a kind: an input of the node, an unused value, or the last such value before the
+        node."""
         own = next((value for value in node.inputs if value is not None and self._kind(value) == kind), None)
         if own is not None:
             return own
@@ -227,8 +234,8 @@ class Inputs:
         return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
 
     def rewired(self, node: Node) -> Iterator[Guess]:
-        """Every other value before a node, of the element type and number of axes that it has, as each of its
-        inputs; sure is only one that nothing uses."""
+        """Connects every earlier value of the same element type to each input. A guess is sure only if the value is
+        unused."""
         made = [
             value
             for each in self.graph.nodes
@@ -254,16 +261,18 @@ class Inputs:
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
 
     def _is_spent(self, value: Value, node: Node) -> bool:
-        """Whether a node alone uses a value, and nothing else is left for it: then only what stood between is gone."""
+        """Whether only this node uses a value, and no computed value is unused. Then only the node between the two is
+        missing."""
         return not self._is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
 
     def is_made(self, value: Value) -> bool:
-        """Whether a node gives a value that is no constant."""
+        """Whether a node computes a value, and the value is not constant."""
         maker = self.makers.of(value)
         return maker is not None and maker.node is not None and not self.makers.is_constant(value)
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
-        """The outputs of a node, of one that is used those alone that its operator always has."""
+        """The outputs of a node that should have a user: all outputs, or only those that are never optional if another
+        output is used."""
         if not any(value is not None and self.users.get(value) for value in node.outputs):
             return node.outputs
         call = self.known.calls.get(node)
@@ -273,28 +282,27 @@ class Inputs:
         return [value for value, each in zip(node.outputs, formal) if each.option == "single"]
 
     def _named_after(self, value: Value | None) -> list[Node]:
-        """The nodes of the operator that exporters have named a value after: ``/block/Relu_output_0`` or
-        ``/block/Relu_1``."""
+        """The nodes whose operator gave a value its name: ``/block/Relu_output_0`` or ``/block/Relu_1``."""
         name = value.name.rpartition("/")[2] if value is not None else ""
         op = name.partition("_output_")[0].rstrip("0123456789").removesuffix("_")
         return [each for each in self.graph.nodes if each.op in (op, name)]
 
     def _named_before(self, value: Value) -> list[Node]:
-        """The nodes of the operator that PyTorch has named a value after: ``onnx::Relu_8`` is the input of a Relu."""
+        """The nodes whose operator gave a value its name in PyTorch: ``onnx::Relu_8`` is the input of a Relu."""
         prefix, _, name = value.name.rpartition("::")
         op = name.rstrip("0123456789").removesuffix("_")
         return [each for each in self.graph.nodes if each.op == op] if prefix == "onnx" else []
 
     def _behind(self, value: Value, makers: Sequence[Node], node: Node, port: int) -> Iterator[Guess]:
-        """An input as what a node like ``makers`` gives for one value."""
+        """Connects an unused value, and inserts a node like one of ``makers`` between it and the input."""
         like = next((each for each in makers if len(each.inputs) == 1), None)
         if like is not None:
             connected = self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, which nothing uses,")
             yield Guess((connected, self.guesses.inserted(like.op, node, port)), SELDOM)
 
     def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Inputs and constants of another element type, nodes that give another one behind the inputs of a node, and
-        casts before it."""
+        """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
+        a Cast."""
         inputs = inputs_of(node, self.known)
         wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
@@ -318,13 +326,12 @@ class Inputs:
                         yield Guess((cast,), UNSURE if rounds else likely, count=there)
 
     def _types_there(self, node: Node, port: int) -> list[str | None]:
-        """The element types that other nodes of the operator have as an input."""
+        """The element types that other nodes of the operator have at this input."""
         others = (each for each in self.guesses.of(node) if each is not node and port < len(each.inputs))
         return [_dtype(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Where the file declares another element type for an output of a node, gives the inputs of the node that
-        type."""
+        """Gives the inputs of a node the element type that the file declares for its output."""
         for value in node.outputs:
             declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
             if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
@@ -336,7 +343,7 @@ class Inputs:
                     yield from self._of_type(port, _dtype(declared) or "", SELDOM)
 
     def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Guess]:
-        """A constant of an element type that others have in its place, or one of these itself."""
+        """Converts a constant to another element type, or connects an existing constant of this type."""
         type_of = self.known.types.get
         there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
         similar = [each for each in there if each is not None and each is not value]
@@ -355,7 +362,7 @@ class Inputs:
                 return
 
     def _of_type(self, value: Value, dtype: str, likely: int) -> Iterator[Guess]:
-        """The cast that a value comes from with another element type, or the input of the graph that it comes from."""
+        """Changes the element type where a value gets it: at the Cast or similar node, or at the input of the graph."""
         for _ in range(TYPED_NODES):
             known, maker = self.known.types.get(value), self.makers.of(value)
             if maker is None or not isinstance(known, Tensor):
@@ -381,8 +388,7 @@ class Inputs:
 
 
 def _is_converted(given: str | None, dtype: str) -> bool:
-    """Whether models convert values of one element type to another on purpose: numbers of elements, masks and
-    indices."""
+    """Whether models convert one element type to another on purpose, as for counts, masks and indices."""
     return given not in FLOATS or dtype not in FLOATS
 
 
@@ -391,6 +397,6 @@ def _dtype(known: Type | None) -> str | None:
 
 
 def _alike(known: Tensor, given: Type | None, any_rank: bool) -> bool:
-    """Whether a value may be meant where another one of the element type is, and of the rank unless ``any_rank``."""
+    """Whether a value could replace an input: it has the same element type, and the same rank unless ``any_rank``."""
     same_rank = any_rank or (isinstance(given, Tensor) and known.rank == given.rank)
     return isinstance(given, Tensor) and known.dtype == given.dtype and same_rank and known != given

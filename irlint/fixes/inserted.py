@@ -1,4 +1,4 @@
-"""The nodes that a fix inserts before an input: what each makes of the value there."""
+"""The types that nodes give which a fix inserts before an input."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from irlint.model.tensor import INTEGERS, Tensor
 CAST, TRANSPOSE, SQUEEZE, UNSQUEEZE, FLATTEN = "Cast", "Transpose", "Squeeze", "Unsqueeze", "Flatten"
 RESHAPE = "Reshape"
 
-#: From this opset on the axes of Squeeze and Unsqueeze are an input.
+#: From this opset on, the axes of Squeeze and Unsqueeze are an input.
 AXES_ARE_AN_INPUT = 13
 
 
 def cast(given: Tensor, to: str) -> Tensor:
-    """A value of the shape ``given``, and of another element type."""
+    """The type after a Cast to the element type ``to``."""
     return Tensor(to, given.shape, given.value if to in INTEGERS and given.dtype in INTEGERS else None)
 
 
 def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
-    """A value with its axes in the order of ``perm``; None where these are not its axes."""
+    """The type after a Transpose by ``perm``; None if ``perm`` does not list the axes of the value."""
     shape = given.shape
     if not shape or sorted(perm) != list(range(len(shape))):
         return None
@@ -28,7 +28,7 @@ def transposed(given: Tensor, perm: tuple[int, ...]) -> Tensor | None:
 
 
 def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
-    """A value without some axes of size 1; None where one of them has another size."""
+    """The type after a Squeeze of some axes; None if one of them does not have size 1."""
     shape = given.shape
     if shape is None or any(axis >= len(shape) or shape[axis] != 1 for axis in axes):
         return None
@@ -36,7 +36,7 @@ def squeezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
 
 
 def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
-    """A value with more axes of size 1, at these places of the result; None where its rank is unknown."""
+    """The type after an Unsqueeze; ``axes`` are those of the result. None if the rank is unknown."""
     if given.shape is None:
         return None
     shape = list(given.shape)
@@ -46,13 +46,13 @@ def unsqueezed(given: Tensor, axes: tuple[int, ...]) -> Tensor | None:
 
 
 def flattened(given: Tensor, axis: int) -> Tensor | None:
-    """A value as a matrix, of the axes before ``axis`` and of the others; None where its shape is unknown."""
+    """The type after a Flatten: a matrix of the axes before ``axis`` and the others. None if the shape is unknown."""
     if given.shape is None:
         return None
     return Tensor(given.dtype, (product(given.shape[:axis]), product(given.shape[axis:])), given.value)
 
 
-#: What each makes of a type, given its attributes; the names of axes are those of ONNX.
+#: For each operator, the function that gives the type of its result. The axes have ONNX's names.
 RESULTS: dict[str, Callable[..., Tensor | None]] = {
     CAST: cast,
     TRANSPOSE: transposed,
@@ -61,5 +61,5 @@ RESULTS: dict[str, Callable[..., Tensor | None]] = {
     FLATTEN: flattened,
 }
 
-#: The attribute of each that says what it makes.
+#: For each operator, the attribute that decides its result.
 NAMES = {CAST: "to", TRANSPOSE: "perm", SQUEEZE: "axes", UNSQUEEZE: "axes", FLATTEN: "axis"}

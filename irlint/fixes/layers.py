@@ -1,5 +1,5 @@
-"""What the layers of an IR were intended to state, by what stands beside it: versions, types, attributes, and where
-constants lie."""
+"""Corrections for the layers of an IR, derived from the rest of the document: versions, types, attributes, and offsets
+of constants."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ from irlint.parsers.weights import byte_size
 if TYPE_CHECKING:
     from irlint.fixes.wiring import Wiring
 
-#: The versions of the format, and what writers of each have put into a file: the later one first, in whose files the
-#: other may be, too.
+#: The versions of the format, and the element that the writer of each puts into a file. Files of version 11 may have
+#: both, so it comes first.
 VERSIONS = {"11": b"<rt_info", "10": b"<meta_data"}
 
-#: At most this many types whose names are alike are tried, and those of which one begins like the other.
+#: The similarity (``difflib`` ratio) of type names, and the number of similar names to try.
 ALIKE, TYPES = 0.6, 8
 
-#: Brackets around the numbers of a list.
+#: Brackets that may surround a list of numbers.
 BRACKETS = "[](){}"
 
-#: Of more attributes that a layer should not have none is misspelled.
+#: If a layer has more unknown attributes than this, none of them is taken for a misspelling.
 UNKNOWN = 4
 
-#: The attributes that say what a constant is, and where it lies.
+#: The attributes that give the type and the place of a constant.
 STORED = ("element_type", "shape", "offset", "size")
 
 
 class Intended:
-    """What a document states, and what the rest of it says that it should."""
+    """Proposes edits that the rest of the document implies. ``data`` are the bytes of the document."""
 
     def __init__(self, known: Known, data: bytes) -> None:
         self.known = known
@@ -74,7 +74,7 @@ class Intended:
         return Wiring(self.known, graph, Outline(decoded(self.data).text, (), (ROOT,)))
 
     def stages(self, problem: Problem) -> Stages:
-        """The edits that may remove a problem, the likely kinds first."""
+        """Groups of edits that may fix a problem, the likely groups first."""
         if problem.fault.rule is UNSUPPORTED_IR_VERSION:
             yield ((Edit("ir_version", "graph", name="version", value=each),) for each in self._formats())
             return
@@ -87,8 +87,8 @@ class Intended:
             yield from self.wiring.stages(problem)
 
     def _formats(self) -> list[str]:
-        """The version whose writer wrote the file, as far as that can be seen; else both, with which a model may
-        compute differently."""
+        """The versions to try: the version of the writer if the file shows it, else all known ones. A model may compute
+        differently in each."""
         if b"Runtime_version" in self.data:
             return ["11"]
         return [version for version, mark in VERSIONS.items() if mark in self.data][-1:] or list(VERSIONS)
@@ -114,8 +114,8 @@ class Intended:
 
     @cached_property
     def _contradicted(self) -> list[Node]:
-        """The constants and parameters whose ports declare another type than they have; none of many, which an old
-        writer has left."""
+        """The constants and parameters whose ports declare another type than their attributes. Empty if there are more
+        than ``PORTS``, which an old writer causes."""
         graph = self.known.model.graph
         stated = (self.known.format.constant_node, self.known.format.input_node)
         found = [
@@ -129,8 +129,8 @@ class Intended:
         return found if len(found) <= PORTS else []
 
     def _versions(self, node: Node) -> Iterator[str]:
-        """The versions that layers of the type have, and those in which the operation has the attributes of this one,
-        the latest first."""
+        """The versions that other layers of the type have, then the versions whose attributes fit this layer, the
+        latest first."""
         usual = Counter(str(each.version) for each in self._of_type(node) if each.version and each is not node)
         yield from (each for each, _ in usual.most_common() if each != node.version)
         for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
@@ -141,7 +141,7 @@ class Intended:
                 yield f"opset{operator.since}"
 
     def _types(self, node: Node) -> Iterator[str]:
-        """The operations whose names are like the type of a layer."""
+        """The operations with similar names, those that begin with the same letter first."""
         names = list(index.OPENVINO)
         lowered = {name.lower(): name for name in names}
         close = get_close_matches(node.op.lower(), list(lowered), TYPES, ALIKE)
@@ -151,8 +151,8 @@ class Intended:
         yield from (each for each in found if each != node.op)
 
     def _values(self, node: Node, name: str) -> Iterator[str]:
-        """The text of an attribute without what is no part of it, the word that is closest to it, the element type of
-        the output, and what other layers of the type have."""
+        """Other texts for an attribute: without brackets, the element type of the output, the most similar allowed
+        word, the texts of other layers of the type, then all allowed words."""
         held = node.attributes.get(name)
         text = str(held.value) if held is not None else ""
         cleaned = _cleaned(text)
@@ -177,8 +177,8 @@ class Intended:
         return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
 
     def _stored(self, node: Node) -> Stages:
-        """The attributes of a constant or a parameter as its ports have it, and as its bytes lie: one of them, and
-        two."""
+        """Corrects attributes of a constant or parameter by its ports and its bytes: first one attribute, then two at
+        once."""
         unknown = [each for each in node.attributes if each not in STORED]
         lacking = [each for each in STORED if each not in node.attributes]
         for old, new in product(unknown if len(unknown) <= UNKNOWN else (), lacking):
@@ -195,7 +195,7 @@ class Intended:
         )
 
     def _wanted(self, node: Node) -> dict[str, str]:
-        """What the attributes should be by the ports, where they are not."""
+        """The attributes that contradict the output port or the stored bytes, each with the text that would fit."""
         port = node.output_ports[0].type if node.output_ports else Tensor(None, None)
         stated = {name: str(node.attributes[name].value) for name in STORED if name in node.attributes}
         found: dict[str, str] = {}
@@ -232,7 +232,7 @@ def _renamed(node: Node, name: str) -> Edit:
 
 
 def _is_short_for(short: str, name: str) -> bool:
-    """Whether a name has the letters of a shorter one in their order, and begins as it does."""
+    """Whether a name has the letters of ``short`` in this order, and begins with the same two."""
     rest = iter(name.lower())
     return (
         len(short) > 1
@@ -242,7 +242,7 @@ def _is_short_for(short: str, name: str) -> bool:
 
 
 def _cleaned(text: str) -> str:
-    """A list of numbers with commas between them alone."""
+    """The text as a list of numbers, separated by commas, without brackets."""
     for each in BRACKETS:
         text = text.replace(each, " ")
     return ",".join(text.replace(";", " ").replace(",", " ").split())

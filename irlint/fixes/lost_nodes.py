@@ -1,4 +1,4 @@
-"""Nodes that stood between two others: what they took beside is left over."""
+"""Guesses that restore a lost node: a node between two others was removed, and its second input is now unused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.inference.origins import inputs_of
 from irlint.model import Node
 from irlint.model.tensor import Tensor
 
-#: With so many users at fault, a node is lost before all of them.
+#: If this many users of a value are faulty, the node was lost before all of them.
 SEVERAL = 2
 
 
@@ -36,7 +36,7 @@ def with_left_over(node: Node, inputs: Inputs) -> Iterator[Guess]:
 
 
 def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
-    """The operators that may have taken a list of integers beside a value."""
+    """The operators that may have had the unused list of integers as their second input."""
     entries = left.ints
     rank = given.rank or 0
     if opset >= AXES_ARE_AN_INPUT and entries and all(type(each) is int and -rank <= each <= rank for each in entries):
@@ -47,7 +47,7 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
 
 
 def everywhere(edit: Edit, inputs: Inputs, faulty: set[Node]) -> tuple[Edit, ...] | None:
-    """The same node before every input that has the value and is at fault; None where there is one alone."""
+    """The same inserted node before every faulty use of the value; None if fewer than ``SEVERAL`` users are faulty."""
     node, value = inputs.edited(edit)
     if value is None or edit.kind != "insert":
         return None

@@ -1,4 +1,4 @@
-"""Which value may be the one that had another name before."""
+"""Which value had another name before: the names that exporters give show whether one value may be the other."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from irlint.model import Graph, Node, Value
 
 
 def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph: Graph) -> bool:
-    """Whether a value may be the one that had another name before: not where its name names its node, and the other
-    name does not, nor where the exporter numbered both, or one of them after another operator."""
+    """Whether a value may have had the name of ``before``. It is not if the exporter named the two after different
+    nodes or operators, or numbered both."""
     if before is None or is_spelled_alike(value.name, before.name):
         return True
     if _number(before.name) and before.name not in value.name and (node is None or _number(value.name)):
@@ -21,7 +21,7 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph:
 
 def names_another_operator(one: str, other: str, graph: Graph) -> bool:
     """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
-    ``/block/Gemm_output_0``, or ``x.1`` after the operator that takes ``x``, where it names others so."""
+    ``/block/Gemm_output_0``. Also true for ``x`` and ``x.1`` if the graph numbers other names like this."""
     for short, long in ((one, other), (other, one)):
         if long.rpartition(".")[0] == short:
             return any(_is_counted(name) for name in _names(graph) if name not in (one, other))
@@ -44,11 +44,11 @@ def _names(graph: Graph) -> set[str]:
 
 
 def _is_counted(name: str) -> bool:
-    """Whether a name is one of several that only a number at the end distinguishes: ``x.1``."""
+    """Whether a name ends with a dot and a number: ``x.1``."""
     return name.rpartition(".")[2].isdecimal() and "." in name
 
 
 def _number(name: str) -> str:
-    """The number of a value that an exporter numbered: ``12`` of ``12`` and of ``onnx::Conv_12``; "" of others."""
+    """The number that an exporter gave to a value: ``12`` of ``12`` and of ``onnx::Conv_12``; "" of other names."""
     number = name.rpartition("_")[2] if "::" in name else name
     return number if number.isdecimal() else ""

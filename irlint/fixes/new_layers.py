@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 RESHAPE, CONVERT = "Reshape", "Convert"
 
-#: The operations that take a value and a list of numbers.
+#: The operations whose second input is a list of numbers.
 LISTED = (TRANSPOSE, UNSQUEEZE, SQUEEZE, RESHAPE)
 
-#: Those that are called otherwise in ONNX.
+#: The operators that have another name in an IR.
 SPELLED = {CAST: CONVERT}
 
-#: What each states beside its inputs.
+#: The attributes that a new layer states.
 STATED: Mapping[str, str] = {RESHAPE: ' special_zero="true"'}
 
 
 @record
 class NewPort:
-    """A port as it is written: its precision and its dims, "" and none where nothing declares these."""
+    """A port as text: its precision and its dims; "" and () if nothing declares them."""
 
     precision: str
     dims: tuple[str, ...]
 
 
 def insert_layer(writer: Writer, edit: Edit) -> None:
-    """Puts a layer before an input port: one that converts, or one that arranges axes by a list that a constant of the
-    file holds."""
+    """Inserts a layer before an input port: a Convert, or an operation whose list is a constant of the file. Raises
+    Unwritable."""
     node, port = writer.port(edit)
     wires, op = writer.graph(edit), SPELLED.get(edit.name, edit.name)
     given = next((value for _, value in edit.value or ()), None)
@@ -84,7 +84,7 @@ def new_port(type: Type | None) -> NewPort:
 
 
 def constant_with(model: Model, values: object) -> tuple[Value, Constant]:
-    """A constant that holds a list, first one that nothing uses. Raises Unwritable."""
+    """A constant that holds a list of integers, preferably an unused one. Raises Unwritable if there is none."""
     assert model.graph is not None
     needed = used_values(model.graph)
     listed = values if isinstance(values, (tuple, list)) else (values,)
@@ -95,8 +95,8 @@ def constant_with(model: Model, values: object) -> tuple[Value, Constant]:
 
 
 def insert_port(writer: Writer, edit: Edit) -> None:
-    """Puts a port of the id that ``value`` has into a layer, before the input port of an index, or as the last of its
-    outputs."""
+    """Inserts a port with the id ``value``: before the input port ``input``, or after the last output port if ``input``
+    is None."""
     layer = writer.layer(edit)
     side = "output" if edit.input is None else "input"
     precision = f' precision="{type_name(edit.dtype, port=True)}"' if edit.dtype else ""
@@ -125,7 +125,7 @@ def insert_port(writer: Writer, edit: Edit) -> None:
 
 
 def layer_text(id: int, op: str, attributes: str, inputs: Sequence[NewPort], output: NewPort, blank: str) -> str:
-    """A layer of the first opset, on a line of its own, of which the first lines begin with ``blank``."""
+    """The text of a layer of opset1. ``blank`` is the line break and indentation before the layer."""
     inner = blank + ("\t" if blank.endswith("\t") else "  ") if blank.strip(" \t") else ""
     deeper = inner + ("\t" if blank.endswith("\t") else "  ") if inner else ""
     data = f"{inner}<data{attributes}/>" if attributes else ""

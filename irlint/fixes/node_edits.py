@@ -1,4 +1,4 @@
-"""Edits of the nodes and values of a graph, with what texts call them."""
+"""Makes the edits of nodes and values of the main graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NodeEdits:
         self.makers = makers
 
     def attribute(self, node: Node, name: str, value: object, before: object = None) -> Edit:
-        """An attribute of a node set."""
+        """An edit that sets an attribute of a node."""
         value = tuple(value) if isinstance(value, list) else value
         layer = node.id or ""
         return Edit(
@@ -26,7 +26,7 @@ class NodeEdits:
         )
 
     def connected(self, value: Value, node: Node, port: int, called: str = "") -> Edit:
-        """Another value as an input of a node."""
+        """An edit that connects another value as an input of a node."""
         called = called or self.called(value)
         layer = node.id or ""
         return Edit(
@@ -52,7 +52,7 @@ class NodeEdits:
         called: str = "",
         inputs: tuple[str, ...] = (),
     ) -> Edit:
-        """A node before an input of another one, with the values of these names as its further ``inputs``."""
+        """An edit that inserts a node before an input of another one; ``inputs`` names its further inputs."""
         layer = node.id or ""
         return Edit(
             "insert",
@@ -70,13 +70,13 @@ class NodeEdits:
         )
 
     def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:
-        """A constant with other entries, or as another type."""
+        """An edit that changes the entries, the shape or the element type of a constant."""
         known = self.known.types.get(value)
         before = (known.value if of == "entries" else known.shape) if isinstance(known, Tensor) else None
         return Edit("constant", of, name=value.name, value=after, before=before, called=self.called(value))
 
     def declared(self, value: Value, after: Any, of: Literal["shape", "type"] = "shape") -> Edit:
-        """An input of the model with another shape or element type."""
+        """An edit that changes the declared shape or element type of an input of the model."""
         known = self.known.types.get(value)
         before = known.shape if isinstance(known, Tensor) and of == "shape" else None
         called = f"input {self.called(value)}" if of == "shape" else self.called(value)
@@ -84,7 +84,7 @@ class NodeEdits:
         return Edit("declaration", name=value.name, before=before, called=called, shape=shape, dtype=dtype)
 
     def called(self, value: Value) -> str:
-        """What texts call a value: ```x```, or ``layer 3 "x"``."""
+        """The name of a value in messages: ```x```, or ``layer 3 "x"``."""
         maker = self.makers.of(value) if self.known.format.ports_declare else None
         if maker is None or maker.node is None:
             return f"`{value.name}`"

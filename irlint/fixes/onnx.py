@@ -1,4 +1,4 @@
-"""Edits, written into the bytes of an ONNX file: what they do not touch stays as it is, byte for byte."""
+"""Writes edits into the bytes of an ONNX file. All other bytes stay the same."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ _NODE, _GRAPH_NAME, _INITIALIZER, _INPUT, _OUTPUT, _VALUE_INFO, _QUANTIZATION, _
     15,
 )
 
-#: Fields of NodeProto, of AttributeProto, and of the entries of lists.
+#: Fields of NodeProto, AttributeProto and the entries of lists.
 _NODE_INPUT, _NODE_OUTPUT, _NODE_NAME, _OP_TYPE, _ATTRIBUTE, _DOMAIN = 1, 2, 3, 4, 5, 7
 _ATTRIBUTE_NAME, _TENSOR, _BODY, _BODIES, _VALUE_TYPE = 1, 5, 6, 11, 2
 _TENSOR_NAME, _SPARSE_VALUES, _VALUE_NAME, _KEY, _IMPORTED, _VERSION = 8, 1, 1, 1, 1, 2
 
-#: Fields of GraphProto with what is declared of values, and those of ValueInfoProto, TypeProto and its Tensor.
+#: Fields of GraphProto that hold declarations, and fields of ValueInfoProto, TypeProto and its Tensor.
 _DECLARED = {"input": 11, "output": 12, "value_info": _VALUE_INFO}
 _TYPE, _TENSOR_TYPE, _ELEM_TYPE, _SHAPE = 2, 1, 1, 2
 
 
 def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
-    """The file in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises
-    Unwritable."""
+    """The edited file, as pieces: new bytes, or (start, end) of bytes in ``data``. ``model`` was read from ``data``;
+    edits name nodes by their indices in it. Raises Unwritable."""
     root = Message(data, 0, len(data))
     if len(root.of(_GRAPH)) != 1 or root.of(_TRAINING_INFO):
         raise Unwritable("the model's graph is in several pieces, or is trained by others")
     assert model.graph is not None
     writer = _Writer(root, model, model.graph)
-    # Indices are those in the file as it is: nodes move, and leave, at last.
+    # Edits use the indices of the unchanged file, so nodes move and disappear last.
     for edit in sorted(edits, key=lambda edit: (edit.of == "node", edit.kind == "remove", edit.kind == "order")):
         if (edit.kind, edit.of) not in _EDITS:
             raise Unwritable(f"{edit.text} is not written")
@@ -74,9 +74,9 @@ def rewritten(data: Buffer, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 class _Writer:
-    """One file; ``nodes`` are the NodeProtos of a graph as the file has them, by its path, and ``gone``,
-    ``initializers``, ``declarations`` and ``imports`` are what leaves at last. ``entries`` are those of a list of
-    declarations by their names, and ``added`` what comes behind those of ``value_info``."""
+    """Writes the edits of one file. ``nodes`` has the NodeProtos of each graph by path, in file order. ``finish``
+    removes what ``gone``, ``initializers``, ``declarations`` and ``imports`` list. ``entries`` has the declarations of
+    each list by name, and ``added`` the new entries of ``value_info``."""
 
     def __init__(self, root: Message, model: Model, graph: Graph) -> None:
         self.root = root
@@ -99,7 +99,7 @@ class _Writer:
         self.imports: dict[str, int | None] = {}
 
     def edit(self, edit: Edit) -> None:
-        """Makes one edit, but for the order and the removal of nodes, which are kept for ``finish``."""
+        """Makes one edit. The order and the removal of nodes are only recorded, for ``finish``."""
         _EDITS[edit.kind, edit.of](self, edit)
 
     def finish(self) -> None:
@@ -123,7 +123,8 @@ class _Writer:
                 self.graph(path).append_before(user, _NODE, node)
 
     def graph(self, path: str) -> Message:
-        """The GraphProto of a path. Raises Unwritable where there are several, or it is in pieces."""
+        """The GraphProto of a path. Raises Unwritable if several graphs have the path, or if it is in several
+        pieces."""
         if path not in self.graphs:
             ways = self.ways.get(path, [])
             if len(ways) != 1:
@@ -132,8 +133,8 @@ class _Writer:
         return self.graphs[path]
 
     def at_end(self, way: tuple[_Step, ...]) -> tuple[Message, list[Field]]:
-        """The GraphProto that some steps lead to, and its nodes. Raises Unwritable where one on the way is in
-        pieces."""
+        """The GraphProto at the end of some steps, and its nodes. Raises Unwritable if a body on this path is in
+        several pieces."""
         if way not in self.reached:
             if way:
                 (graph, nodes), (index, attribute, position) = self.at_end(way[:-1]), way[-1]
@@ -169,7 +170,7 @@ class _Writer:
         node.set_text(_NODE_NAME, str(edit.value))
 
     def clear_domain(self, edit: Edit) -> None:
-        """Gives one node another domain, or leaves that of every node of a graph empty that has this one."""
+        """Gives one node another domain, or removes the domain ``name`` from all nodes of a graph."""
         if edit.index is not None:
             self.node(edit).set_text(_DOMAIN, str(edit.value))
             return
@@ -209,7 +210,7 @@ class _Writer:
         self.node(edit).set_bytes_at(_NODE_INPUT, edit.input, str(edit.value).encode("utf-8", "surrogateescape"))
 
     def rename_value(self, edit: Edit) -> None:
-        """Gives a value of a graph, and all its uses there, another name. Raises Unwritable where a body uses it."""
+        """Renames a value and all its uses in a graph. Raises Unwritable if a body uses it."""
         graph, stated = self.graph(edit.graph), self.paths[edit.graph]
         if any(value.name == edit.name for body in stated.bodies for value in body.captured):
             raise Unwritable("a body uses the value")
@@ -226,7 +227,7 @@ class _Writer:
                     graph.inner(field).set_text(key, str(edit.value))
 
     def insert(self, edit: Edit) -> None:
-        """Writes a node before the one that uses its result."""
+        """Inserts a node before the node that uses its result."""
         node, graph, port = self.node(edit), self.graph(edit.graph), edit.input
         inputs = node.of(_NODE_INPUT)
         if port is None or port >= len(inputs):
@@ -256,7 +257,7 @@ class _Writer:
         return name
 
     def set_constant(self, edit: Edit) -> None:
-        """Writes other entries of a constant, an initializer or what a node makes."""
+        """Writes other entries of a constant: of an initializer, or of a Constant node."""
         tensor = self.tensor(edit)
         known = self.constant(edit)
         values = tuple(edit.value)
@@ -273,7 +274,7 @@ class _Writer:
         convert(self.tensor(edit), str(edit.value))
 
     def constant(self, edit: Edit) -> Tensor:
-        """What the model stores as a constant."""
+        """The type and values of a constant. Raises Unwritable if there is no such constant."""
         graph = self.paths.get(edit.graph)
         for value, each in graph.constants.items() if graph is not None else ():
             if value.name == edit.name:
@@ -286,7 +287,7 @@ class _Writer:
         raise Unwritable("there is no such constant")
 
     def tensor(self, edit: Edit) -> Message:
-        """The TensorProto of a constant."""
+        """The TensorProto of a constant. Raises Unwritable if there is no such constant."""
         graph = self.graph(edit.graph)
         found = [field for field in graph.of(_INITIALIZER) if graph.text_in(field, _TENSOR_NAME) == edit.name]
         if found:
@@ -307,19 +308,20 @@ class _Writer:
         self.declarations.setdefault(edit.graph, set()).add(edit.name)
 
     def remove_import(self, edit: Edit) -> None:
-        """Removes every import of a domain, or with an index all but that one, counted among those of the domain."""
+        """Removes the imports of a domain: all, or with ``index`` all but that one (counted within the domain)."""
         if self.imports.get(edit.name, 0) is not None:
             self.imports[edit.name] = edit.index
 
     def remove_metadata(self, edit: Edit) -> None:
-        """Removes all entries of each key but the last."""
+        """Removes all entries of each metadata key except the last."""
         entries = self.root.of(_METADATA)
         last = {self.root.text_in(field, _KEY): field for field in entries}
         kept = {id(field) for field in last.values()}
         self.root.remove(field for field in entries if id(field) not in kept)
 
     def set_import(self, edit: Edit) -> None:
-        """Imports a domain, which is empty or "ai.onnx" for ONNX's own operators."""
+        """Sets the opset of a domain, and adds the import if it is missing. The domain of ONNX's own operators is "" or
+        "ai.onnx"."""
         names = ("", STANDARD) if edit.name == "" else (edit.name,)
         found = [field for field in self.root.of(_OPSET_IMPORT) if self.root.text_in(field, _IMPORTED) in names]
         entries = [self.root.inner(field) for field in found] or [Message(b"", 0, 0, is_new=True)]
@@ -330,7 +332,7 @@ class _Writer:
             entry.set_number(_VERSION, int(str(edit.value)))
 
     def declaring(self, edit: Edit, number: int) -> list[Field]:
-        """The entries of a list of declarations that are about the value of an edit."""
+        """The declarations of the edit's value in one list (a field of GraphProto)."""
         if (edit.graph, number) not in self.entries:
             graph, entries = self.graph(edit.graph), dict[str, list[Field]]()
             self.entries[edit.graph, number] = entries
@@ -339,8 +341,8 @@ class _Writer:
         return self.entries[edit.graph, number].get(edit.name, [])
 
     def declare(self, edit: Edit) -> None:
-        """Writes what an input, an output or ``value_info`` declares of a value, or all of these do; of ``value_info``
-        a new entry where there is none."""
+        """Changes the declared type of a value: in the list that the edit names, or in all three. Adds an entry to
+        ``value_info`` if it has none. Raises Unwritable if another list has none."""
         graph = self.graph(edit.graph)
         numbers = [_DECLARED[edit.of]] if edit.of in _DECLARED else list(_DECLARED.values())
         found = [graph.inner(field) for number in numbers for field in self.declaring(edit, number)]
@@ -392,12 +394,12 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("ir_version", "graph"): _Writer.set_ir_version,
 }
 
-#: How a body is reached: the index of its node, the attribute, and its place in a list of bodies.
+#: A step to a body: the index of its node, the attribute, and its index in a list of bodies.
 _Step = tuple[int, str, int | None]
 
 
 def _ways(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_Step, ...]]]:
-    """The path of a graph and of each body in it, and how it is reached."""
+    """The path of a graph and of each body in it, with the steps that lead there."""
     yield graph.path, steps
     for node in graph.nodes:
         for name, attribute in node.attributes.items() if node.bodies else ():
@@ -409,7 +411,7 @@ def _ways(graph: Graph, steps: tuple[_Step, ...]) -> Iterator[tuple[str, tuple[_
 
 
 def _remove_imports(root: Message, gone: Mapping[str, int | None]) -> None:
-    """Removes every import of some domains, but for the one of each that an index counts."""
+    """Removes the imports of some domains. A domain with an index keeps the import at this index."""
     at: Counter[str] = Counter()
     for field in root.of(_OPSET_IMPORT):
         domain = root.text_in(field, _IMPORTED)
@@ -430,8 +432,8 @@ def _remove_initializers(graph: Message, gone: Collection[str]) -> None:
 
 
 def _body(node: Message, attribute: str, position: int | None) -> Message:
-    """The GraphProto in an attribute of a node. Raises Unwritable where it is in pieces, or the attribute stands there
-    twice."""
+    """The GraphProto in an attribute of a node. Raises Unwritable if it is in several pieces, or if the attribute
+    occurs twice."""
     named = [field for field in node.of(_ATTRIBUTE) if node.text_in(field, _ATTRIBUTE_NAME) == attribute]
     if len(named) != 1:
         raise Unwritable(f"a node has {len(named)} attributes {attribute!r}")

@@ -14,11 +14,11 @@ _NAME, _FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS, _TYPE = 1, 2, 3, 4, 7, 8
 _VALUES = (_FLOAT, _INT, _STRING, _FLOATS, _INTS, _STRINGS, _TYPE)
 _IS_FLOAT, _IS_INT, _IS_STRING, _ARE_FLOATS, _ARE_INTS, _ARE_STRINGS = 1, 2, 3, 6, 7, 8
 
-#: Fields of TensorProto: what may hold its elements, and the others.
+#: Fields of TensorProto: the general ones, and those that hold elements.
 _DIMS, _DATA_TYPE, _TENSOR_NAME, _RAW_DATA, _EXTERNAL_DATA, _DATA_LOCATION = 1, 2, 8, 9, 13, 14
 _ELEMENTS = (4, 5, 6, 7, 10, 11)
 
-#: The dims of TensorShapeProto, and what each may be.
+#: Fields of TensorShapeProto and of its dims.
 _DIM, _DIM_VALUE, _DIM_PARAM = 1, 1, 2
 
 #: Fields of NodeProto.
@@ -34,12 +34,12 @@ _PACKED = {
 
 
 def joined(message: Message) -> bytes:
-    """The bytes of a message that has none of a file."""
+    """The bytes of a new message, which has no bytes of a file."""
     return b"".join(piece for piece in message.pieces() if isinstance(piece, bytes))
 
 
 def set_value(attribute: Message, name: str, value: Any) -> None:
-    """Gives an AttributeProto a value, and its type. Raises Unwritable."""
+    """Sets the name, type and value of an AttributeProto. Raises Unwritable if no attribute can hold the value."""
     attribute.remove(field for field in attribute.fields if field.key >> 3 in _VALUES)
     attribute.set_text(_NAME, name)
     match value:
@@ -67,7 +67,8 @@ def set_value(attribute: Message, name: str, value: Any) -> None:
 
 
 def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Sequence[Any]) -> None:
-    """Gives a TensorProto other elements, as raw data inside the file. Raises Unwritable."""
+    """Replaces the elements of a TensorProto by raw data inside the file. Raises Unwritable if the element type is not
+    supported."""
     if dtype not in _PACKED:
         raise Unwritable(f"constants of {dtype} are not written")
     tensor.remove(field for field in tensor.fields if field.key >> 3 in (*_ELEMENTS, _EXTERNAL_DATA, _DATA_LOCATION))
@@ -78,8 +79,8 @@ def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Seque
 
 
 def convert(tensor: Message, dtype: str) -> None:
-    """Gives a TensorProto another element type, and its elements as those. Raises Unwritable where it has them in
-    another file, does not have as many as its dims say, or the package onnx is not installed."""
+    """Converts a TensorProto to another element type. Raises Unwritable if the elements are in another file, if their
+    number does not fit the dims, or if the package onnx is not installed."""
     try:
         from google.protobuf.message import DecodeError
         from onnx import TensorProto, numpy_helper
@@ -110,7 +111,7 @@ def set_dims(tensor: Message, shape: Iterable[int]) -> None:
 
 
 def constant(name: str, values: Sequence[int]) -> bytes:
-    """A TensorProto of int64 with one axis."""
+    """A TensorProto of type int64 with one axis."""
     tensor = Message(b"", 0, 0, is_new=True)
     set_entries(tensor, "int64", (len(values),), values)
     tensor.set_text(_TENSOR_NAME, name)
@@ -133,12 +134,12 @@ def node(op: str, name: str, inputs: Iterable[str], output: str, attributes: Ite
 
 
 def number_of(dtype: str) -> int:
-    """The number of an element type in onnx.proto."""
+    """The number of an element type in onnx.proto (TensorProto.DataType)."""
     return NUMBERED_TYPES.index(dtype) + 1
 
 
 def only(message: Message, number: int) -> Message:
-    """The message in a field, a new one where there is none. Raises Unwritable where it is in pieces."""
+    """The message in a field, which is added if it is missing. Raises Unwritable if it is in several pieces."""
     found = message.of(number)
     if len(found) > 1:
         raise Unwritable("a declared type is in several pieces")
@@ -148,7 +149,8 @@ def only(message: Message, number: int) -> Message:
 
 
 def set_sizes(shape: Message, sizes: Sequence[int | str | None]) -> None:
-    """Writes the dims of a TensorShapeProto but those that stay; what they denote stays, too."""
+    """Writes the dims of a TensorShapeProto: an integer, a name, or None for an unknown dim. "" keeps a dim. The
+    ``denotation`` of each dim stays."""
     dims = shape.of(_DIM)
     if len(dims) != len(sizes):
         shape.remove(dims)

@@ -1,4 +1,4 @@
-"""Edits, written into the text of an IR: what they do not touch stays as it is, byte for byte."""
+"""Writes edits into the text of an IR. All other bytes stay the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irlint.parsers.openvino.types import BLANKS, renamed_type
 from irlint.parsers.openvino.xml import Decoded, decoded
 from irlint.records import record
 
-#: How characters are written in the value of an attribute where they cannot stand for themselves.
+#: The characters that an attribute's value must escape.
 _REFERENCES = {
     "&": "&amp;",
     "<": "&lt;",
@@ -31,7 +31,7 @@ _REFERENCES = {
 
 @record
 class Change:
-    """A text that takes the place of another one, given by its indices in the document."""
+    """A text that replaces the text between two indices of the document."""
 
     start: int
     end: int
@@ -39,8 +39,8 @@ class Change:
 
 
 def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
-    """The document in ``data``, of which ``model`` was read, with edits that name nodes by their indices in it. Raises
-    Unwritable."""
+    """The edited document, as pieces: new bytes, or (start, end) of bytes in ``data``. ``model`` was read from
+    ``data``; edits name nodes by their indices in it. Raises Unwritable."""
     source = decoded(data)
     if source.encoding != "utf-8" and source.text.encode(source.encoding, "replace") != data[source.mark :]:
         raise Unwritable("some bytes of the document are not characters of its encoding")
@@ -49,7 +49,7 @@ def rewritten(data: bytes, model: Model, edits: Iterable[Edit]) -> list[Piece]:
 
 
 def replacements(data: bytes, model: Model, several: Sequence[Sequence[Edit]]) -> list[tuple[Replacement, ...]]:
-    """What each of several lists of edits changes in a document; nothing where it cannot be written."""
+    """The replacements that each list of edits makes in a document; () for a list that cannot be written."""
     text = decoded(data).text
     lines = line_starts(text)
     found: list[tuple[Replacement, ...]] = [()] * len(several)
@@ -66,7 +66,7 @@ def _replacement(change: Change, lines: Sequence[int]) -> Replacement:
 
 
 def _sorted(found: Iterable[Change]) -> list[Change]:
-    """The changes in ascending order, without those inside what another one removes. Raises Unwritable where two
+    """The changes in ascending order, without those inside a removed element. Raises Unwritable if two changes
     overlap."""
     result: list[Change] = []
     for change in sorted(found, key=lambda each: (each.start, -each.end)):
@@ -94,8 +94,8 @@ def _pieces(source: Decoded, found: Sequence[Change], size: int) -> Iterator[Pie
 
 
 class Writer:
-    """One document; ``changes`` are by the element and what of it they change, so that of two of one thing the last
-    counts."""
+    """Writes the edits of one document. ``changes`` are keyed by element and changed part, so that a later change of
+    the same part replaces an earlier one."""
 
     def __init__(self, text: str, model: Model, edits: Iterable[Edit]) -> None:
         self.text = text
@@ -120,7 +120,7 @@ class Writer:
             each.read(self.outline)
 
     def changed(self, edits: Iterable[Edit]) -> list[Change]:
-        """What edits change, in ascending order. Raises Unwritable."""
+        """The changes that edits make, in ascending order. Raises Unwritable."""
         self.changes, self.fresh = {}, 0
         for edit in edits:
             written = _EDITS.get((edit.kind, edit.of))
@@ -154,11 +154,11 @@ class Writer:
         return found
 
     def change(self, element: Element, what: object, start: int, end: int, text: str) -> None:
-        """Keeps a change."""
+        """Records a change."""
         self.changes[element.tag.ordinal, what] = Change(start, end, text)
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> None:
-        """Writes an attribute of an element, or with None removes it."""
+        """Writes an attribute of an element; None removes it."""
         found = [each for each in self.outline.attributes(element) if each[0] == name]
         if value is None:
             for number, (_, start, _, end) in enumerate(found):
@@ -191,7 +191,8 @@ class Writer:
         self.set_attribute(self.layer(edit), "type", str(edit.value))
 
     def insert_inside(self, element: Element, inserted: Sequence[str]) -> None:
-        """Puts elements before all that an element has inside, each on a line of its own where these are."""
+        """Inserts elements before the children of an element, each on its own line if the children have their own
+        lines."""
         outer = self.outline.blank_before(element.tag.start)
         inner = self.outline.blank_before(element.children[0].tag.start) if element.children else deeper(outer)
         text = "".join(inner + each for each in inserted)
@@ -203,7 +204,7 @@ class Writer:
         )
 
     def declaration(self, edit: Edit) -> None:
-        """Writes the dims and the precision of a port, and what a Parameter states of its output."""
+        """Writes the dims and the precision of a port; for the output of a Parameter also its ``<data>``."""
         node, port = self.port(edit)
         element = self.element(node.located(port.place))
         if edit.dtype:
@@ -214,7 +215,8 @@ class Writer:
             self.set_parameter(self.layer(edit), edit)
 
     def port(self, edit: Edit) -> tuple[Node, Port]:
-        """The port that an edit names by an ``input``, or by the value that leaves it."""
+        """The port that an edit names: by ``input``, or by the name of an output value. Raises Unwritable if there is
+        none."""
         node = self.node(edit)
         if edit.input is not None:
             if edit.input >= len(node.input_ports):
@@ -242,7 +244,7 @@ class Writer:
             self.set_attribute(data, "shape", ",".join(dims))
 
     def set_dims(self, port: Element, shape: Sequence[int | str | None]) -> None:
-        """Writes the dims of a port, but those that are texts and written already."""
+        """Writes the dims of a port. A dim given as text keeps what is written."""
         written = port.named("dim")
         for dim, size in zip(written, shape):
             text = size_text(size)
@@ -266,7 +268,7 @@ class Writer:
         self.set_attribute(self.layer(edit), "name", str(edit.value))
 
     def remove_layer(self, edit: Edit) -> None:
-        """Removes a layer with its edges."""
+        """Removes a layer and its edges."""
         node, wires = self.node(edit), self.graph(edit)
         if edit.graph and node.op in (OPENVINO.input_node, OPENVINO.output_node):
             raise Unwritable("what uses the body counts on the layer")
@@ -279,8 +281,8 @@ class Writer:
         self.change(element, "gone", start - len(self.outline.blank_before(start)), element.end, "")
 
     def connect(self, edit: Edit) -> None:
-        """Lets one edge lead into an input port, from a value: that which does, one that leads nowhere, or a new
-        one."""
+        """Leads exactly one edge from a value into an input port. It keeps an edge from this value, else it reuses
+        another edge into the port, else the nearest broken edge, else it adds one."""
         node, port = self.port(edit)
         wires = self.graph(edit)
         end, source = (wires.key(node), port.id), wires.end(str(edit.value))
@@ -298,7 +300,7 @@ class Writer:
             self.rewire(kept.element, texts)
 
     def rewire(self, edge: Element, texts: Mapping[str, str]) -> None:
-        """Writes the ends of an edge, of one that lacks one of their names as a new element."""
+        """Writes the ends of an edge. If the edge lacks one of the attributes, a new element replaces it."""
         names = {name for name, *_ in self.outline.attributes(edge)}
         if not names >= texts.keys():
             self.change(edge, "gone", edge.tag.start, edge.end, _edge(texts))
@@ -339,7 +341,8 @@ class Writer:
         insert_layer(self, edit)
 
     def entries(self, edit: Edit) -> None:
-        """Lets a constant begin where the weights hold its new entries."""
+        """Moves the offset of a constant to a place where the weights hold its new entries. Raises Unwritable if there
+        is none."""
         from irlint.fixes.stored import offset_of
 
         graph = self.model.graph
@@ -366,7 +369,7 @@ class Writer:
         self.set_attribute(net, "version", str(edit.value))
 
 
-#: The edits that are about edges.
+#: The kinds of edits that change edges.
 _REWIRING = {("input", "node"), ("remove", "node"), ("insert", "node")}
 
 _EDITS: dict[tuple[str, str], Callable[[Writer, Edit], None]] = {
@@ -398,27 +401,27 @@ def type_name(dtype: str, *, port: bool) -> str:
 
 
 def size_text(size: object) -> str:
-    """A dim of a port, which states numbers only."""
+    """The text of a dim of a port, which can only be a number; -1 for other dims."""
     return str(size) if isinstance(size, int) else "-1"
 
 
 def deeper(blank: str) -> str:
-    """The blanks before what is inside an element, by those before itself."""
+    """The line break and indentation for the children of an element; ``blank`` is that of the element itself."""
     if "\n" not in blank and "\r" not in blank:
         return ""
     return blank + ("\t" if blank.endswith("\t") else "  ")
 
 
 def attribute_text(value: object) -> str:
-    """A value as an IR writes it: lists with commas, truth in lower case."""
+    """A value as an IR writes it: lists with commas, booleans in lower case."""
     if isinstance(value, (list, tuple)):
         return ",".join(map(attribute_text, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def escaped(text: str) -> str:
-    """A text as the value of an attribute, between quotes of either kind. Raises Unwritable for what XML cannot
-    hold."""
+    """A text, escaped for the value of an attribute in quotes of either kind. Raises Unwritable for characters that XML
+    cannot hold."""
     if any((each < " " and each not in "\t\n\r") or each in "\ufffe\uffff" for each in text):
         raise Unwritable("XML has no such character")
     return "".join([_REFERENCES.get(each, each) for each in text])

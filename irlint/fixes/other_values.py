@@ -1,4 +1,5 @@
-"""What an attribute may have been meant to be: other axes, flags, words, orders, and numbers of the same kind."""
+"""Other values that an attribute may have been intended to have: axes, flags, words, orders of axes, and similar
+numbers."""
 
 from __future__ import annotations
 
@@ -9,29 +10,29 @@ from irlint.binding.calls import Call
 from irlint.lazy_typing import Any
 from irlint.ops.signatures import named
 
-#: How likely a change is: what other nodes of the model have too, what is seldom otherwise, what is a guess, and what
-#: is only suggested.
+#: How likely a change is: other nodes of the model have it, it is rarely wrong, it is a guess, it is the last resort,
+#: or it is only suggested.
 USUAL, SELDOM, GUESS, LAST, UNSURE = range(5)
 
-#: Lists of one number, such as strides, get one less than this.
+#: The upper limit (exclusive) for lists of one repeated number, such as strides.
 UNIFORM = 4
 
-#: Numbers that are no axes, flags or sizes get one less than this. Windows are over the axes from this one on.
+#: The upper limit (exclusive) for numbers that are no axes, flags or sizes; then the first spatial axis.
 SMALL = 9
 SPATIAL = 2
 
-#: Attributes of ONNX that are integers and mean yes or no.
+#: The integer attributes of ONNX that mean yes or no.
 FLAGS = frozenset(
     ("allowzero", "ceil_mode", "count_include_pad", "exclusive", "keepdims", "largest", "reverse", "transA", "transB")
 )
 
-#: Lists are changed up to this many entries, and put in all orders up to this many.
+#: Lists are changed up to this many entries, and permuted up to this many.
 ENTRIES = 8
 ORDERED = 4
 
 
 def meant(name: str, value: object, rank: int) -> object:
-    """The key of an attribute's value: an axis that is counted from the end equals the same axis counted from 0."""
+    """The attribute's value as a key: an axis that is counted from the end becomes the same axis counted from 0."""
     if "ax" not in name or not rank:
         return value
     if isinstance(value, int):
@@ -42,7 +43,7 @@ def meant(name: str, value: object, rank: int) -> object:
 
 
 def words_of(annotation: str, call: Call) -> tuple[object, ...]:
-    """The words that an attribute may be."""
+    """The texts that an attribute allows; () if any text is allowed."""
     if call.operator is None or annotation in ("int", "float", "str", "bool", "Ints", "int | None", "Ints | None"):
         return ()
     alias = named(annotation, call.operator.function)
@@ -58,7 +59,7 @@ def other_values(
     annotation: str,
     outputs: int,
 ) -> Iterator[tuple[object, int]]:
-    """Other values, each with how likely it is: axes and flags before sizes."""
+    """Other values for an attribute, each with how likely it is."""
     rank = max(map(len, shapes), default=0)
     if isinstance(value, bool):
         yield not value, USUAL
@@ -80,15 +81,15 @@ def other_values(
     elif isinstance(value, (tuple, list)) and value and all(isinstance(each, int) for each in value):
         if "axes" in name:
             yield from ((each, SELDOM) for each in with_an_axis(tuple(value), rank))
-        for other, likely in _lists(tuple(value), rank, masks="mask" in name):
+        for other, likely in _lists(tuple(value), rank, masks="mask" in name, least=0 if "pad" in name else 1):
             yield type(value)(other), likely
     elif value is None and annotation.startswith("Ints") and shapes and len(shapes[0]) > SPATIAL:
         spatial = len(shapes[0]) - SPATIAL
-        yield from (((1,) * spatial * times, SELDOM) for times in (1, 2))
+        yield (1,) * spatial * (2 if name == "pads" else 1), SELDOM
 
 
 def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]:
-    """A list of axes with one more of them, or one less."""
+    """A list of axes with one axis more, or one axis fewer."""
     if not all(type(each) is int for each in value):
         return
     named = {each % rank for each in value if -rank <= each < rank}
@@ -96,8 +97,9 @@ def with_an_axis(value: tuple[Any, ...], rank: int) -> Iterator[tuple[Any, ...]]
     yield from ((*value[:at], *value[at + 1 :]) for at in range(len(value) if len(value) > 1 else 0))
 
 
-def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Other orders of axes, other single axes, other marks, and for lists of one number others of one number."""
+def _lists(value: tuple[int, ...], rank: int, *, masks: bool, least: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Other lists: other marks for a mask, other single axes, other repeated numbers from ``least`` on, and other
+    orders of axes."""
     if masks:
         for at, each in enumerate(value):
             yield (*value[:at], 0 if each else 1, *value[at + 1 :]), SELDOM
@@ -106,7 +108,7 @@ def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[
         near = (value[0] - 1, value[0] + 1)
         yield from (((axis,), SELDOM) for axis in dict.fromkeys((*range(rank + 1), *near)) if axis != value[0])
     elif len(set(value)) == 1:
-        yield from (((each,) * len(value), SELDOM) for each in range(UNIFORM) if each != value[0])
+        yield from (((each,) * len(value), SELDOM) for each in range(least, UNIFORM) if each != value[0])
     if len(set(value)) < len(value) or not all(0 <= each < len(value) for each in value):
         return
     kept = tuple(each for each in value if each < rank)
@@ -120,12 +122,12 @@ def _lists(value: tuple[int, ...], rank: int, *, masks: bool) -> Iterator[tuple[
 
 
 def layouts(rank: int) -> list[tuple[int, ...]]:
-    """The orders of axes that bring channels from the front to the end, and back."""
+    """The orders of axes that move the channels from the front to the end, and back."""
     axes = tuple(range(rank))
     return [(0, *axes[2:], 1), (0, rank - 1, *axes[1:-1])] if rank > SPATIAL else []
 
 
 def neighbors(rank: int) -> list[tuple[int, ...]]:
-    """The orders that exchange an axis and the next one."""
+    """The orders of axes that exchange two neighboring axes."""
     axes = tuple(range(rank))
     return [(*axes[:at], at + 1, at, *axes[at + 2 :]) for at in range(rank - 1)]

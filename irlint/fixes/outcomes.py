@@ -9,8 +9,13 @@ from irlint.records import record
 
 @record
 class Outcome:
-    """The problems that disappear, the declarations that are stale then, what the node of the problem that was asked
-    about takes, and how many warnings appear that safe fixes remove."""
+    """The outcome of edits.
+
+    * ``fixed``: the problems that disappear.
+    * ``stale``: the values whose declarations become wrong.
+    * ``inputs``: the new types of the inputs of the node that was to be fixed.
+    * ``new``: the number of new warnings, which safe fixes remove.
+    """
 
     fixed: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()

@@ -9,7 +9,7 @@ from irlint.parsers.openvino.xml import StartTag, tokens
 
 
 class Element:
-    """An element with all that is inside it; ``inside_end`` is where its end tag begins, ``end`` is behind it."""
+    """An element and its children. ``inside_end`` is the index of its end tag, ``end`` the index after that tag."""
 
     __slots__ = ("name", "tag", "children", "inside_end", "end")
 
@@ -30,10 +30,10 @@ class Element:
 
 
 class Outline:
-    """The elements of a text that have these ordinals, with all that is inside them, by their ordinals.
+    """Elements of a text, each with its children, by ordinal. ``elements`` has those with the ``wanted`` ordinals.
 
-    ``edges`` and ``layers`` are the first ``<edges>`` and ``<layers>`` of each of the elements that stand for
-    ``graphs``, by the ordinals of these.
+    ``graphs`` are the ordinals of elements that hold a graph; ``edges`` and ``layers`` have the first ``<edges>`` and
+    ``<layers>`` of each.
     """
 
     def __init__(self, text: str, wanted: Collection[int], graphs: Collection[int]) -> None:
@@ -66,20 +66,20 @@ class Outline:
                     closed.inside_end, closed.end = token.start(), end
 
     def blank_before(self, at: int) -> str:
-        """The blanks before an index."""
+        """The blanks that end at an index."""
         begin = at
         while begin and self.text[begin - 1] in BLANKS:
             begin -= 1
         return self.text[begin:at]
 
     def attributes(self, element: Element) -> Iterator[tuple[str, int, int, int]]:
-        """The attributes of an element: the name, where it begins, where its value begins, and where the attribute
-        ends, behind the quote."""
+        """The attributes of an element: the name, the index where it begins, the index where its value begins, and the
+        index after the closing quote."""
         for name, start, end in element.tag.names:
             yield name, start, self.text.index(self.text[end - 1], start, end) + 1, end
 
     def value(self, element: Element, name: str) -> str:
-        """The text of the first attribute of this name as it is written, "" where there is none."""
+        """The text of the first attribute of this name, as written; "" if there is none."""
         return next(
             (self.text[begin : end - 1] for each, _, begin, end in self.attributes(element) if each == name), ""
         )

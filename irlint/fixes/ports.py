@@ -1,4 +1,4 @@
-"""The safe fix of a finding in an IR: what ports declare of values inside a graph becomes what OpenVINO infers."""
+"""Safe fixes of an IR: a wrong port declaration inside a graph is replaced by the inferred type."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
 from irlint.parsers.weights import byte_size
 
-#: What a file declares of the values of its graphs.
+#: The rules about declarations that contradict the inferred type.
 DECLARED = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
 
 
 class Subject:
-    """A model with the problems that were ``found`` in it, and what the fixes of several of them ask."""
+    """A model and its problems, with the tables that several fixes need."""
 
     def __init__(self, known: Known, found: Sequence[Problem]) -> None:
         self.known = known
@@ -48,18 +48,19 @@ class Subject:
         )
 
     def is_outer(self, problem: Problem) -> bool:
-        """Whether a declaration is that of an input or an output of the model."""
+        """Whether a problem is about the declaration of an input or an output of the model."""
         if problem.graph or problem.node is None:
             return problem.node is None
         return problem.node.op == self.known.format.input_node or self.value(problem) in self.outputs
 
     def value(self, problem: Problem) -> Value | None:
-        """The value of a node that a problem is about, None where it is one of its input ports."""
+        """The output value of the node that a problem is about; None if the problem is about an input port."""
         outputs = () if problem.node is None else problem.node.outputs
         return next((each for each in outputs if each is not None and each.name == problem.value), None)
 
     def is_plain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
-        """Whether the number of its bytes, or nothing but the shapes of its inputs, decides what a node gives."""
+        """Whether the inferred type of a node is certain: a constant whose bytes fit only this type, or a node that
+        depends only on the shapes of its inputs."""
         if node.op == self.known.format.constant_node:
             stored = self.constants[value].stored if value in self.constants else None
             return stored is not None and stored.size == _bytes(given) != _bytes(wrong)
@@ -67,7 +68,7 @@ class Subject:
         return at_inputs and given.dtype == wrong.dtype
 
     def refutes(self, node: Node, index: int, type: Tensor) -> bool:
-        """Whether a node cannot be what it declares where this input has another type than the inferred one."""
+        """Whether a node would fail or contradict its declared outputs if this input had the type ``type``."""
         inputs: list[Type | None] = [None if each is None else self.known.types.get(each) for each in node.inputs]
         inputs[index] = type
         answer = self.ask(node, inputs, None)
@@ -78,8 +79,7 @@ class Subject:
 
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
-    """For each problem the edits with which it disappears while the model computes the same; () where there are
-    none."""
+    """For each problem, the edits that fix it while the model computes the same; () if there are none."""
     if known.model.graph is None:
         return [()] * len(found)
     subject = Subject(known, found)
@@ -95,7 +95,7 @@ Tidied = Callable[[Subject, Problem], Iterator[Edit]]
 
 
 def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """What is inferred, in place of what one port declares, where no other port is as that would have it."""
+    """Declares the inferred type at a port, if the rest of the file shows that the declaration is wrong."""
     node = problem.node
     follows = problem.because is not None or id(problem) in subject.followed
     if node is None or follows or subject.is_doubtful:
@@ -110,7 +110,7 @@ def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _of_input(subject: Subject, problem: Problem, node: Node, index: int) -> Iterator[Edit]:
-    """The dims of an input port, unless they are those of another value that may be meant to come there."""
+    """Corrects the dims of an input port, unless another value was probably intended to be connected there."""
     declared, value = node.input_ports[index].type, node.inputs[index]
     given = subject.known.types.get(value) if value is not None else None
     if not isinstance(given, Tensor) or subject.contradicted[node] > 1:
@@ -149,13 +149,13 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
 
 
 def _bytes(tensor: Tensor) -> int | None:
-    """How many bytes a constant of a type has, None where that is not known."""
+    """The number of bytes of a constant of this type; None if it is unknown."""
     sizes = [dim for dim in tensor.shape or () if isinstance(dim, int)]
     return byte_size(tensor.dtype, elements(sizes)) if tensor.dtype and tensor.shape == tuple(sizes) else None
 
 
 def _clash(given: Tensor, declared: Tensor) -> bool:
-    """Whether a port declares another type than is given, as far as it declares one."""
+    """Whether a port declares another type than the given one. Undeclared parts do not count."""
     if given.dtype and declared.dtype and given.dtype != declared.dtype:
         return True
     if given.shape is None or not declared.shape:
@@ -165,7 +165,7 @@ def _clash(given: Tensor, declared: Tensor) -> bool:
 
 
 def _corrected(given: Shape | None, declared: Shape | None) -> tuple[int | str | None, ...]:
-    """A declared shape with those sizes changed that are not what is given."""
+    """The declared shape, with the given sizes where the declared ones are wrong. None is a dynamic dim."""
     assert given is not None
     if declared is None or len(declared) != len(given):
         return tuple(dim if isinstance(dim, int) else None for dim in given)
@@ -179,7 +179,8 @@ def _corrected_dim(given: MaybeDim, declared: MaybeDim) -> int | str | None:
 
 
 def _ignored(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """An attribute that only other versions of an operation have, at all nodes of this one: they are reported once."""
+    """Removes an attribute that only other versions of the operation have, from all layers of the operation, because
+    they share one finding."""
     from irlint.binding.openvino_attributes import meant_version
 
     node, name = problem.node, problem.fault.attribute

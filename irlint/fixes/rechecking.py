@@ -1,4 +1,4 @@
-"""A model checked again as its file would be after some edits."""
+"""Checks a model again as its file would be after some edits."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from irlint.inference.walk import inferred
 from irlint.model import Model, Problem
 from irlint.parsers.opening import opened
 
-#: A file of more bytes is not checked again.
+#: Files of more bytes are not checked again.
 LARGEST = 1 << 26
 
-#: The family of rules about what nothing uses: such problems are only looked for where there is no error.
+#: The family of rules about unused parts. Such problems are only reported if there is no error.
 HYGIENE = "hygiene"
 
 
 class Rechecked:
-    """A model, what it was read from, and the problems that it has; ``shapes`` are those that were given for its
-    inputs."""
+    """A model, its bytes, its problems, and the ``shapes`` that the user gave for its inputs."""
 
     def __init__(
         self, model: Model, data: bytes | None, problems: Sequence[Problem], shapes: Mapping[str, Shape]
@@ -36,8 +35,8 @@ class Rechecked:
         self._known: dict[tuple[Edit, ...], list[Problem] | None] = {}
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """What edits do; None where ``problem`` stays, another appears that no safe fix takes away, or the file cannot
-        be written."""
+        """The outcome of edits. None if ``problem`` remains, if a problem appears that no safe fix removes, or if the
+        file cannot be written."""
         after = self._after(edits)
         if after is None:
             return None
@@ -56,8 +55,8 @@ class Rechecked:
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
 
     def is_writable(self, edits: Sequence[Edit]) -> bool:
-        """Whether the file can be written with some edits; of one that is too large to be read again nobody knows it
-        here."""
+        """Whether the file can be written with these edits. True without a trial if the file is too large to be checked
+        again."""
         form = self.model.format
         return self._is_large() or (form is not None and bool(form.writer) and self._written(edits) is not None)
 
@@ -75,16 +74,16 @@ class Rechecked:
 
     @property
     def document(self) -> bytes:
-        """The bytes of the file; nothing of one that is too large to be read again."""
+        """The bytes of the file; b"" if it is too large to be checked again."""
         return b"" if self._is_large() else self.data or b""
 
     @property
     def size(self) -> int:
-        """The bytes of the file that are read again."""
+        """The number of bytes that are checked again."""
         return len(self.document)
 
     def _is_large(self) -> bool:
-        """Whether a file is too large to be read again, or cannot be: one on a server, or one that is gone."""
+        """Whether a file is too large to be checked again, or cannot be opened."""
         if self.data is None:
             try:
                 with opened(self.model.path) as stream:
@@ -94,7 +93,7 @@ class Rechecked:
         return len(self.data) > LARGEST
 
     def _written(self, edits: Sequence[Edit]) -> bytes | None:
-        """The file with some edits; None where it cannot be written with them."""
+        """The file with these edits; None if they cannot be written."""
         from irlint.fixes.wire import Unwritable
         from irlint.parsers.onnx.protobuf import Damage
 
@@ -114,8 +113,8 @@ def _key(problem: Problem) -> tuple[object, ...]:
 
 
 def _may_appear(problem: Problem, outputs: Container[str | None]) -> bool:
-    """Whether a problem is one that was hidden by errors, or that a safe fix takes away: a stale declaration, but of no
-    output."""
+    """Whether edits may cause a problem: errors hid it, or a safe fix removes it. A stale declaration of an output is
+    excluded."""
     if problem.fault.rule.family == HYGIENE or problem.fault.severity.rank == 0:
         return True
     return problem.fault.rule.fixable and not problem.is_error and problem.value not in outputs

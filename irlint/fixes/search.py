@@ -1,4 +1,5 @@
-"""The search for edits that fix a problem: tries guesses, the nearest first, and keeps the best ones."""
+"""Searches the edits that fix a problem. A guess (edits that may help) is tried; the candidates that fix most problems
+are kept."""
 
 from __future__ import annotations
 
@@ -28,21 +29,22 @@ from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
 
-#: At most this many questions to operators are asked for one file.
+#: At most this many questions are put to the shape functions for one file.
 QUESTIONS = 2000
 
-#: So many guesses are tried for one finding at each stage, and so many that do equally well are suggested.
+#: At most this many guesses are tried for one problem at each stage, and at most this many equally good ones are
+#: suggested.
 CANDIDATES = 240
 SUGGESTED = 2
 
-#: A clashing size is traced back through at most FARTHEST nodes; guesses are tried at the nearest NODES of them.
+#: A clashing size is traced back through at most FARTHEST nodes. The guesses are made for the nearest NODES of them.
 FARTHEST = 64
 NODES = 8
 
 
 @record
 class Tried:
-    """A guess with the problems that it fixes; a smaller ``order`` is better."""
+    """A guess that fixes the problem, and its outcome. A smaller ``order`` is better."""
 
     order: tuple[int, int, int, int]
     guess: Guess
@@ -51,9 +53,12 @@ class Tried:
 
 @record
 class Found:
-    """Edits that fix a problem equally well, as alternatives. ``outcome`` is that of the first edit, without
-    problems that the other edits do not fix. Only edits that can be ``written`` may be applied. With
-    ``or_constant``, a wrong constant is an equally likely cause."""
+    """Edits that fix a problem equally well, as alternatives.
+
+    * ``outcome``: the outcome of the first alternative, without problems that another alternative does not fix.
+    * ``sure`` and ``written``: only edits with both may be written to the file.
+    * ``or_constant``: a wrong constant is an equally likely cause.
+    """
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
@@ -87,19 +92,19 @@ class Search:
         return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs)
 
     def _transposes_constant(self, edit: Edit) -> bool:
-        """Whether a Transpose is inserted before a constant, of which only the dims may be wrong."""
+        """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
         return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
-        """Whether a wrong constant is as likely as the wrong axis that a guess changes; False if other nodes use the
-        guessed axis."""
+        """Whether a wrong constant is as likely a cause as the wrong axis that a guess changes. False if other nodes
+        use the guessed axis."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
         if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
     def _best(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> list[Tried]:
-        """The most likely guesses among those that fix most problems; none if there are too many."""
+        """The most likely guesses among those that fix most problems; [] if too many are equally good."""
         best: list[Tried] = []
         declared: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
@@ -183,8 +188,8 @@ class Search:
                 yield Tried(order, guess, outcome)
 
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
-        """The guesses. Each guess that inserts one node is preceded by one that inserts the same node before every
-        faulty user of that value, if there are several."""
+        """The guesses. Before a guess that inserts one node comes a wider one, if several users of the value are
+        faulty: it inserts the node before each of them."""
         for guess in guesses:
             if len(guess.edits) == 1 and guess.edits[0].kind == "insert":
                 edits = everywhere(guess.edits[0], self.inputs, set(self.trials.problems))
@@ -198,7 +203,7 @@ class Search:
         return all(any(each is other for other in gone) for each in left if each is not problem)
 
     def _clashing(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The clashing sizes of the finding."""
+        """The clashing sizes of a problem, each as a value and its axis."""
         node, fault = problem.node, problem.fault
         assert node is not None
         if fault.rule.family == DECLARED and not is_demand(problem):
@@ -220,7 +225,7 @@ class Search:
         return found
 
     def _joined(self, clashing: Sequence[tuple[Value, int]]) -> list[tuple[Value, int]]:
-        """The input sizes that a node combined into a clashing size, if there are several."""
+        """The input sizes that a node combined into a clashing size; [] unless there are several."""
         found = []
         for value, axis in clashing:
             *_, (node, made, place) = ((None, value, axis), *steps(value, axis, self.makers, FARTHEST))
@@ -269,7 +274,7 @@ class Search:
                 return
 
     def _ends(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
-        """The constant and its axis from which a size comes, if it comes from a constant."""
+        """The constant and the axis from which a size comes. Yields nothing if it does not come from a constant."""
         from irlint.inference.origins import trail
 
         found = trail(value, axis, self.makers)
@@ -278,8 +283,8 @@ class Search:
 
 
 def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
-    """Whether an edit fixes a problem only by making a clashing size 1. Size 1 broadcasts to anything, so this
-    proves little."""
+    """Whether a guess fixes a problem only by making a clashing size 1. Size 1 broadcasts to any size, so this proves
+    little."""
     before = inputs_of(problem.node, known) if problem.node is not None else []
     for index, axis in problem.fault.marks:
         if not 0 <= index < min(len(before), len(outcome.inputs)):
@@ -295,7 +300,7 @@ def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
 
 
 def _are_equivalent(best: Sequence[Tried]) -> bool:
-    """Whether several guesses lead to the same inputs: the same elements with the same axes."""
+    """Whether several guesses give the node the same inputs: the same elements with the same axes."""
     first = best[0].outcome.inputs
     return all(
         len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
@@ -304,7 +309,7 @@ def _are_equivalent(best: Sequence[Tried]) -> bool:
 
 
 def _different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
-    """The edits, without those that differ only in the name of the value in texts."""
+    """The alternatives, without those that differ only in the name of a value in messages."""
     found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
     for edits in alternatives:
         found.setdefault(tuple(replaced(each, called="") for each in edits), edits)
@@ -323,8 +328,8 @@ def _at(found: tuple[int, Node]) -> int:
 
 
 def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Drops the guesses about something for which too many values fix the problem equally well. Values that other
-    nodes use are kept."""
+    """Drops guesses about something for which too many values fix the problem equally well. A value that other nodes
+    use is kept."""
     limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
     counts: dict[object, int] = {}
     for each in found:
@@ -350,7 +355,7 @@ def _first(found: Sequence[Tried]) -> list[Tried]:
 
 
 def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
-    """The guesses in groups; those that resize the same input form one group."""
+    """The guesses in groups. Guesses that resize the same input form one group."""
     found: dict[object, list[Tried]] = {}
     for each in best:
         sized = all(edit.shape is not None for edit in each.guess.edits)

@@ -1,4 +1,5 @@
-"""With which sizes of one input a finding is gone: the sizes are solved for, not guessed."""
+"""Guesses that resize an input of the model: the sizes for which a problem disappears are solved from the requirements,
+not tried at random."""
 
 from __future__ import annotations
 
@@ -23,36 +24,37 @@ from irlint.model.tensor import Tensor
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.records import record, replaced
 
-#: What stands for the size that is solved for, and for the part that sizes in proportion have in common.
+#: The symbol of the unknown size; for several sizes in proportion, their common factor.
 WANTED = symbol("a fed size", 1)
 
-#: So many inputs are tried, and so many of the nearest sizes where the demands cannot be solved.
+#: At most this many inputs are resized, and at most this many nearby sizes are tested if a requirement cannot be
+#: solved.
 INPUTS = 3
 FAR = 1024
 
-#: In each direction so many sizes are tried that the demands allow, and so many neighbors of the first that fits.
+#: In each direction, at most this many allowed sizes are tried, and at most this many neighbors of the first that fits.
 TRIED = 4
 NEIGHBORS = 8
 
-#: Demands that leave fewer sizes than this are no demands of a model that is meant to be so.
+#: A requirement that fewer sizes than this satisfy is taken for a fault of the model.
 FEW = 6
 
 #: Conditions of more characters than this are not solved.
 LONG = 120
 
-#: An input of so many axes is an image, whose spatial sizes go together.
+#: An input with this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
 
-#: An input of the model may be declared otherwise for a node that has so many nodes before it.
+#: An input of the model may be redeclared for a node if at most this many nodes lie between them.
 NEAR = 8
 
-#: The most nodes on the path back to an input.
+#: The longest path (in nodes) back to an input.
 REACH = 600
 
 
 def leaves_sizes(requirement: Requirement) -> bool:
-    """Whether what a node demands of one size leaves more than a few; what is about several is taken to, but a product
-    that is fixed."""
+    """Whether a requirement leaves more than ``FEW`` sizes. A requirement on several sizes is taken to leave enough,
+    unless it fixes a product."""
     if len(requirement.condition) > LONG:
         return True
     relations = [simplified(each) for each in requirement.any_of]
@@ -66,8 +68,8 @@ def leaves_sizes(requirement: Requirement) -> bool:
 def resized(
     problem: Problem, clashing: Sequence[tuple[Value, int]], guesses: Guesses, trials: Trials
 ) -> Iterator[Guess]:
-    """Other sizes of the inputs that the clashing ones come from by way of other nodes, one input at a time: all of its
-    axes in proportion, and each; then the first axis of all that have it alike."""
+    """Other sizes of the inputs from which the clashing sizes come. For each input: all its axes in proportion, then
+    each axis; then the first axis of all inputs that share its size."""
     known, makers, node = guesses.known, guesses.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
     near: set[Value] = set()
@@ -100,9 +102,8 @@ def resized(
 
 
 def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """The inputs of the model that a node takes, or that come to it through other nodes, with an axis of 1 less, with a
-    batch axis, and images with their axes in another order, where they are declared so. Matrices may as well be what a
-    Flatten gave."""
+    """Redeclares inputs of the model that reach a node: without an axis of size 1, with a batch axis, or an image with
+    its axes in another order."""
     known, found = guesses.known, dict[Value, None]()
     for each in islice(_before(node, guesses.makers), NEAR):
         found.update(dict.fromkeys(value for value in each.inputs if value in guesses.graph.inputs))
@@ -119,7 +120,7 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:
-    """A node and those that it takes its inputs from, the nearest first."""
+    """A node and the nodes before it, the nearest first."""
     found = {node: None}
     waiting = [node]
     for each in waiting:
@@ -132,7 +133,7 @@ def _before(node: Node, makers: Makers) -> Iterator[Node]:
 
 
 def _otherwise(shape: Shape) -> Iterator[Shape]:
-    """Other shapes of the same elements."""
+    """Other shapes with the same elements."""
     for axis, dim in enumerate(shape):
         if dim == 1 and len(shape) > 1:
             yield (*shape[:axis], *shape[axis + 1 :])
@@ -145,7 +146,7 @@ def _otherwise(shape: Shape) -> Iterator[Shape]:
 
 
 def _with_one_more(shape: Shape, node: Node, guesses: Guesses) -> Iterator[Shape]:
-    """A shape with one more axis, of a size that an input of the node has."""
+    """The shape with one more axis, of a size that an input of the node has."""
     shapes = (shape_of(value, guesses.known) for value in node.inputs)
     sizes = dict.fromkeys(dim for each in shapes for dim in each or () if isinstance(dim, int))
     others = ((*shape[:axis], dim, *shape[axis:]) for dim in sizes for axis in range(len(shape) + 1))
@@ -158,8 +159,8 @@ def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The axes to change at once, the likely ones first: those longer than 1, of an image also the others of the same
-    length; then the spatial ones, the first one, and of what is no image each."""
+    """The sets of axes to change together, the likely ones first: the axes longer than 1, then the spatial axes, then
+    single axes. In an image, an axis of the same length as one of them is added."""
     is_image = len(shape) >= IMAGE
     long = tuple(axis for axis in axes if shape[axis] != 1) or axes
     if is_image:
@@ -181,7 +182,7 @@ def _fed(
     likely: int,
     sure: bool,
 ) -> Iterator[Guess]:
-    """Inputs with other sizes on axes, on which all of them have the same."""
+    """Guesses that resize ``axes`` of the given inputs, which all have the same sizes there."""
     node, shape = problem.node, shape_of(given[0], trials.known)
     assert node is not None
     assert shape is not None
@@ -220,7 +221,7 @@ def _fed(
 
 
 def _at_inputs_alike(value: Value, axis: int, trials: Trials) -> set[object]:
-    """What other inputs of the model, which are otherwise of the same shape, have on an axis."""
+    """The sizes that other inputs of the model have on an axis, if they otherwise have the same shape."""
     shapes = [list(shape_of(each, trials.known) or ()) for each in trials.inputs if each is not value]
     own = list(shape_of(value, trials.known) or ())
     fitting = (each for each in shapes if len(each) == len(own))
@@ -228,7 +229,7 @@ def _at_inputs_alike(value: Value, axis: int, trials: Trials) -> set[object]:
 
 
 def _without_one(relations: tuple[Relation, ...]) -> tuple[Relation, ...]:
-    """What is demanded without the sizes of 1 that are broadcast."""
+    """The alternatives of a requirement without those that broadcast a size of 1."""
     return tuple(each for each in relations if each.right != 1) or relations
 
 
@@ -238,7 +239,7 @@ def _with(shape: Shape, axes: Sequence[int], sizes: Sequence[Dim]) -> Shape:
 
 
 def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Relation, ...]]:
-    """That the output is what the file declares for it."""
+    """The requirement that the output has the declared sizes."""
     assert problem.node is not None
     for value, given in zip(problem.node.outputs, outputs):
         declared = value.type if value is not None and value.name == problem.value else None
@@ -255,7 +256,8 @@ def _as_declared(problem: Problem, outputs: Sequence[object]) -> list[tuple[Rela
 
 @record
 class Allowed:
-    """The sizes of a set for which relations that could not be solved hold, too: one of each of ``unsolved``."""
+    """The sizes that satisfy all requirements. They are in ``sizes``; each entry of ``unsolved`` lists alternative
+    relations, of which one must hold for the size."""
 
     sizes: Sizes
     unsolved: tuple[Sequence[Relation], ...] = ()
@@ -264,7 +266,7 @@ class Allowed:
         return size in self.sizes and self._holds(size)
 
     def beyond(self, size: int, step: int) -> Iterator[int]:
-        """The sizes above another one (``step`` 1) or below it (-1), the nearest first."""
+        """The allowed sizes above ``size`` (``step`` 1) or below it (-1), the nearest first."""
         found = self.sizes.beyond(size, step)
         return filter(self._holds, islice(found, FAR)) if self.unsolved else found
 
@@ -273,8 +275,7 @@ class Allowed:
 
 
 def _allowed(demands: Iterable[Sequence[Relation]]) -> Allowed | None:
-    """The sizes for which all of the demands hold that are about the wanted size alone; None where there are no such
-    demands."""
+    """The sizes that satisfy all requirements on the wanted size alone; None if there are no such requirements."""
     of_one = [each for each in demands if {name for one in each for name in _names(one)} == symbols(WANTED)]
     allowed = Allowed(ALL)
     for relations in of_one:
@@ -292,7 +293,7 @@ def _is_short(relations: Sequence[Relation]) -> bool:
 
 
 def _holds(relation: Relation, number: int) -> bool:
-    """Whether a relation holds for a number in the place of the wanted size."""
+    """Whether a relation holds for this number as the wanted size."""
     sizes = dict.fromkeys(symbols(WANTED), number)
     try:
         left, right = evaluated(relation.left, sizes), evaluated(relation.right, sizes)
@@ -302,7 +303,7 @@ def _holds(relation: Relation, number: int) -> bool:
 
 
 def _roundest(*numbers: int) -> int:
-    """Of numbers the one that can be halved most often."""
+    """The number that can be halved most often."""
     return max(numbers, key=lambda number: number & -number)
 
 

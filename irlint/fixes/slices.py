@@ -1,4 +1,4 @@
-"""Other bounds of slices: such that a slice has one element, or as many as fit."""
+"""Guesses that change the bounds of a slice, so that it takes one element, or as many as fit."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from irlint.records import record, replaced
 if TYPE_CHECKING:
     from irlint.fixes.guesses import Guesses
 
-#: What operators call the lists of a slice, by both formats.
+#: The names of a slice's lists in both formats.
 STARTS, ENDS = ("starts", "start"), ("ends", "stop")
 STEPS, AXES = ("steps", "step"), ("axes",)
 BOUNDS = frozenset((*STARTS, *ENDS))
 
-#: The end of a slice that goes to the last element; from ``FAR`` on a bound is no index.
+#: The end of a slice that reaches the last element, and the limit from which a bound is not an index.
 LAST_END, FAR = (1 << 63) - 1, 1 << 31
 
-#: Lists of so many elements are sliced at each of them.
+#: Lists of at most this many elements are sliced at each of them.
 FEW = 6
 
-#: The first element, and the one behind the last.
+#: The index of the first element, and the index after the last.
 Elements = tuple[int, int]
 
 
 @record
 class Slice:
-    """One slice of a node: entry ``at`` of its lists, on an axis of that size."""
+    """One slice of a node: entry ``at`` of its lists, on an axis of size ``size``."""
 
     at: int
     axis: int
@@ -44,7 +44,7 @@ class Slice:
 
     @property
     def elements(self) -> Elements:
-        """What it takes; of an axis of unknown size the bounds as they are."""
+        """The range of elements that the slice takes; the bounds as written if the size is unknown."""
         size = self.size
         if not isinstance(size, int):
             return self.start, self.end
@@ -61,8 +61,8 @@ class Slice:
 def other_bounds(
     node: Node, call: Call, inputs: Sequence[Type | None], others: Sequence[Type | None], guesses: Guesses
 ) -> Iterator[Guess]:
-    """A slice with another start or end, such that it has one element, as many as ``others`` have on an axis, or all
-    behind its start; first what no slice of the same value takes."""
+    """A slice with another start or end: one element, as many as ``others`` have on an axis, or all from its start.
+    Elements that no other slice of the value takes come first."""
     slices = _slices(node, call, inputs)
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
     sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim)
@@ -77,7 +77,7 @@ def other_bounds(
 
 
 def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool) -> Iterator[tuple[str, Slice]]:
-    """A slice with each other start and end, once for the same elements; a start of 0 is kept unless ``any_start``."""
+    """The slice with each other start or end, without repeated ranges. A start of 0 is kept unless ``any_start``."""
     seen = {given.elements}
     start, end = given.start, given.end
     ends = [start + length for length in lengths if start >= 0 or start + length < 0]
@@ -94,7 +94,7 @@ def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_star
 
 
 def _with(node: Node, call: Call, at: int, name: str, changed: Slice, guesses: Guesses) -> Iterator[Guess]:
-    """A node with a changed start or end."""
+    """The guess that writes a changed start or end into the node's attribute or constant."""
     names = STARTS if name == "starts" else ENDS
     wanted = changed.start if name == "starts" else changed.end
     for each in names:
@@ -113,7 +113,7 @@ def _with(node: Node, call: Call, at: int, name: str, changed: Slice, guesses: G
 
 
 def _slices(node: Node, call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
-    """The slices of a node that are known, without those that skip elements."""
+    """The known slices of a node with step 1."""
     data = inputs[0] if inputs else None
     starts, ends, axes, steps = (_list(names, call, inputs) for names in (STARTS, ENDS, AXES, STEPS))
     if not isinstance(data, Tensor) or data.shape is None or starts is None or ends is None:
@@ -131,7 +131,7 @@ def _slices(node: Node, call: Call, inputs: Sequence[Type | None]) -> list[Slice
 
 
 def _list(names: Sequence[str], call: Call, inputs: Sequence[Type | None]) -> Sequence[MaybeDim] | None:
-    """A list that a node has as an attribute or as an input."""
+    """A list that a node has as an attribute or as an input; None if it is unknown."""
     given = next((value for name in names if (value := (call.attributes or {}).get(name)) is not None), None)
     if given is not None:
         return tuple(given) if isinstance(given, (tuple, list)) else None
@@ -146,7 +146,7 @@ def _port(call: Call, names: Sequence[str]) -> int | None:
 
 
 def _taken(node: Node, guesses: Guesses) -> set[tuple[int, Elements]]:
-    """What other nodes of the operator take from the same value, each with its axis."""
+    """The ranges that other nodes of the operator take from the same value, each with its axis."""
     found: set[tuple[int, Elements]] = set()
     for each in guesses.of(node):
         call = guesses.known.calls.get(each)

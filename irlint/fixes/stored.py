@@ -1,5 +1,4 @@
-"""Where the weights of an IR hold the entries that an edit wants: at another constant, or in bytes that belong to
-none."""
+"""Finds entries in the weights of an IR: in another constant, or in bytes that belong to no constant."""
 
 from __future__ import annotations
 
@@ -15,7 +14,8 @@ UNUSED = 1 << 16
 
 
 def constants_with(model: Model, values: Sequence[Any], dtypes: Sequence[str]) -> Iterator[tuple[Value, Constant]]:
-    """The constants of the main graph that hold some entries as their only axis, in one of some element types."""
+    """The constants of the main graph that hold exactly these entries, as a scalar or a list, in one of the element
+    types."""
     for value, each in model.graph.constants.items() if model.graph is not None else ():
         held = each.tensor
         if held.dtype in dtypes and held.shape in ((len(values),), ()) and tuple(held.value or ()) == tuple(values):
@@ -23,7 +23,7 @@ def constants_with(model: Model, values: Sequence[Any], dtypes: Sequence[str]) -
 
 
 def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
-    """Where the weights hold some entries; None where they do not, or cannot be read."""
+    """The offset at which the weights hold these entries; None if there is none, or the weights cannot be read."""
     from irlint.parsers.openvino.constants import weights_beside
 
     size = byte_size(dtype, len(values))
@@ -40,7 +40,7 @@ def offset_of(model: Model, values: Sequence[Any], dtype: str) -> int | None:
 
 
 def _places(model: Model, size: int) -> Iterator[int]:
-    """Where the constants begin and end, and each place for ``size`` bytes in those that belong to none."""
+    """The offsets to examine: where constants begin and end, and aligned places in bytes that belong to no constant."""
     every = [each.stored for graph in graphs(model) for each in graph.constants.values()]
     spans = sorted((each.offset, each.size) for each in every if each is not None and each.size)
     yield from dict.fromkeys((*(offset for offset, held in spans if held >= size), *(sum(each) for each in spans)))

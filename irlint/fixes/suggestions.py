@@ -1,4 +1,5 @@
-"""Suggested edits for findings: corrections of obvious mistakes, and guesses that were tried."""
+"""Suggestions: the fixes that reports show for findings. They are corrections of obvious mistakes, and guesses that
+were tried."""
 
 from __future__ import annotations
 
@@ -22,27 +23,27 @@ if TYPE_CHECKING:
     from irlint.fixes.outcomes import Outcome
     from irlint.fixes.search import Search
 
-#: Of the first so many findings of a file a fix is looked for, and so many that do equally well are suggested.
+#: Fixes are sought for at most this many findings of a file, and at most this many equally good ones are suggested.
 FINDINGS = 3
 SUGGESTED = 2
 
-#: For one finding a whole file is checked again so often, or so often that as many nodes are looked at; so many bytes
-#: cost as much as a node.
+#: How often a file is checked again for one finding: at least and at most. Between them, as often as ``NODES_CHECKED``
+#: nodes allow; ``BYTES`` bytes count as one node.
 FEWEST_CHECKS, MOST_CHECKS = 2, 200
 NODES_CHECKED = 6_000
 BYTES = 2_000
 
-#: In a document with more problems, or of more bytes, what was intended is not looked for.
+#: In a document with more problems, or of more bytes, no corrections are derived from the rest of the document.
 MOST_PROBLEMS, LONGEST = 1_000, 1 << 24
 
 
 @record
 class Suggestion:
-    """Alternative edits that fix a problem equally well, and the outcome of the first one; ``help`` is an alternative
-    to them.
+    """Alternative edits that fix a problem equally well, and the outcome of the first one. ``help`` is a further
+    alternative.
 
-    If it is not ``sure`` or not ``written``, it is not a fix that can be applied: for example, another size of an
-    input, which the caller decides, or a Transpose before a constant, of which only the dims may be wrong.
+    A suggestion that is not ``sure`` or not ``written`` cannot be applied. Examples are another size of an input, which
+    the user decides, and a Transpose before a constant of which only the dims may be wrong.
     """
 
     problem: Problem
@@ -88,13 +89,13 @@ class Suggestions:
         self._document: Any = None
 
     def again(self) -> None:
-        """Searches for fixes of that many more findings, in place of findings that are hidden."""
+        """Allows ``FINDINGS`` more searches, because some findings are hidden from the report."""
         self.looked = 0
         self._kinds.clear()
 
     @property
     def _most(self) -> int:
-        """How many times the complete file may be checked again for one finding."""
+        """The number of times that the file may be checked again for one finding."""
         cost = self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
         return min(max(FEWEST_CHECKS, NODES_CHECKED // max(cost, 1)), MOST_CHECKS)
 
@@ -104,7 +105,7 @@ class Suggestions:
         return sorted(self.problems, key=lambda each: -each.fault.severity.rank)
 
     def rooted(self) -> list[Problem]:
-        """The problems; if the only fix of one problem also fixes others, these get it as ``because``."""
+        """The problems. If a single fix of one problem also fixes others, they get that problem as ``because``."""
         causes: dict[int, Problem] = {}
         roots: set[int] = set()
         for problem in self._in_order:
@@ -126,14 +127,14 @@ class Suggestions:
         ]
 
     def _leaves_one_alike(self, found: Suggestion) -> bool:
-        """Whether an error of the same rule and operator remains that no edit fixes: then both probably have another
+        """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another
         cause."""
         fixed = {id(each) for each in found.outcome.fixed}
         return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in self._without)
 
     def of(self, problem: Problem) -> Suggestion | None:
-        """The suggestion for a problem; None if no edit fixes it, if too many do, if the limit of searches is
-        reached, or if an equal problem was searched."""
+        """The suggestion for a problem. None if no edit fixes it, if too many do, if the limit of searches is reached,
+        or if an equal problem was searched before."""
         if problem.because is not None or problem.fault.severity is Severity.NOTE:
             return None
         for found in self._found:
@@ -159,8 +160,8 @@ class Suggestions:
         return suggestion
 
     def _intended(self, problem: Problem) -> Suggestion | None:
-        """The correction that the rest of a document implies: the first of several kinds of edits that fixes an
-        error, if it is the only one of its kind that fixes as many problems."""
+        """The correction that the rest of a document implies. It is the first group of edits with one that fixes an
+        error; None if too many edits of this group are equally good."""
         form = self.known.model.format
         if form is None or not form.intended or len(self.problems) > MOST_PROBLEMS or self.rechecked.size > LONGEST:
             return None
@@ -225,7 +226,8 @@ def _index(problem: Problem) -> int | None:
 
 
 def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -> Suggestion | None:
-    """The edits that fix most problems and cause fewest, and change the fewest nodes; None if there are too many."""
+    """The edits that fix most problems, cause fewest, and change fewest nodes; None if more than ``SUGGESTED`` are
+    equally good."""
     orders = [(outcome.new - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found]
     best = [each for each, order in zip(found, orders) if order == min(orders)]
     if not 0 < len(best) <= SUGGESTED:
@@ -234,7 +236,7 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _as_data(edit: Edit) -> Edit:
-    """The edit with declared names for dynamic sizes, and with the format's names for element types."""
+    """The edit as plain data: "" for dynamic sizes, and the element types of the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
@@ -248,15 +250,15 @@ def _as_data(edit: Edit) -> Edit:
 
 
 def _is_whole(edit: Edit) -> bool:
-    """Whether an edit is complete enough to be written; it is not if further elements of a constant are unknown."""
+    """Whether an edit can be written. It cannot if new elements of a constant are unknown."""
     if edit.kind != "constant" or edit.of == "entries":
         return True
     return edit.of == "type" or product(edit.before or ()) == product(edit.value)
 
 
 def _joined(texts: Iterable[str]) -> list[str]:
-    """The texts, with every two that differ in one word combined: ``change 100 to 96 or 104 on axes 2 and 3 of input
-    `x` ``."""
+    """The texts, with two that differ in one number combined: ``change 100 to 96 or 104 on axes 2 and 3 of input `x`
+    ``."""
     found: list[str] = []
     for text in dict.fromkeys(texts):
         before, words = found[-1].split() if found else [], text.split()

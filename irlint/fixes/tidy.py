@@ -1,4 +1,4 @@
-"""The safe fix of a finding: what goes, moves or gets a name so that a model is in order and computes the same."""
+"""Safe fixes of an ONNX model: they remove, sort or name parts of it, and the model computes the same."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from irlint.parsers.onnx import interface
 from irlint.parsers.onnx.graph_records import STANDARD
 from irlint.schemas import IR_VERSIONS, MICROSOFT
 
-#: The IR version that a model gets which has none: each release that runs current opsets takes it.
+#: The IR version for a model that states none; each release that runs current opsets accepts it.
 USUAL_IR_VERSION = 8
 
-#: What a graph is named that has no name.
+#: The name for a graph without a name.
 GRAPH_NAME = "graph"
 
 
 class Subject:
-    """A model with the problems that were ``found`` in it, and what the fixes of several of them ask."""
+    """A model and its problems, with the tables that several fixes need."""
 
     def __init__(self, known: Known, found: Sequence[Problem]) -> None:
         self.known = known
@@ -43,16 +43,16 @@ class Subject:
         return self.graphs[problem.graph]
 
     def is_writable(self, path: str) -> bool:
-        """Whether edits of a graph can be written: it is no function, and it and those around it are there once and in
-        one piece."""
+        """Whether edits of a graph can be written. It must not be a function; it and the graphs around it must occur
+        once, in one piece."""
         return not path.startswith("function:") and not any(
             path == each or not each or path.startswith(f"{each}/") for each in self.unwritable
         )
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether the operators may be at fault where a declaration differs: something is an error, or an output is
-        declared wrongly."""
+        """Whether a declaration may be right and an operator wrong: the model has an error, or an output contradicts
+        its declaration."""
         outputs = {path: {value.name for value in graph.outputs} for path, graph in self.graphs.items()}
         return any(
             each.is_error or (each.fault.rule is SHAPE_CONTRADICTED and each.value in outputs[each.graph])
@@ -61,13 +61,13 @@ class Subject:
 
     @cached_property
     def repeated_imports(self) -> dict[int, list[tuple[str, int]]]:
-        """The imports that each problem of repeated ones is about, by the problem's identity."""
+        """The repeated imports that each problem is about, by the ``id`` of the problem."""
         about = [id(each) for each in self.found if each.fault.rule is versions.DUPLICATE_IMPORT]
         return dict(zip(about, versions.imported_twice(self.known.model)))
 
     @cached_property
     def new_names(self) -> dict[Node, str]:
-        """A name of its own for each node that has that of another one."""
+        """A new unique name for each node whose name another node has."""
         taken = {node.name for graph in self.every for node in graph.nodes}
         counts: dict[str, int] = {}
         found: dict[Node, str] = {}
@@ -81,8 +81,7 @@ class Subject:
 
 
 def safe_edits(known: Known, found: Sequence[Problem]) -> list[tuple[Edit, ...]]:
-    """For each problem the edits with which it disappears while the model computes the same; () where there are
-    none."""
+    """For each problem, the edits that fix it while the model computes the same; () if there are none."""
     if known.model.graph is None or known.model.trained:
         return [()] * len(found)
     subject = Subject(known, found)
@@ -127,8 +126,8 @@ def _nodes(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _apart(graph: Graph, unused: list[Node]) -> list[Node]:
-    """The unused nodes that no value of a used node leads to: a runtime may fuse nodes otherwise once such a value has
-    one user less."""
+    """The unused nodes that are not connected to a used node. Removing a connected one could change how a runtime fuses
+    nodes, because a value would lose a user."""
     idle = set(unused)
     makers = {value: node for node in graph.nodes for value in node.outputs}
     linked: dict[Node, set[Node]] = {node: set() for node in unused}
@@ -156,8 +155,7 @@ def _stray(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _stale(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """What ``value_info`` declares of a value inside a graph, where nothing else says that the operators are at
-    fault."""
+    """Removes a wrong ``value_info`` entry of a value inside a graph, unless an operator may be at fault."""
     graph = subject.graph(problem)
     outer = {value.name for value in (*graph.inputs, *graph.outputs)}
     if not subject.is_doubtful and problem.value and problem.value not in outer:
@@ -170,7 +168,7 @@ def _unused_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _repeated_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """All but the first import of a domain that is imported with one version only."""
+    """Removes all but the first import of a domain, if all of them have the same version."""
     imports: dict[str, list[int]] = {}
     for domain, version in subject.repeated_imports[id(problem)]:
         imports.setdefault(domain, []).append(version)
@@ -180,7 +178,7 @@ def _repeated_imports(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _missing_import(subject: Subject, problem: Problem) -> Iterator[Edit]:
-    """The import of ONNX Runtime's own domain, of which there is one version."""
+    """Imports the domain of ONNX Runtime, which has only one version."""
     if problem.node is not None and problem.node.domain == MICROSOFT:
         yield Edit("opset", "opset_import", name=MICROSOFT, value=1)
 

@@ -1,4 +1,5 @@
-"""Tries edits on a model: which problems disappear, and whether others appear."""
+"""Trials: a trial applies edits to an inferred model, infers the affected nodes again, and reports which problems
+disappear or appear."""
 
 from __future__ import annotations
 
@@ -28,14 +29,20 @@ from irlint.records import NOTHING, record, replaced
 if TYPE_CHECKING:
     from irlint.inference.agreement import Terms
 
-#: The family of rules that compare declarations with what operators give.
+#: The family of rules that compare declarations with inferred types.
 DECLARED = "declarations"
 
 
 @record
 class Change:
-    """The effect of edits: other calls of nodes, other inputs of nodes, and other types of values or of node inputs
-    (``given``). With ``stale``, declarations of later values may become wrong."""
+    """The effect of edits on a graph.
+
+    * ``calls``: other operators or attributes of nodes.
+    * ``inputs``: other values as inputs of nodes.
+    * ``types``: other types of values.
+    * ``given``: other types of single inputs of nodes.
+    * ``stale``: declarations of later values may become wrong.
+    """
 
     calls: Mapping[Node, Call] = NOTHING
     inputs: Mapping[Node, Mapping[int, Value]] = NOTHING
@@ -50,14 +57,14 @@ class Change:
         return any(value in self.types for value in node.inputs)
 
 
-#: Whether a requirement holds for more than the very few sizes that a usable model would not be limited to.
+#: A function: whether a requirement leaves enough sizes for a usable model.
 Leaves = Callable[[Requirement], bool]
 
 
 class Trials:
-    """Tries edits of a main graph on the affected nodes; ``left`` is the number of questions that may still be asked.
+    """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
 
-    A node may have new requirements if ``leaves`` accepts the remaining sizes.
+    After an edit a node may have a new requirement only if ``leaves`` accepts it.
     """
 
     def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
@@ -85,7 +92,7 @@ class Trials:
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
         self.problems: dict[Node, list[Problem]] = {}
-        #: Those of the declarations of constants that are nodes, by the names of the constants.
+        #: The problems of declarations of constant nodes, by the name of the constant.
         self.declared: dict[str, list[Problem]] = {}
         for problem in problems:
             if problem.node is not None and problem.fault.severity is not Severity.NOTE:
@@ -94,17 +101,19 @@ class Trials:
                     self.declared.setdefault(problem.value or "", []).append(problem)
 
     def change(self, edits: Sequence[Edit]) -> Change | None:
-        """The effect of edits; None if an edit refers to something that the graph does not have."""
+        """The effect of edits; None if an edit names something that the graph does not have."""
         found = Changes(self)
         return found.change if all(found.add(edit) for edit in edits) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits; None if ``problem`` remains, another one appears, or it takes too many questions."""
+        """The outcome of edits. None if ``problem`` remains, if another problem appears, or if no questions are
+        left."""
         change = self.change(edits)
         return None if change is None else self.outcome_of(change, problem)
 
     def outcome_of(self, change: Change, problem: Problem) -> Outcome | None:
-        """The outcome of a change; None if ``problem`` remains, another one appears, or it takes too many questions."""
+        """The outcome of a change. None if ``problem`` remains, if another problem appears, or if no questions are
+        left."""
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
@@ -121,20 +130,20 @@ class Trials:
         return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
 
     def _corrected(self, value: Value, given: Type) -> list[Problem]:
-        """The problems of a constant node's declaration that disappear because the declaration is right for the new
-        type."""
+        """The problems of a constant node's declaration that disappear because the new type agrees with the
+        declaration."""
         return [] if self._is_wrong(given, value) else self.declared.get(value.name, [])
 
     def behind(self, edit: Edit, known: Type | None) -> Type | None:
-        """The output of an inserted node for an input type: a node that rearranges axes, converts, or copies a node
-        of the graph."""
+        """The output type of an inserted node for an input type. Handles the operators of ``inserted.RESULTS``, and
+        copies of nodes of the graph with one input. None if it is unknown."""
         if not isinstance(known, Tensor):
             return None
         if edit.inputs:
             return self._inserted(edit, known)
         if edit.name in inserted.RESULTS:
             result = inserted.RESULTS[edit.name](known, **dict(edit.value))
-            # A fault about contents is not fixed where these are only not known any more.
+            # Losing the values does not fix a fault about the values.
             lost = result is not None and result.value is None and known.value is not None
             return None if lost and edit.name != inserted.CAST else result
         like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
@@ -142,7 +151,7 @@ class Trials:
         return answer.outputs[0] if answer is not None and answer.outputs else None
 
     def _inserted(self, edit: Edit, known: Tensor) -> Type | None:
-        """The output of an inserted node with additional inputs."""
+        """The output type of an inserted node with several inputs; None if it fails or is unknown."""
         node = self.by_index.get(edit.index) if edit.index is not None else None
         others = [self.values.get(name) for name in edit.inputs]
         if node is None or edit.input is None or None in others or self.left <= 0:
@@ -158,8 +167,8 @@ class Trials:
         return answer.outputs[0] if answer is not None and answer.outputs and not _grave(answer.faults) else None
 
     def carried(self, change: Change, node: Node) -> tuple[Answer, list[Requirement]] | None:
-        """The answer of a node after a change that reaches it, with the requirements of the nodes before it; None if
-        one of them fails."""
+        """The answer of a node after a change, and the requirements of the nodes before it. None if one of these
+        fails."""
         types: dict[Value, Type | None] = dict(change.types)
         demands: list[Requirement] = []
         for each, changed in self._touched(change, types):
@@ -177,8 +186,8 @@ class Trials:
         return None
 
     def _touched(self, change: Change, types: Mapping[Value, Type | None]) -> Iterator[tuple[Node, list[Value]]]:
-        """The nodes that a change affects, in order, each with a list; nodes that use the values put into the list
-        are affected, too."""
+        """The nodes that a change affects, in topological order, each with an empty list. The caller adds the values
+        that changed to the list, and their users follow."""
         queue: list[int] = []
         waiting: set[int] = set()
         users = (each for value in types for each in self.users.get(value, ()))
@@ -196,7 +205,7 @@ class Trials:
                         waiting.add(self.order[user])
 
     def _fixes(self, change: Change, problem: Problem) -> bool:
-        """Whether the node itself has no more faults. Most changes fail here, after a single question."""
+        """Whether the faulty node itself has no fault after the change. Most changes fail here, after one question."""
         assert problem.node is not None
         types = dict(change.types)
         if problem.fault.rule is BROADCAST_MISMATCH and _never_broadcast(
@@ -214,7 +223,8 @@ class Trials:
         )
 
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
-        """Whether the file declares another type of a value, under the conditions of the model."""
+        """Whether the file declares another type for a value than the given one, under the model's conditions on
+        sizes."""
         from irlint.inference.agreement import disagrees, terms_of
 
         if self._terms is None:
@@ -244,8 +254,8 @@ class Trials:
     def _step(
         self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
     ) -> list[Value] | None:
-        """The outputs of a node whose types change; None if a fault appears. Problems that disappear are added to
-        ``found``, and declarations that may become wrong to ``stale``."""
+        """The outputs of a node whose types change; None if a fault appears. Adds the problems that disappear to
+        ``found``, and values whose declarations become wrong to ``stale``."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
@@ -270,7 +280,7 @@ class Trials:
         return all(each.condition in before or self._is_of_a_fault(each) or self.leaves(each) for each in requirements)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
-        """Whether a node has a requirement on sizes that are unknown because of faults in other nodes."""
+        """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
         names = {name for each in requirement.any_of for name in (*symbols(each.left), *symbols(each.right))}
         return len(self.known.faulted) > 1 and not names <= self.fed
 
@@ -334,7 +344,7 @@ class Changes:
         return Change(self.calls, self.inputs, self.types, self.given, self.stale)
 
     def add(self, edit: Edit) -> bool:
-        """Adds the effect of an edit, and returns whether the graph has everything to which the edit refers."""
+        """Adds the effect of an edit. Returns False if the edit names something that the graph does not have."""
         match edit.kind:
             case "constant" | "declaration":
                 return self._typed(edit)
@@ -395,7 +405,7 @@ class Changes:
 
 
 def bound(known: Known, node: Node) -> tuple[Call, Sequence[Fault]]:
-    """The call of a node that is not in the model, and its faults."""
+    """The bound call of a new node, and its faults."""
     from irlint.binding import Binder
 
     return Binder(known.model).bound(node, NOTHING, within_function=False)
@@ -417,7 +427,8 @@ def _edited(known: Tensor, edit: Edit) -> Tensor:
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
-    """The values that a graph defines, by name; of several with the same name, the last one."""
+    """The values that a graph defines, in an order in which the last of several with equal names counts: the nodes
+    backwards, then constants, then inputs."""
     for node in reversed(graph.nodes):
         yield from (value for value in node.outputs if value is not None)
     yield from graph.constants
@@ -425,13 +436,13 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes which inputs declare as dynamic."""
+    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic."""
     return bool(problem.sizes)
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
-    """Whether asking the operator again shows if a problem remains: a problem that the operator found, or one of an
-    input that changes."""
+    """Whether asking the operator again shows if a problem remains. True for a problem that the operator reported, or
+    one of an input that the change replaces."""
     node, index = problem.node, problem.fault.input
     if problem.by_rule or node is None or index is None:
         return problem.by_rule

@@ -1,5 +1,4 @@
-"""A message of protobuf's wire format as it is to be written: its fields as they stand in the file, changed, or left
-out."""
+"""Writes protobuf messages: each field is copied from the file, changed, or omitted."""
 
 from __future__ import annotations
 
@@ -11,16 +10,17 @@ from irlint.parsers.onnx.protobuf import DELIMITED, FIXED32, VARINT, entries, va
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: A part of the new file: new bytes, or where the old ones begin and end.
+#: A part of the new file: new bytes, or the start and the end of a part of the old file.
 Piece = bytes | tuple[int, int]
 
 
 class Unwritable(Exception):
-    """A file in which an edit cannot be made without a change of something else."""
+    """An edit that cannot be written to this file, or not without changing something else."""
 
 
 class Field:
-    """A field of a message: the position of its key and of the next field, and what takes its place."""
+    """A field of a message: its start, the start of the next field, and the bytes or message that replace it, if
+    any."""
 
     __slots__ = ("key", "start", "end", "new")
 
@@ -32,14 +32,14 @@ class Field:
 
     @property
     def size(self) -> int:
-        """In bytes, with its key and length."""
+        """The size in bytes, with key and length."""
         if isinstance(self.new, Message):
             size = self.new.size
             return len(encoded(self.key)) + len(encoded(size)) + size
         return self.end - self.start if self.new is None else len(self.new)
 
     def pieces(self) -> Iterator[Piece]:
-        """The field as it is to be written."""
+        """The bytes of the written field, as pieces."""
         if isinstance(self.new, Message):
             yield encoded(self.key) + encoded(self.new.size)
             yield from self.new.pieces()
@@ -48,8 +48,8 @@ class Field:
 
 
 class Message:
-    """A message in ``data[start:end]``, which was read before and is sound; ``is_new`` where ``data`` is not the
-    file."""
+    """A protobuf message in ``data[start:end]``, which was parsed before and is sound. ``is_new`` if ``data`` is not
+    the file."""
 
     __slots__ = ("data", "fields", "is_new")
 
@@ -60,7 +60,7 @@ class Message:
 
     @property
     def size(self) -> int:
-        """In bytes, as it is to be written."""
+        """The size of the written message in bytes."""
         return sum(field.size for field in self.fields)
 
     def of(self, number: int) -> list[Field]:
@@ -68,7 +68,7 @@ class Message:
         return [field for field in self.fields if field.key == number << 3 | DELIMITED and field.new != b""]
 
     def inner(self, field: Field) -> Message:
-        """The message in a field; what is changed in it is changed in this one."""
+        """The message in a field. Changes to it also change this message."""
         if isinstance(field.new, bytes):
             begin = varint(field.new, varint(field.new, 0)[1])[1]
             field.new = Message(field.new, begin, len(field.new), is_new=True)
@@ -77,7 +77,7 @@ class Message:
         return field.new
 
     def number(self, number: int) -> int:
-        """The varint in the last field of a number, 0 where there is none."""
+        """The varint in the last field of this number; 0 if there is none."""
         found = [field for field in self.fields if field.key == number << 3 | VARINT and field.new != b""]
         if not found:
             return 0
@@ -85,11 +85,11 @@ class Message:
         return varint(data, varint(data, start)[1])[0]
 
     def span(self, field: Field) -> tuple[int, int]:
-        """Where the contents of a length-delimited field begin and end in the file."""
+        """The start and the end, in the file, of the payload of a length-delimited field."""
         return varint(self.data, varint(self.data, field.start)[1])[1], field.end
 
     def text(self, number: int) -> str:
-        """The text in the last field of a number, "" where there is none."""
+        """The text in the last field of this number; "" if there is none."""
         found = self.of(number)
         return self.text_of(found[-1]) if found else ""
 
@@ -103,32 +103,32 @@ class Message:
         return self.data[begin:end].decode("utf-8", "surrogateescape")
 
     def text_in(self, field: Field, number: int) -> str:
-        """The text in the last field of a number of the message that a field holds."""
+        """The text in the last field of this number, inside the message that ``field`` holds."""
         if isinstance(field.new, bytes):
             return self.inner(field).text(number)
         inner = field.new if isinstance(field.new, Message) else Message(self.data, *self.span(field))
         return inner.text(number)
 
     def remove(self, removed: Iterable[Field]) -> None:
-        """Leaves fields out."""
+        """Removes fields."""
         for field in removed:
             field.new = b""
 
     def set_text(self, number: int, text: str) -> None:
-        """Writes a text in place of the last field of a number, or behind all fields."""
+        """Writes a text: replaces the last field of this number, or adds a field at the end."""
         self.set_bytes(number, text.encode("utf-8", "surrogateescape"))
 
     def set_bytes(self, number: int, raw: bytes) -> None:
-        """Writes bytes in place of the last field of a number, or behind all fields."""
+        """Writes bytes: replaces the last field of this number, or adds a field at the end."""
         self._set(self.of(number), encoded(number << 3 | DELIMITED) + encoded(len(raw)) + raw, number << 3 | DELIMITED)
 
     def set_number(self, number: int, value: int) -> None:
-        """Writes a varint in place of the last field of a number, or behind all fields."""
+        """Writes a varint: replaces the last field of this number, or adds a field at the end."""
         key = number << 3 | VARINT
         self._set([field for field in self.fields if field.key == key], encoded(key) + encoded(value), key)
 
     def append(self, number: int, *added: Message | bytes) -> None:
-        """Adds length-delimited fields behind those of their number."""
+        """Adds length-delimited fields after the others of their number."""
         key = number << 3 | DELIMITED
         at = max((at for at, field in enumerate(self.fields, 1) if field.key == key), default=len(self.fields))
         self.fields[at:at] = [Field(key, 0, 0, _delimited(key, each)) for each in added]
@@ -139,19 +139,19 @@ class Message:
         self.fields.insert(self.fields.index(field), Field(key, 0, 0, encoded(key) + encoded(len(raw)) + raw))
 
     def set_bytes_at(self, number: int, index: int, raw: bytes) -> None:
-        """Writes bytes in place of one of the fields of a number; empty ones before it, where there are too few."""
+        """Replaces the field of this number at an index. Empty fields are added before it if there are too few."""
         while len(self.of(number)) <= index:
             self.append(number, b"")
         key = number << 3 | DELIMITED
         self.of(number)[index].new = encoded(key) + encoded(len(raw)) + raw
 
     def append_fixed(self, number: int, raw: bytes) -> None:
-        """Adds a field of 4 bytes behind all fields."""
+        """Adds a field of 4 bytes at the end."""
         key = number << 3 | FIXED32
         self.fields.append(Field(key, 0, 0, encoded(key) + raw))
 
     def reorder(self, number: int, order: Iterable[int]) -> None:
-        """Puts the fields of a number into another order, given by their indices."""
+        """Reorders the fields of a number; ``order`` lists their old indices."""
         places = [
             at for at, field in enumerate(self.fields) if field.key == number << 3 | DELIMITED and field.new != b""
         ]
@@ -166,7 +166,7 @@ class Message:
             self.fields.append(Field(key, 0, 0, raw))
 
     def pieces(self) -> Iterator[Piece]:
-        """The message as it is to be written, neighbouring parts of the file as one."""
+        """The written message, with adjacent parts of the file joined."""
         if self.is_new:
             for field in self.fields:
                 for piece in field.pieces():
@@ -190,7 +190,7 @@ class Message:
 
 
 def _delimited(key: int, contents: Message | bytes) -> Message | bytes:
-    """A length-delimited field as ``Field`` has it: bytes with its key and length."""
+    """A length-delimited field in the form that ``Field`` stores: bytes with key and length."""
     return encoded(key) + encoded(len(contents)) + contents if isinstance(contents, bytes) else contents
 
 

@@ -1,5 +1,5 @@
-"""Where the edges of an IR were intended to lead: by the ports that declare what comes, the values that nothing uses,
-and the ids that edges name."""
+"""Corrections for wrong edges of an IR. They use three facts: ports declare types, some values are unused, and edges
+name ids."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, DU
 from irlint.parsers.openvino.layers import INVALID_PORT, MISSING_ATTRIBUTE
 from irlint.parsers.openvino.types import renamed_type
 
-#: The rules about edges, and about what is not there without one.
+#: The rules about edges, and about the consequences of missing edges.
 OF_EDGES: frozenset[Rule] = frozenset(
     (DANGLING_EDGE, DUPLICATE_EDGE, DUPLICATE_LAYER_ID, UNCONNECTED_PORT, INVALID_PORT, MISSING_ATTRIBUTE, INPUT_COUNT)
 )
 
-#: Of more layers, ids or edges than these none is intended.
+#: If more layers, ids or edges than this are affected, no correction is sought.
 FEW = 6
 
-#: What the list of each operation is called that takes one.
+#: For each operation that takes a list of integers, the name of this input.
 LISTS = {"Transpose": "order", "Unsqueeze": "axes", "Squeeze": "axes", "Reshape": "pattern"}
 
-#: Of so many ways to connect several edges the first that leave no layer without a user are taken.
+#: At most this many combinations of corrections are tried for several edges.
 WAYS = 4_096
 
-#: So many ids that no layer has are those of layers that were removed.
+#: If at most this many ids have no layer, they are taken to be the ids of removed layers.
 GAPS = 2
 
 
@@ -54,7 +54,7 @@ class Wiring:
             self.wires.read(outline)
 
     def stages(self, problem: Problem) -> Stages:
-        """The edits that may remove a problem."""
+        """Groups of edits that may fix a problem, the likely groups first."""
         if problem.fault.rule in OF_EDGES:
             yield from self._ids()
             yield self._ids_of_ports()
@@ -65,8 +65,8 @@ class Wiring:
     # --- ids ----------------------------------------------------------------------------------------------------------
 
     def _ids(self) -> Stages:
-        """The ids that edges name and no layer has, for layers without an id of their own: first for those between
-        whose neighbors they lie."""
+        """Gives ids to layers without an id of their own: the ids that edges name and no layer has. Layers between
+        whose neighbors an id lies come first."""
         nodes = self.graph.nodes
         ids = [number(node.id or "") for node in nodes]
         named = {id for wire in self.wires.every for id in (wire.ids[0], wire.ids[2]) if id is not None}
@@ -80,7 +80,7 @@ class Wiring:
             yield [(_edit(nodes[at], "attribute", "layer", name="id", value=str(id)),) for at, id in several]
 
     def _ids_of_ports(self) -> Iterator[Edits]:
-        """The ids that edges name and no port has, for input ports that have the id of another one."""
+        """Gives ids to input ports that share an id: the ids that edges name and no port has."""
         nodes = {self.wires.own_id(node): node for node in self.graph.nodes}
         for layer, port in dict.fromkeys(wire.target for wire in self.wires.broken[:FEW]):
             for node in (nodes[layer],) if port is not None and layer in nodes else ():
@@ -94,7 +94,7 @@ class Wiring:
     # --- edges --------------------------------------------------------------------------------------------------------
 
     def _edges(self) -> Stages:
-        """The edges that begin or end nowhere, those of which several end at one port, and those that are missing."""
+        """Corrects edges that begin or end nowhere, several edges into one port, and missing edges."""
         broken, doubled = self.wires.broken, list(self.wires.doubled)
         if len(broken) <= FEW:
             alone = [list(self._led(each)) for each in broken]
@@ -112,15 +112,14 @@ class Wiring:
                 yield self._whole(self.fed(target, [value for _, _, value in self.wires.makers.values()]))
 
     def _together(self, several: Sequence[Sequence[Edits]]) -> Iterator[Edits]:
-        """One way for each of several edges."""
+        """Combines the corrections of several edges, one of each."""
         for each in product(*several) if 0 < len(several) <= 3 else ():
             edits = tuple(dict.fromkeys(edit for edits in each for edit in edits))
             if len({(edit.index, edit.input) for edit in edits}) == len(edits):
                 yield edits
 
     def _led(self, wire: Wire) -> Iterator[Edits]:
-        """An edge from what it begins at to an input that nothing leads into, or from a value that fits to what it ends
-        at."""
+        """Corrects one edge: from its source to an input without an edge, or from a fitting value to its target."""
         value, target = self.wires.value(wire), self.wires.target(wire)
         if value is not None:
             for each in self._near(wire, self.wires.free):
@@ -133,12 +132,12 @@ class Wiring:
                     yield (self._connected(other, target),)
 
     def _near(self, wire: Wire, inputs: Sequence[Input]) -> list[Input]:
-        """The inputs of the layer that an edge names; where it has none, all."""
+        """The inputs of the layer that the edge names; all inputs if there is no such layer."""
         own = [each for each in inputs if self.wires.own_id(each[0]) == wire.ids[2]]
         return own or list(inputs)
 
     def _parted(self, target: Input, several: Sequence[Wire]) -> Iterator[Edits]:
-        """Of two edges into a port one, and the other into a port that none leads into; or one alone."""
+        """Separates two edges into one port: one of them moves to an input without an edge, or is removed."""
         values = self._values(several)
         for value in values:
             kept = self._connected(value, target)
@@ -153,12 +152,12 @@ class Wiring:
         return [each for each in dict.fromkeys(map(self.wires.value, several)) if each is not None]
 
     def fed(self, target: Input, values: Iterable[Value]) -> Iterator[Edits]:
-        """A value that fits for an input."""
+        """Connects a fitting value to an input."""
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
 
     def _as_elsewhere(self, target: Input) -> Iterator[Edits]:
-        """The last value that fits for an input and is made as what comes there at layers of the same name in other
-        blocks."""
+        """Connects the last fitting value of the same kind as the values that layers of the same name have there in
+        other blocks."""
         node, at = target
         others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
         given = [each.inputs[at] for each in others if at < len(each.inputs)]
@@ -168,7 +167,7 @@ class Wiring:
             yield from list(self.fed(target, values))[-1:]
 
     def _ports(self, broken: Sequence[Wire]) -> Iterator[Edits]:
-        """The ports that edges name and layers lack."""
+        """Adds the ports that edges name and layers lack."""
         nodes = {self.wires.own_id(node): node for node in self.graph.nodes}
         edits: dict[tuple[object, ...], Edit] = {}
         for wire in broken:
@@ -192,7 +191,7 @@ class Wiring:
     # --- edges from the wrong layer -----------------------------------------------------------------------------------
 
     def _misled(self) -> Stages:
-        """Other edges for the ports that declare another type than comes."""
+        """Corrects edges into ports that declare another type than the value has."""
         strays = self.strays
         if not 0 < len(strays) <= PORTS:
             return
@@ -205,8 +204,8 @@ class Wiring:
                 yield self.fed(target, [value for _, _, value in self.wires.makers.values()])
 
     def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
-        """A layer before the ports that declare alike what comes otherwise: one that converts, or one that takes a
-        constant that nothing uses."""
+        """Inserts one layer before all ports that declare the same other type: a Convert, or an operation that takes an
+        unused constant."""
         for value in dict.fromkeys(value for _, value in strays):
             given = self.known.types.get(value)
             targets = [target for target, each in strays if each is value]
@@ -221,7 +220,7 @@ class Wiring:
             yield (self._before(alike, op, LISTS[op], entries) for entries in lists for op in LISTED)
 
     def _list(self, value: Value) -> Tensor | None:
-        """A constant of a few whole numbers."""
+        """The type of a constant that lists a few known integers; None for other values."""
         known = self.known.types.get(value)
         is_list = isinstance(known, Tensor) and known.dtype in INTEGERS and known.value is not None
         return known if is_list and value in self.graph.constants and isinstance(known, Tensor) else None
@@ -230,14 +229,14 @@ class Wiring:
         return tuple(_edit(node, "insert", "node", name=op, value=((name, value),), input=at) for node, at in targets)
 
     def exchanged(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
-        """Each two edges that bring what the port of the other declares, exchanged."""
+        """Exchanges each two edges whose values have the type that the other port declares."""
         for (one, first), (other, second) in combinations(strays, 2):
             if first is not second and self._fits(second, one) and self._fits(first, other):
                 yield self._connected(second, one), self._connected(first, other)
 
     @cached_property
     def strays(self) -> list[tuple[Input, Value]]:
-        """The inputs into which another type comes than they declare, each with its value."""
+        """The inputs whose value has another type than the port declares, each with its value."""
         found: list[tuple[Input, Value]] = []
         for node in self.graph.nodes:
             for at, (port, value) in enumerate(zip(node.input_ports, node.inputs)):
@@ -252,19 +251,19 @@ class Wiring:
 
     @cached_property
     def unused(self) -> list[Value]:
-        """The values that no layer uses, of layers of which none is used."""
+        """The unused outputs of layers without any used output."""
         used = used_values(self.graph)
         nodes = (node for node in self.graph.nodes if not any(value in used for value in node.outputs))
         return [value for node in nodes for value in node.outputs if value is not None]
 
     @cached_property
     def _is_layer_missing(self) -> bool:
-        """Whether the ids say that a layer was removed: they have no other gaps."""
+        """Whether the ids show that a layer was removed: they have no other gaps."""
         ids = {each for node in self.graph.nodes if (each := number(node.id or "")) is not None}
         return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
 
     def _whole(self, several: Iterable[Edits]) -> Iterator[Edits]:
-        """Those of several edits after which every layer that has outputs has a user."""
+        """The edits after which each layer with outputs has a user."""
         return filter(self._is_whole, islice(several, WAYS))
 
     def _is_whole(self, edits: Edits) -> bool:
@@ -290,7 +289,7 @@ class Wiring:
 
     @cached_property
     def _idle(self) -> list[Node]:
-        """The layers that have outputs of which none is used."""
+        """The layers with outputs of which none is used."""
         uses = self._uses
         return [
             node
@@ -303,13 +302,13 @@ class Wiring:
         return node.input_ports[at]
 
     def _behind(self, node: Node) -> Set[Node]:
-        """A layer and all that need it."""
+        """A layer and all layers that depend on it."""
         if node not in self._found_behind:
             self._found_behind[node] = downstream(node, self.graph)
         return self._found_behind[node]
 
     def _fits(self, value: Value, target: Input) -> bool:
-        """Whether a value has the type that a port declares, and comes from no layer behind it."""
+        """Whether a value has the type that a port declares, and does not depend on the port's layer."""
         maker = self.wires.makers[value.name][0]
         if not _is_of(value.type, self._port(target).type) or maker is target[0]:
             return False
@@ -322,12 +321,12 @@ class Wiring:
 
 
 def _kind(node: Node) -> tuple[str, str]:
-    """The type and the name of a layer without what distinguishes blocks."""
+    """The type and the name of a layer, without the part that distinguishes blocks."""
     return node.op, plain(node.name)
 
 
 def _is_of(given: Type | None, declared: Tensor) -> bool:
-    """Whether a value has the shape that a port declares, and not another element type."""
+    """Whether a value has the declared shape, and no other element type than declared."""
     if not isinstance(given, Tensor):
         return False
     return given.shape == declared.shape and (None in (given.dtype, declared.dtype) or given.dtype == declared.dtype)

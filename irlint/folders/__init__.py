@@ -1,4 +1,4 @@
-"""Files beside models that make statements about them, checked against the models."""
+"""Configurations in the folders of models, checked against these models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMON = ("config.json", "preprocessor_config.json")
 
 
 def is_configuration(path: str) -> bool:
-    """Whether a file has the name of one that states something about models beside it."""
+    """Whether a file has the name of a known configuration."""
     return os.path.basename(path) in MODULES
 
 
@@ -37,8 +37,11 @@ def is_beside_models(path: str) -> bool:
 
 def _is_of_openvino(path: str) -> bool:
     """Whether a file is the configuration of a model that OpenVINO's exporter has written."""
-    beside = os.path.join(os.path.dirname(path), "openvino_model.xml")
-    return os.path.basename(path) == "config.json" and os.path.isfile(beside)
+    if os.path.basename(path) != "config.json":
+        return False
+    from irlint.folders.places import is_file, joined
+
+    return is_file(joined(os.path.dirname(path), "openvino_model.xml"))
 
 
 def checked(path: str, text: str) -> Checked:

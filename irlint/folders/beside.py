@@ -1,4 +1,4 @@
-"""The models beside a configuration, and their inputs and outputs as a runtime states them."""
+"""The models in the folder of a configuration, and their inputs and outputs as a runtime reports them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from irlint.inference.known import Known
 from irlint.inference.walk import inferred
 from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor, Type, tensor_shape
+from irlint.parsers.opening import is_url
 from irlint.records import record, replaced
 
 #: The size of an axis that a runtime states: a number, -1 for a dynamic one, None where that is not certain.
@@ -21,9 +22,11 @@ Size = int | None
 
 @record
 class Stated:
-    """An input or output as the runtime states it: every name that it can be asked for by, its element type (None for
-    what is no tensor) and its sizes (None where the rank is not certain). ``tensors`` are its names without that of its
-    layer."""
+    """An input or output as a runtime reports it.
+
+    ``names`` are all names that select it, and ``tensors`` those without the name of its layer. The element type is
+    None for a value that is no tensor. The sizes are None if the rank is uncertain.
+    """
 
     names: tuple[str, ...]
     dtype: str | None
@@ -56,7 +59,16 @@ class Unreadable(ValueError):
 
 
 def interface(path: str) -> Interface:
-    """The model at a path. Raises OSError where it cannot be opened, Unreadable where it is no model."""
+    """The model at a path. Raises OSError if it cannot be opened, and Unreadable if it is no model."""
+    if is_url(path):
+        from irlint.parsers.remote.session import session_of
+
+        with session_of(path):
+            return _interface(path)
+    return _interface(path)
+
+
+def _interface(path: str) -> Interface:
     model = parsers.read(path)
     if model.graph is None:
         raise Unreadable("; ".join(problem.fault.message for problem in model.problems) or "it is no model")

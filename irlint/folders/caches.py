@@ -110,7 +110,7 @@ def _share(document: Document, path: Path, keys: Keys) -> int | None:
 
 
 def _fixed(end: Stated, axis: int) -> int | None:
-    """The size of an axis of a cache, None where it is dynamic or the cache has another rank."""
+    """The size of an axis of a cache; None if it is dynamic or the cache has another rank."""
     if end.sizes is None or len(end.sizes) != 4:
         return None
     size = end.sizes[axis]

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from irlint.findings.faults import Severity
 from irlint.folders.json_text import Document
+from irlint.folders.places import is_file, joined
 from irlint.folders.rules import FILE_MISSING
 from irlint.folders.statements import Disagreement
 
@@ -23,7 +24,7 @@ BROWSER = "transformers.js_config"
 
 
 def missing(document: Document, folder: str, files: list[str]) -> Iterator[Disagreement]:
-    """Files that belong to the models beside a configuration, and do not exist."""
+    """The missing files of the models in the folder of a configuration."""
     yield from _parts(document, files)
     for file in files:
         yield from _data(document, folder, file)
@@ -52,7 +53,7 @@ def _absent(document: Document, message: str) -> Disagreement:
 
 
 def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
-    """Data beside a model that the configuration states for transformers.js."""
+    """The missing data files that the configuration states for transformers.js."""
     stated = document.of(BROWSER, "use_external_data_format")
     name = os.path.basename(file)
     path: tuple[str | int, ...] = (BROWSER, "use_external_data_format")
@@ -65,7 +66,7 @@ def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
         return
     for at in range(int(stated)):
         data = f"{file}_data{f'_{at}' if at else ''}"
-        if not os.path.isfile(os.path.join(folder, data)):
+        if not is_file(joined(folder, data)):
             fault = FILE_MISSING.fault(
                 f"transformers.js reads {data} with {name}, and it does not exist",
                 help="add the file, or correct the number of files of this model",

@@ -15,6 +15,7 @@ from irlint.findings.report import Related
 from irlint.findings.wording import closest, first_few
 from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, new_errors, shown, suggestion
 from irlint.folders.json_text import Document, parsed
+from irlint.folders.places import is_file, joined, names_in
 from irlint.folders.rules import (
     FIELD_REFUSED,
     FILE_MISSING,
@@ -102,7 +103,7 @@ class Names:
 
 
 def checked(path: str, text: str) -> Checked:
-    """What the library refuses of a ``genai_config.json``. Raises OSError where a model cannot be opened."""
+    """The entries of a ``genai_config.json`` that the library refuses. Raises OSError if a model cannot be opened."""
     document = parsed(text)
     if isinstance(document, Disagreement):
         return Checked(KIND, (document,))
@@ -124,8 +125,8 @@ def _found(path: str, document: Document) -> Iterator[Disagreement]:
         message = "model.decoder names no file"
         yield refused(document, ("model", "decoder"), message, "add `filename`: the name of the model")
         return
-    file = os.path.join(os.path.dirname(path), name)
-    if not os.path.isfile(file):
+    file = joined(os.path.dirname(path), name)
+    if not is_file(file):
         return
     try:
         model = interface(file)
@@ -188,9 +189,9 @@ def _numbers(document: Document) -> Iterator[Disagreement]:
 def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iterator[Disagreement]:
     """Files of models that do not exist."""
     name = document.text(*path, "filename")
-    if name is not None and not os.path.isfile(os.path.join(folder, name)):
+    if name is not None and not is_file(joined(folder, name)):
         span = document.at(*path, "filename")
-        models = sorted(each for each in os.listdir(folder or os.curdir) if each.endswith(".onnx"))
+        models = [each for each in names_in(folder) if each.endswith(".onnx")]
         help = suggestion(name, models) if models else "add the model"
         yield Disagreement(
             FILE_MISSING.fault(f"{path[-1]} names the file {name}, which does not exist", help=help), span

@@ -17,6 +17,7 @@ from irlint.findings.wording import counted
 from irlint.folders import caches, exported_files, preprocessing
 from irlint.folders.beside import Interface, Unreadable, by_name, interface, shown
 from irlint.folders.json_text import Document, parsed
+from irlint.folders.places import joined, names_in
 from irlint.folders.rules import SHAPE_MISMATCH, TYPE_MISMATCH, UNKNOWN_TENSOR
 from irlint.folders.statements import Checked, Disagreement
 from irlint.records import record, replaced
@@ -63,7 +64,7 @@ def model_files(folder: str) -> list[str]:
     found: list[str] = []
     for each in FOLDERS:
         try:
-            names = sorted(os.listdir(os.path.join(folder, each) or os.curdir))
+            names = names_in(joined(folder, each) if each else folder)
         except OSError:
             continue
         found += [f"{each}/{name}".lstrip("/") for name in names if name.lower().endswith(".onnx")]
@@ -71,7 +72,7 @@ def model_files(folder: str) -> list[str]:
 
 
 def checked(path: str, text: str) -> Checked:
-    """What a configuration states that its models contradict. Raises OSError where one cannot be opened."""
+    """The entries of a configuration that its models contradict. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     files = model_files(folder)
     if not files:
@@ -95,7 +96,7 @@ def _models(folder: str, files: list[str]) -> Iterator[Named]:
     """The models that can be read; what is wrong with another one, its own check reports."""
     for name in files:
         try:
-            yield Named(name, interface(os.path.join(folder, name)))
+            yield Named(name, interface(joined(folder, name)))
         except Unreadable:
             continue
 

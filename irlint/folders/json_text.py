@@ -1,4 +1,4 @@
-"""Where the values of a JSON text stand; ``json`` itself parses them."""
+"""The positions of the values of a JSON text; the package ``json`` parses the values themselves."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TOKEN = re.compile(r'(?P<space>\s+)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s"{
 
 @record
 class Document:
-    """A JSON text: its value, and where each value inside stands."""
+    """A JSON text: its value, and the position of each value inside it."""
 
     value: Any
     spans: dict[Path, Span]
 
     def of(self, *path: str | int) -> Any:
-        """The value at a path, None where there is none."""
+        """The value at a path; None if there is none."""
         found = self.value
         for key in path:
             if isinstance(found, dict):
@@ -37,24 +37,24 @@ class Document:
         return found
 
     def whole_number(self, *path: str | int) -> int | None:
-        """The integer at a path, None where there is none."""
+        """The integer at a path; None if there is none."""
         found = self.of(*path)
         return found if isinstance(found, int) and not isinstance(found, bool) else None
 
     def text(self, *path: str | int) -> str | None:
-        """The text at a path, None where there is none."""
+        """The text at a path; None if there is none."""
         found = self.of(*path)
         return found if isinstance(found, str) else None
 
     def at(self, *path: str | int) -> Span:
-        """Where a value stands, else the one around it."""
+        """The position of a value; of the value around it if it does not exist."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
 
 def parsed(text: str) -> Document | Disagreement:
-    """A JSON text whose value is an object, or why it is none."""
+    """The document of a JSON text whose value is an object; otherwise the reason why it is none."""
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
@@ -72,7 +72,7 @@ def parsed(text: str) -> Document | Disagreement:
 
 
 class _Container:
-    """An object or an array that is open, with its path and the key or index of the value that comes next."""
+    """An object or array that has begun and not ended: its path, and the key or index of the next value."""
 
     def __init__(self, path: Path, *, is_array: bool) -> None:
         self.path = path
@@ -88,7 +88,7 @@ class _Container:
 
 
 def _spans(text: str) -> Iterator[tuple[Path, Span]]:
-    """The place of each value of a sound text."""
+    """The position of each value of a valid text."""
     containers: list[_Container] = []
     for kind, token, span in _tokens(text):
         inside = containers[-1] if containers else None

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from irlint.findings.faults import Fault, Severity
 from irlint.folders.beside import Interface, Stated, Unreadable, interface, shown, suggestion
 from irlint.folders.json_text import Document, parsed
+from irlint.folders.places import is_file, joined
 from irlint.folders.rules import (
     FIELD_REFUSED,
     FILE_MISSING,
@@ -62,10 +63,10 @@ CONVERTERS = (
 
 
 def checked(path: str, text: str) -> Checked:
-    """What the pipeline refuses of a folder. Raises OSError where a model cannot be opened."""
+    """The parts of a folder that the pipeline refuses. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     try:
-        model = interface(os.path.join(folder, MODEL))
+        model = interface(joined(folder, MODEL))
     except Unreadable:
         return Checked(KIND, reason=f"{MODEL} cannot be read, as its own check says")
     if not _has_state(model) and "beam_idx" not in _tensors(model.inputs):
@@ -128,7 +129,8 @@ def _weighed(fault: Fault, name: str) -> Fault:
 
 
 def _unfed(model: Interface) -> Iterator[Disagreement]:
-    """Inputs that the pipeline does not feed; where one that it feeds is missing, this one may be meant."""
+    """A warning for each input that the pipeline does not feed. There is none if an input that it feeds is missing,
+    because the two may be the same."""
     known = _tensors(model.inputs)
     if any(name not in known for name in FED):
         return
@@ -158,8 +160,8 @@ def _read(model: Interface) -> Iterator[Disagreement]:
 def _converters(folder: str) -> Iterator[Disagreement]:
     for each in CONVERTERS:
         help = f"run convert_tokenizer of openvino_tokenizers{each.option}"
-        path = os.path.join(folder, each.file)
-        if not os.path.isfile(path):
+        path = joined(folder, each.file)
+        if not is_file(path):
             message = f"there is no {each.file}: LLMPipeline takes and gives tokens only, no texts"
             yield Disagreement(FILE_MISSING.fault(message, help=help).lowered(Severity.WARNING))
             continue

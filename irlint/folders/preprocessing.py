@@ -42,7 +42,7 @@ SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @record
 class Axis:
-    """The size that a processor gives to an axis, what it is, and where it is stated."""
+    """The size that a processor gives to an axis, the words for it, and its position in the configuration."""
 
     what: str
     size: int | None
@@ -85,7 +85,7 @@ def _axes(document: Document) -> tuple[Axis, ...]:
 
 
 def _size(document: Document) -> tuple[tuple[int, Span], ...]:
-    """Height and width of the images, and where they stand; () where that is not certain."""
+    """Height and width of the images, with their positions in the file; () if they are uncertain."""
     kind = END.sub("", document.text("image_processor_type") or document.text("feature_extractor_type") or "")
     stated = PROCESSORS.get(kind)
     if stated is None or (stated and document.of(stated) is None):

@@ -1,4 +1,4 @@
-"""The rules about files that state something about models beside them."""
+"""The rules about configurations in the folders of models."""
 
 from __future__ import annotations
 
@@ -127,9 +127,9 @@ TYPE_MISMATCH = Rule(
     "IRL625",
     "config-type-mismatch",
     Severity.ERROR,
-    "A configuration states another element type than the model has.",
-    why="The server compares the types and does not convert.",
-    fix="State the element type of the model.",
+    "A configuration and its model give an input or output different element types.",
+    why="The program that reads the configuration compares the two types, and does not convert values.",
+    fix="Write the element type of the model into the configuration.",
     bad=f"""-- model/config.pbtxt --
 backend: "onnxruntime"
 max_batch_size: 8
@@ -203,8 +203,9 @@ ENSEMBLE_MISMATCH = Rule(
     "ensemble-mismatch",
     Severity.ERROR,
     "The steps of an ensemble do not fit the models that they name, or each other.",
-    why="Each tensor of an ensemble is written once and used, and its type and shape are the same at both ends.",
-    fix="Correct the maps of the step that the message names.",
+    why="Exactly one step or input writes each tensor of an ensemble, and a step or an output reads it. The writer and "
+    "the reader must give the tensor the same type and shape.",
+    fix="Correct `input_map` or `output_map` of the step that the message names.",
     bad=f"""{_PIPELINE.replace("OUTPUT", "z")}
 -- double/config.pbtxt --
 backend: "onnxruntime"

@@ -1,4 +1,4 @@
-"""What a check of a file beside models finds, and where in that file."""
+"""A finding about a configuration, and its position in that file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from irlint.records import record
 
 @record
 class Span:
-    """A part of a text: the line and column, from 1, where it begins, and those just behind it."""
+    """A part of a text: line and column, from 1, of its first letter, and those after its last letter."""
 
     line: int
     column: int

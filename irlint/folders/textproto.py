@@ -25,13 +25,13 @@ class Places:
     texts: dict[Path, str]
 
     def of(self, *path: str | int) -> Span:
-        """Where a field stands, else the message around it."""
+        """The position of a field; of the message around it if it does not exist."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)
 
     def of_key(self, path: Path, name: str, key: str) -> Span:
-        """Where the entry of a map with a key stands, else the message around it."""
+        """The position of the map entry with a key; of the message around it if it does not exist."""
         number = 0
         while (*path, name, number) in self.spans:
             if self.texts.get((*path, name, number, "key", 0), "")[1:-1] == key:
@@ -41,7 +41,7 @@ class Places:
 
 
 class _Message:
-    """A message that is open: its path, the fields counted so far, and the field whose values come next."""
+    """A message that has begun and not ended: its path, the number of each field so far, and the current field."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,5 +1,4 @@
-"""Whether a shape that the file declares can hold beside the one that is inferred, axes together and under what must
-hold."""
+"""Compares a declared shape with an inferred one: can both hold, given the requirements of the model?"""
 
 from __future__ import annotations
 
@@ -14,13 +13,13 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
-#: A size that a demand keeps from being small is looked for up to here.
+#: The largest size that is tried when the least size that satisfies a demand is searched.
 LARGEST_LEAST = 64
 
 
 @record
 class Least:
-    """The least size that a symbol can have, and the first demand that says so."""
+    """The least size that a symbol can have, and the first demand that implies it."""
 
     size: int
     demand: Demand
@@ -28,12 +27,12 @@ class Least:
 
 @record(eq=False)
 class Terms:
-    """What must hold in a model beside its declarations.
+    """The facts about sizes in a model, without its declarations.
 
-    ``least`` are the least sizes of symbols, ``equal`` the sizes that an operator demands to be equal, perhaps among
-    other possibilities, and ``inputs`` the symbols in the shapes of the model's inputs. ``joined`` are the symbols of
-    two axes of one input that a node broadcasts together, where it takes few sizes of one of them only: the ranks of
-    its inputs are not those that were meant.
+    ``least`` are the least sizes of symbols. ``equal`` are the pairs of sizes in an equality that an operator requires,
+    alone or as an alternative. ``inputs`` are the symbols in the shapes of the model's inputs. ``joined`` are pairs of
+    symbols of one input that a node broadcasts together. They are recorded only if the node also limits one of them to
+    few sizes, a sign that its inputs are misaligned.
     """
 
     least: Mapping[str, Least] = NOTHING
@@ -43,7 +42,7 @@ class Terms:
 
 
 def terms_of(known: Known) -> Terms:
-    """The terms of a model, from what was worked out of it."""
+    """The terms of a model, from the result of inference."""
     graph = known.model.graph
     relations = (each for demand in known.requires for each in demand.requirement.any_of if each.kind == "==")
     equal = {frozenset((each.left, each.right)) for each in relations}
@@ -52,7 +51,8 @@ def terms_of(known: Known) -> Terms:
 
 
 def _joined(demands: Iterable[Demand], axes: Sequence[frozenset[str]]) -> Collection[frozenset[str]]:
-    """The two symbols of one input that a node joins with each other, and one of them with a number, too."""
+    """The pairs of symbols of one input that a node requires to be equal, if it also limits one of them to few
+    sizes."""
     pairs: dict[Node, list[frozenset[str]]] = {}
     few: dict[Node, set[str]] = {}
     for demand in demands:
@@ -69,7 +69,7 @@ def _joined(demands: Iterable[Demand], axes: Sequence[frozenset[str]]) -> Collec
 
 
 def _leasts(demands: Iterable[Demand]) -> dict[str, Least]:
-    """From the demands that hold always and are about one symbol alone."""
+    """The least size of each symbol, from unconditional demands on one symbol."""
     found: dict[str, Least] = {}
     seen: set[Relation] = set()
     for demand in demands:
@@ -89,7 +89,7 @@ def _leasts(demands: Iterable[Demand]) -> dict[str, Least]:
 
 
 def _least(name: str, left: Dim, right: Dim) -> int:
-    """The first size from which ``left >= right`` can hold, 0 where none is found."""
+    """The first size for which ``left >= right`` holds; 0 if none is found."""
     for size in range(LARGEST_LEAST):
         try:
             if evaluated(left, {name: size}) >= evaluated(right, {name: size}):
@@ -105,10 +105,11 @@ NO_TERMS = Terms()
 def clashes(
     inferred: Shape | None, declared: Shape | None, terms: Terms = NO_TERMS, *, returned: bool = False
 ) -> list[str]:
-    """Where the two shapes cannot both hold, or a size is declared as that of an input and is another; as texts.
+    """The contradictions between the two shapes, such as ``axis 0 is 3 against 2*N``; [] if both can hold.
 
-    Of what the model is declared to have ``returned``, a number is another size than that of an input, even if the two
-    have to be equal.
+    A declared symbol ``N`` of an input is also contradicted by an inferred number or by another symbol of an input,
+    unless an operator requires the two to be equal. If the shape is declared for an output of the model (``returned``),
+    a number always contradicts ``N``.
     """
     if inferred is None or declared is None or inferred == declared:
         return []
@@ -126,14 +127,14 @@ def clashes(
 
 
 def disagrees(found: Type | None, value: Value, terms: Terms) -> bool:
-    """Whether a shape cannot hold beside one that the file declares of a value."""
+    """Whether an inferred shape contradicts one that the file declares for a value."""
     return isinstance(found, Tensor) and any(
         isinstance(each.type, Tensor) and bool(clashes(found.shape, each.type.shape, terms)) for each in value.declared
     )
 
 
 def _because(a: Dim, b: int, least: Mapping[str, Least]) -> str:
-    """Why ``a`` is not ``b``, where what must hold says it; "" where it does not."""
+    """Why ``a`` cannot be ``b`` given the least sizes, as the end of a sentence; "" if it can."""
     if isinstance(a, int) or same(a, b) is False:
         return ""
     known = {name: least[name] for name in symbols(a) if name in least}
@@ -150,7 +151,7 @@ def _because(a: Dim, b: int, least: Mapping[str, Least]) -> str:
 
 
 def _together(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
-    """The axes that give one name two sizes."""
+    """Texts about axes that give one symbol two values, such as ``axis 0 makes N 2, and axis 1 makes it 3``."""
     sizes: dict[str, tuple[int, int]] = {}
     for axis, a, b in pairs:
         for name, size in ((_name(a), b), (_name(b), a)):
@@ -170,14 +171,17 @@ def _together(pairs: list[tuple[int, Dim, Dim]]) -> list[str]:
 
 
 def _name(dim: Dim) -> str:
-    """The name of a dim that is one symbol, "" for any other."""
+    """The name of a dim that is a single symbol, else ""."""
     names = symbols(dim) if isinstance(dim, Expr) else frozenset()
     return next(iter(names)) if len(names) == 1 and str(dim) in names else ""
 
 
 def _of_another_input(a: Dim, b: Dim, terms: Terms, returned: bool) -> bool:
-    """Whether ``b`` is a size of an input, and ``a`` a number or a size of another one that nothing demands to be the
-    same, or what ``b`` and another axis of its input have been joined to."""
+    """Whether ``b`` is a symbol of an input, and ``a`` is a number or another symbol of an input that may differ from
+    it.
+
+    If ``a`` is a broadcast of ``b``, the result is True only for a pair in ``terms.joined``.
+    """
     if _name(b) not in terms.inputs or (frozenset((a, b)) in terms.equal and not (returned and isinstance(a, int))):
         return False
     if joins(a, b):
@@ -187,7 +191,7 @@ def _of_another_input(a: Dim, b: Dim, terms: Terms, returned: bool) -> bool:
 
 
 def joins(a: Dim | None, b: Dim | None) -> bool:
-    """Whether ``a`` is what ``b`` and other sizes are broadcast to."""
+    """Whether ``a`` is the size to which ``b`` and other sizes are broadcast."""
     parts = () if a is None else broadcast_parts(a)
     return len(parts) > 1 and b in parts
 

@@ -1,5 +1,8 @@
-"""Asks the rule of an operator about given inputs. The answer depends only on the arguments, and asking has no side
-effects."""
+"""Asks the rule of an operator which outputs it has for given inputs.
+
+The answer has the types of the outputs, the faults, and the requirements. It depends only on the arguments, and asking
+has no side effects.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from irlint.findings.statements import Requirement, stated, wants_arithmetic
 from irlint.model.tensor import UNKNOWN, Contents, Optional, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context, Operator
-from irlint.ops.shared.type_variables import check_output_types, output_type, type_key, type_variables
+from irlint.ops.shared.type_variables import check_output_types, output_type, type_variables
 from irlint.ops.signatures import REQUIRED, Signature
 from irlint.parsers.weights import Weights
-from irlint.records import record, replaced
+from irlint.records import record
 
 NOT_WORKED_OUT = Rule(
     "IRL599",
@@ -36,9 +39,11 @@ MAX_REMEMBERED = 10_000
 
 @record
 class Answer:
-    """The answer of a rule. ``outputs`` are the types of a node's outputs, or None if the rule cannot be asked or
-    raised a fault. ``faults`` begin with the raised one. ``requirements`` are the conditions that the rule needs
-    but could not prove."""
+    """The answer of a rule.
+
+    ``outputs`` are the types of a node's outputs, or None if the rule cannot be asked or raised a fault. A raised fault
+    is the first of ``faults``. ``requirements`` are conditions on sizes that the rule needs and that are not proven.
+    """
 
     outputs: tuple[Type | None, ...] | None
     faults: tuple[Fault, ...] = ()
@@ -49,9 +54,11 @@ NO_ANSWER = Answer(None)
 
 
 def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context: Context | None = None) -> Answer:
-    """Asks the operator of ``call`` about inputs; an input of None is omitted. ``outputs`` is the number of the
-    node's outputs, for an operator that has only a schema. A rule with a ``context`` parameter is not asked
-    without a ``context``."""
+    """Asks the operator of ``call`` about inputs; None is an omitted input.
+
+    ``outputs`` is the number of the node's outputs, for an operator that has only a schema. A rule that needs a
+    ``context`` is not asked without one.
+    """
     if call.broken or call.function is not None:
         return NO_ANSWER
     faults: list[Fault] = []
@@ -75,7 +82,7 @@ def ask(call: Call, inputs: Sequence[Type | None], *, outputs: int = 1, context:
 
 
 def _lacks_attributes(call: Call) -> bool:
-    """Whether a rule cannot be asked because an attribute is missing, which binding has reported."""
+    """Whether the rule cannot be asked because of a missing attribute, which binding has reported."""
     if call.signature is None:
         return False
     given = call.attributes or {}
@@ -123,7 +130,7 @@ def _given(
     return tuple(answered) if isinstance(answered, (tuple, list)) else (answered,)
 
 
-#: The context of a question, made for a rule that asks for it.
+#: Creates the context for a rule that needs one.
 Contexts = Callable[[], Context]
 
 
@@ -137,30 +144,31 @@ class Question:
     context: Contexts | None
 
     def answer(self) -> Answer:
-        """What the operator says."""
+        """The answer of the operator."""
         return ask(self.call, self.inputs, outputs=self.outputs, context=self.context and self.context())
 
 
 class Memory:
-    """A cache of answers. A rule that uses nothing of its node is asked once for equal inputs and attributes."""
+    """A cache of answers. A rule that does not depend on its node is asked once for equal inputs and attributes."""
 
     def __init__(self) -> None:
-        #: Answers to equal questions; None where the answer depends on more, so that the rule is asked each time.
+        #: Answers by question; None if the answer depends on more than the question, so that the rule is asked each
+        #: time.
         self._answers: dict[tuple[object, ...], Answer | None] = {}
-        #: Answers by the ids of call and inputs, which are kept too, so that no id is reused.
+        #: Answers by the ids of call and inputs. Both are stored with the answer, so that no id is reused.
         self._same: dict[tuple[object, ...], tuple[Answer, Call, Sequence[object]]] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
-        #: The number of each call, by its identity; None where its rule is asked each time.
+        #: The number of each call, by its id; None if its rule is asked each time.
         self._numbered: dict[int, tuple[Call, int | None]] = {}
-        #: Calls whose rule takes a context, but has answered without using anything specific to the node.
+        #: Ids of calls whose rule takes a context but has not used anything specific to its node.
         self._general: set[int] = set()
 
     def ask(
         self, call: Call, inputs: Sequence[Type | None], *, outputs: int, context: Contexts | None = None
     ) -> Answer:
-        """As the function ``ask`` says; ``context`` makes one for a rule that asks for it.
+        """The answer as from the function ``ask``; ``context`` creates the context for a rule that needs one.
 
-        If the rule does not look at contents, weights of the same type and shape share one answer.
+        If the rule does not read values, weights of the same type and shape share one answer.
         """
         forms = [x.form if type(x) is Weights else x for x in inputs]
         same = (id(call), outputs, *map(id, forms))
@@ -193,19 +201,26 @@ class Memory:
         number = self._numbered[id(call)][1]
         if number is None:
             return None
-        without = [(x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and _holds_floats(x) else x for x in forms]
+        without = [
+            (x.dtype, x.shape, x.extent) if isinstance(x, Tensor) and x.value and _holds_floats(x.value) else x
+            for x in forms
+        ]
         if wants_arithmetic() and tuple in map(type, without):
             return None
         asks_outputs = call.operator is None or question.context is not None
         return (number, question.outputs if asks_outputs else 0, *without)
 
     def _first(self, question: Question, key: tuple[object, ...]) -> Answer:
-        """The answer to a question that is not in the cache. It is stored if it is valid for all questions with this
-        key. A rule that may use its node is asked only once, because each question walks the node's bodies again."""
+        """The answer to a question that is not in the cache; it is stored if it is valid for all questions with this
+        key.
+
+        A rule that may use its node is asked only once, because each question walks the node's bodies again.
+        """
         if not self._is_general(question):
             return self._noted(question)
-        given = [Unread(x) if isinstance(x, Tensor) and _holds_floats(x) else x for x in question.inputs]
-        answer = self._noted(replaced(question, inputs=given))
+        given = [Unread(x) if type(part) is tuple else x for x, part in zip(question.inputs, key[2:])]  # type: ignore[arg-type]
+        asked = Question(question.call, given, question.outputs, question.context)
+        answer = asked.answer() if question.context is None else self._noted(asked)
         holds_floats = tuple in map(type, key)
         is_shared = self._is_general(question) and not answer.faults and not (holds_floats and _depends(answer, given))
         if len(self._answers) < MAX_REMEMBERED and (is_shared or holds_floats):
@@ -217,9 +232,8 @@ class Memory:
         return question.context is None or id(question.call) in self._general
 
     def _noted(self, question: Question) -> Answer:
-        """The answer to a question; also notes whether the rule used its node."""
-        if question.context is None:
-            return question.answer()
+        """The answer to a question with a context; records whether the rule used its node."""
+        assert question.context is not None
         call, context = question.call, question.context()
         answer = ask(call, question.inputs, outputs=question.outputs, context=context)
         if context.particular:
@@ -230,10 +244,11 @@ class Memory:
         return answer
 
     def _number(self, call: Call) -> int | None:
-        """One number for all calls of the same rule with equal attributes; None if the attributes cannot be
+        """The same number for all calls of one rule with equal attributes; None if the attributes cannot be
         compared."""
         function, fold = (call.operator.function, call.operator.fold) if call.operator is not None else (None, None)
-        # A schema stands for itself: each is made once for all runs, and comparing two would compare all that they say.
+        # A schema is identified by its id: each exists once per process, and comparing two would compare all their
+        # parts.
         rule: tuple[object, ...] = (function, fold, id(call.schema), *(call.attributes or {}).items())
         if call.signature is not None and call.signature.context:
             rule = (id(call),)
@@ -243,12 +258,12 @@ class Memory:
             return None
 
 
-#: Stands for an answer in ``Memory`` that nobody has asked for.
+#: A marker for a question that is not in the cache.
 _NOT_ASKED = Answer(None)
 
 
 def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
-    """Whether the answer may differ for other values: the rule read the values, or passed them on."""
+    """Whether the answer may differ for other values of the inputs: the rule read the values, or passed them on."""
     looked = any(isinstance(x, Unread) and x.read for x in given)
     return looked or not all(type(each) is Tensor for each in answer.outputs or ())
 
@@ -256,28 +271,26 @@ def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
 class Unread(Tensor):
     """A tensor that notes whether its values are read."""
 
-    __slots__ = ("read",)
+    __slots__ = ("contents", "read")
 
     def __init__(self, tensor: Tensor) -> None:
         self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, tensor.value, tensor.extent
         self.read = False
 
     @property
-    def value(self) -> Contents | None:
+    def value(self) -> Contents | None:  # type: ignore[override]
         self.read = True
         return self.contents
 
 
-def _holds_floats(known: Type | None) -> bool:
-    """Whether the values are floating-point numbers, which can be equal without being the same: 0.0 and -0.0."""
-    if not isinstance(known, Tensor) or not known.value:
-        return False
-    return type(known.value[0]) is float or any(isinstance(each, float) for each in known.value)
+def _holds_floats(values: Contents) -> bool:
+    """Whether the values are floating-point numbers, which can be equal without being identical: 0.0 and -0.0."""
+    return type(values[0]) is float or any(isinstance(each, float) for each in values)
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:
-    """An output with the element type of the schema if the rule leaves it unknown."""
-    if call.schema is None or type_key(known) is not None or not (known is None or isinstance(known, Tensor)):
+    """An output; if the rule leaves its element type unknown, it has that of the schema."""
+    if call.schema is None or not (known is None or (isinstance(known, Tensor) and known.dtype is None)):
         return known
     name = output_type(call.schema, port, variables)
     if name is None:

@@ -1,4 +1,4 @@
-"""Which fault follows from which: of one mistake, one problem stands for itself."""
+"""Finds which problem follows from which. A problem that follows from no other is a root; reports show the roots."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from irlint.records import replaced
 
 
 def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems, each that follows from another with its root as ``because``.
+    """The problems; each that follows from another has its root as ``because``.
 
-    A root is as bad as the worst that follows from it; what follows from a size that is fixed is no worse than that.
+    A root is as severe as the worst problem that follows from it. A problem that follows from a fixed size is at most
+    as severe as its root.
     """
     roots: Mapping[int, int] = _roots(_causes(problems, known))
     if known.format.ports_declare and roots:
@@ -37,7 +38,7 @@ def explained(problems: Sequence[Problem], known: Known) -> list[Problem]:
 
 
 def _causes(problems: Sequence[Problem], known: Known) -> dict[int, int]:
-    """What each problem follows from directly, without those that stand for themselves; both by their places."""
+    """Maps the index of each problem that is not a root to the index of its direct cause."""
     facts = Consequences(problems, known)
     places = {id(problem): at for at, problem in enumerate(problems)}
     causes: dict[int, int] = {}
@@ -49,8 +50,11 @@ def _causes(problems: Sequence[Problem], known: Known) -> dict[int, int]:
 
 
 def _worst(problems: Sequence[Problem], roots: Mapping[int, int]) -> dict[int, Severity]:
-    """The severity of each problem: of a root that of the worst that follows from it, and of what follows from a fixed
-    size none that is worse than that."""
+    """The severity of each problem, by its index.
+
+    A root gets the worst severity of the problems that follow from it. A problem that follows from a fixed size gets at
+    most the severity of its root.
+    """
     worst = {at: problem.fault.severity for at, problem in enumerate(problems)}
     for at, root in roots.items():
         if problems[root].sizes and not problems[at].is_error:
@@ -69,8 +73,7 @@ def _of_severity(fault: Fault, severity: Severity) -> Fault:
 
 
 def _roots(causes: Mapping[int, int]) -> dict[int, int]:
-    """Where the chain of causes of each problem begins, without those that stand for themselves; of a circle, the first
-    of it does."""
+    """Maps each problem that is not a root to its root, both by index; in a circle, the first problem is the root."""
     found: dict[int, int] = {}
     for at in causes:
         chain: dict[int, int] = {}
@@ -83,20 +86,20 @@ def _roots(causes: Mapping[int, int]) -> dict[int, int]:
 
 
 def _as_bad_as(problem: Problem, severity: Severity) -> Problem:
-    """The problem as a root."""
+    """The problem as a root with this severity."""
     if problem.fault.severity is severity and problem.because is None:
         return problem
     return replaced(problem, fault=problem.fault.lowered(severity), because=None)
 
 
 def _may_be_true(problem: Problem, form: Format) -> bool:
-    """Whether a problem is that of a declaration which may be the truth."""
+    """Whether a problem is about a declaration that may be right, so that its node is wrong."""
     is_declared = problem.fault.rule.family == DECLARED and problem.fault.role == "declaration"
     return is_declared and (form.declared_shapes_hold or problem.node is None)
 
 
 def _with_proof(problem: Problem, following: Sequence[Problem], form: Format) -> Problem:
-    """The problem of a declaration, with the first error that is gone where the declaration is the truth."""
+    """The problem of a declaration; its help names the first error that disappears if the declaration is right."""
     error = next((each for each in following if each.is_error and each.by_rule and each.node is not None), None)
     if error is None or error.node is None:
         return problem

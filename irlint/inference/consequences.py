@@ -1,4 +1,8 @@
-"""What each problem follows from: the values, declarations and attributes that another problem has made wrong."""
+"""Finds the problem from which another one directly follows: its cause.
+
+A problem makes values doubtful if it leaves their types wrong. Other problems at nodes that use these values follow
+from it, if they disappear with other types.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,12 @@ from irlint.model.tensor import Tensor, Type, tensor_shape
 STRUCTURE, BROADCASTING, TYPES, OPERATORS = "structure", "broadcasting", "element-types", "operators"
 DECLARED, WEIGHTS = "declarations", "weights"
 
-#: Of a node with more problems than these a few of each kind are looked at as causes of the others.
+#: Of a node with more problems than this, only a few of each kind are examined as causes of the others.
 MANY = 64
 
 
 class Consequences:
-    """What has been found at each node and in each graph, and the values of which the type is in doubt."""
+    """The problems by node and by graph, and the values whose types are doubtful."""
 
     def __init__(self, problems: Sequence[Problem], known: Known) -> None:
         self.known = known
@@ -39,28 +43,29 @@ class Consequences:
         for problem in problems:
             if problem.node is not None:
                 self.own.setdefault(problem.node, []).append(problem)
-        #: The problems of nodes that have very many, a few of each kind.
+        #: A few problems of each kind, for nodes with very many.
         self.kinds: dict[Node, list[Problem]] = {}
-        #: The first problem of a rule at a node about each of its attributes.
+        #: The first problem of each rule, node and attribute.
         self.first: dict[tuple[Node, str, str | None], Problem] = {}
         self.refused: dict[Value, list[Problem]] = {}
-        #: The first breach in the wiring of each graph that no runtime passes over.
+        #: The first error in the wiring of each graph.
         self.unwired: dict[str, Problem] = {}
-        #: The first node of each graph that lacks an input that no edge brings.
+        #: The first error of each graph about a node with an unconnected input.
         self.starved: dict[str, Problem] = {}
         self.doubled = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
         self.losing: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
-        #: What is wrong with the import of a domain, by what imports it, and the values that it disputes.
+        #: The problem of each wrong import, by the importing function ("" for the model) and domain, and the values
+        #: whose types it makes doubtful.
         self.imports: dict[tuple[str, str], tuple[Problem, Set[Value]]] = {}
         self.unmapped: list[Problem] | None = None
         self.counted: dict[Node | None, Problem] | None = None
         self.doubts: dict[Value, Problem] = {}
-        #: What layers give whose id another layer has as well.
+        #: The outputs of layers whose id another layer has, too.
         self.ambiguous: dict[Value, Problem] = {}
-        #: What fixes the size that each symbol of an input stands for.
+        #: The problem that fixes the size of each symbol.
         self.fixed: dict[str, Problem] = {}
-        #: What is declared with another number of axes than its node gives, of which errors may follow.
+        #: The problems of values whose declared rank differs from the inferred one.
         self.ranks: dict[Value, Problem] = {}
         for problem in problems:
             self._note(problem)
@@ -70,7 +75,7 @@ class Consequences:
             self.ambiguous = named_twice(problems, known)
         if not known.format.declared_shapes_hold:
             _doubts(known, self.own, self.doubts)
-        #: What follows from a node that cannot work with a constant as it is stored.
+        #: The causes of problems that follow from a constant whose declared type is wrong, by the id of the problem.
         self.stored: Mapping[int, Problem] = {}
         if any(each.fault.rule.family == DECLARED and each.node is None for each in problems):
             from irlint.inference.shared_values import unlike_declared
@@ -92,7 +97,7 @@ class Consequences:
             self._note_at_the_node(problem, node)
 
     def _note_error(self, problem: Problem) -> None:
-        """Notes what an error breaks in the wiring of its graph, which values it loses there, and which it disputes."""
+        """Records an error in the wiring of its graph, the values it loses there, and those it makes doubtful."""
         fault, node, graph = problem.fault, problem.node, problem.graph
         if _is_wiring(problem):
             self.unwired.setdefault(graph, problem)
@@ -103,7 +108,7 @@ class Consequences:
             self.doubts.setdefault(value, problem)
 
     def _note_at_the_node(self, problem: Problem, node: Node) -> None:
-        """Notes what a problem says of the inputs, attributes and outputs of its node."""
+        """Records a problem about the inputs, attributes and outputs of its node."""
         fault = problem.fault
         if problem.by_rule:
             self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
@@ -116,7 +121,7 @@ class Consequences:
             self._note_ranks(problem.value, problem, node)
 
     def _note_ranks(self, name: str | None, problem: Problem, node: Node) -> None:
-        """Notes the outputs of the name that are declared with another number of axes than the node gives."""
+        """Records the node's outputs with this name whose declared rank differs from the inferred one."""
         for value in node.outputs:
             if value is None or value.name != name:
                 continue
@@ -125,7 +130,7 @@ class Consequences:
                 self.ranks.setdefault(value, problem)
 
     def cause(self, problem: Problem) -> Problem | None:
-        """What a problem follows from, None where it stands for itself."""
+        """The cause of a problem; None if it follows from no other."""
         fault, node = problem.fault, problem.node
         if id(problem) in self.stored:
             return self.stored[id(problem)]
@@ -145,20 +150,19 @@ class Consequences:
     # --- the graph ----------------------------------------------------------------------------------------------------
 
     def _of_absence(self, problem: Problem) -> Problem | None:
-        """What is wrong elsewhere, where a problem says what a model or a graph lacks."""
+        """The cause of a missing part of a model or graph: a fault elsewhere, or None."""
         if problem.node is None:
             return next((each for each in self.all if _is_wiring(each) or each.fault.rule is UNKNOWN_OPERATOR), None)
         others = (each for each in self.own[problem.node] if each.fault.role != "absence")
         return next(others, None) or self.unwired.get(problem.graph)
 
     def _of_a_name(self, problem: Problem) -> Problem | None:
-        """The problem that leaves values of the graph undefined, where it leaves as many as there are undefined
-        names."""
+        """The problem that leaves names undefined, if it accounts for all undefined names of the graph; else None."""
         losing = self.losing.get(problem.graph, [])
         return losing[0] if sum(each.fault.loses for each in losing) >= self.undefined[problem.graph] else None
 
     def _of_wiring(self, problem: Problem) -> Problem | None:
-        """The missing input that a port or an edge which a runtime passes over belongs to."""
+        """The cause of a harmless fault at a port or edge: the fault of the missing input, or None."""
         if problem.is_error:
             return None
         if problem.fault.role == "edge":
@@ -171,7 +175,7 @@ class Consequences:
         return self.counted.get(problem.node)
 
     def _unmapped(self, problem: Problem) -> Problem | None:
-        """The error about the ports of a node in whose bodies the problem stands."""
+        """The error in the port map of a node whose body contains the problem, or None."""
         if not problem.graph:
             return None
         from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
@@ -183,7 +187,7 @@ class Consequences:
     # --- the node -----------------------------------------------------------------------------------------------------
 
     def _at_the_node(self, problem: Problem, node: Node) -> Problem | None:
-        """What else is wrong at the node, where that makes its operator or its declarations say what they say."""
+        """The cause among the other problems of the node, or None."""
         fault, others = problem.fault, [each for each in self._kinds(node) if each is not problem]
         if fault.rule in (UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE, ATTRIBUTE_VALUE):
             return _of_attribute(problem, others)
@@ -199,14 +203,13 @@ class Consequences:
         return self._before_the_rule(problem, node, others)
 
     def _of_a_declaration(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
-        """What makes the types of outputs others than the file declares: a stored constant, a fixed size, or a node
-        that refuses the type."""
+        """The cause of a wrong declaration of an output: a stored constant, a fixed size, or a node that refuses the
+        type."""
         stored = next((each for each in others if each.disputes and each.fault.rule.family == WEIGHTS), None)
         return stored or self._of_a_size(problem, node) or self._of_a_user(problem, node)
 
     def _before_the_rule(self, problem: Problem, node: Node, others: Sequence[Problem]) -> Problem | None:
-        """What else is wrong at the node or in its bodies, where that makes the rule of its operator find the
-        problem."""
+        """The fault of the node or of its bodies because of which its rule finds the problem, or None."""
         fault = problem.fault
         if not problem.by_rule:
             return None
@@ -220,7 +223,7 @@ class Consequences:
         return self._of_bodies(problem, node)
 
     def _kinds(self, node: Node) -> list[Problem]:
-        """The problems of a node; of very many only the first two of each kind, all of which would be judged alike."""
+        """The problems of a node; if there are very many, only the first two of each kind."""
         own = self.own[node]
         if len(own) <= MANY:
             return own
@@ -251,7 +254,7 @@ class Consequences:
         return fixing(problem, node, self.fixed, self.known)
 
     def _of_a_user(self, problem: Problem, node: Node) -> Problem | None:
-        """The refused element type of a node that would take what the file declares."""
+        """The problem of a node that refuses the inferred element type but accepts the declared one, or None."""
         if problem.is_error:
             return None
         for each in (each for value in node.outputs if value is not None for each in self.refused.get(value, ())):
@@ -267,7 +270,7 @@ class Consequences:
         return self.unwired.get(problem.graph) or self.doubled
 
     def _of_bodies(self, problem: Problem, node: Node) -> Problem | None:
-        """The error inside the bodies of a node that leaves its port map broken."""
+        """The error inside the bodies of a node that breaks its port map, or None."""
         if not node.bodies:
             return None
         from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
@@ -287,7 +290,7 @@ class Consequences:
     # --- the operands -------------------------------------------------------------------------------------------------
 
     def _of_an_operand(self, problem: Problem, node: Node) -> Problem | None:
-        """What took an input away, or put its type in doubt."""
+        """The problem because of which an input is missing or its type doubtful, or None."""
         if not problem.by_rule and problem.fault.rule.family != DECLARED:
             return None
         twice = next((self.ambiguous[value] for value in node.inputs if value in self.ambiguous), None)
@@ -301,7 +304,7 @@ class Consequences:
         )
 
     def _of_a_refused_type(self, problem: Problem) -> Problem | None:
-        """The first problem about the type of the constant that this one is about, too."""
+        """The first problem about the element type of the same constant, or None."""
         if problem.fault.rule.family != TYPES or problem.fault.input is None:
             return None
         from irlint.inference.shared_values import first_refused
@@ -309,18 +312,17 @@ class Consequences:
         return first_refused(problem, self.refused, self.known)
 
     def _of_a_doubt(self, problem: Problem, node: Node) -> Problem | None:
-        """What puts the type of an input in doubt, where the problem goes away with another type."""
+        """The problem that makes the type of an input doubtful, if this one disappears with another type; else None."""
         doubt = next((self.doubts[value] for value in node.inputs if value in self.doubts), None)
         if doubt is None or (doubt.node is node and not set(doubt.disputes).intersection(node.inputs)):
             return None
-        # Of two declarations, the one that follows is reported when they are compared with each other.
+        # Two declarations are compared with each other elsewhere, and the one that follows is reported there.
         if doubt.fault.rule.family == problem.fault.rule.family == DECLARED:
             return None
         return doubt if self._is_sound_without_doubt(problem, node) else None
 
     def _of_other_axes(self, problem: Problem, node: Node) -> Problem | None:
-        """The declaration of an input that has another number of axes than its node gives, and with which the problem
-        goes away."""
+        """The declaration of an input with another rank than inferred, if the problem disappears with it; else None."""
         if not problem.by_rule or not problem.is_error:
             return None
         for value in dict.fromkeys(value for value in node.inputs if value is not None and value in self.ranks):
@@ -330,8 +332,10 @@ class Consequences:
         return None
 
     def _is_sound_without_doubt(self, problem: Problem, node: Node) -> bool:
-        """Whether the problem goes away with the other reading of the inputs that are in doubt: as they are declared,
-        where that is the truth, and else with sizes that nobody knows."""
+        """Whether the problem disappears with other types of the doubtful inputs.
+
+        These are the declared types if the format uses declared shapes, else the same types with unknown sizes.
+        """
         hold, types = self.known.format.declared_shapes_hold, self.known.types
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
         others = {value: value.type if hold else _of_open_sizes(types.get(value)) for value in doubted}
@@ -354,8 +358,8 @@ def _of_open_sizes(known: Type | None) -> Type | None:
 
 
 def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Value, Problem]) -> None:
-    """Adds what the nodes with errors give, and what is worked out from that, as far as the file does not declare the
-    same."""
+    """Adds the outputs of nodes with errors, and all that is inferred from them, unless the file declares the same
+    types."""
     for graph in graphs(known.model):
         for node in ordered(graph).nodes:
             error = next((each for each in own.get(node, ()) if each.is_error), None) if node in known.faulted else None
@@ -369,8 +373,10 @@ def _doubts(known: Known, own: Mapping[Node, Sequence[Problem]], doubts: dict[Va
 
 
 def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None:
-    """What makes an attribute unknown or missing: a layer that cannot be read, an attribute that is misspelled, or a
-    layer that has the inputs of another operation."""
+    """The cause of an unknown or missing attribute, or None.
+
+    It is an unreadable layer, a misspelled attribute, or a layer with the inputs of another operation.
+    """
     fault = problem.fault
     damage = next(filter(_is_wiring, others), None)
     if damage is not None:
@@ -387,12 +393,12 @@ def _of_attribute(problem: Problem, others: Sequence[Problem]) -> Problem | None
 
 
 def _is_misspelled(problem: Problem) -> bool:
-    """Whether an unknown attribute is like one of the operator."""
+    """Whether an unknown attribute is similar to one of the operator."""
     return problem.fault.role == "attribute"
 
 
 def _has_too_many_inputs(problem: Problem) -> bool:
-    """Whether a problem is that its node has too many inputs: those of the operator in another version."""
+    """Whether a node has too many inputs; another version of its operator may take them."""
     fault, node = problem.fault, problem.node
     if fault.rule is not INPUT_COUNT or not problem.is_error or node is None or fault.input is None:
         return False
@@ -400,8 +406,7 @@ def _has_too_many_inputs(problem: Problem) -> bool:
 
 
 def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
-    """Whether a problem is what an operator says, or a declaration against it, with another attribute than was
-    meant."""
+    """Whether a wrong attribute may cause a problem of the operator's rule or of a declaration."""
     if problem.fault.rule.family == DECLARED:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS
@@ -409,8 +414,10 @@ def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
 
 
 def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
-    """Whether another version of the domain would have another operator, or other inputs, types and attributes of it;
-    where it is known of which nodes, they are those whose outputs the wrong import disputes."""
+    """Whether another version of the domain would avoid the problem.
+
+    ``disputed`` has the outputs of the nodes that the wrong import affects; empty means that these are unknown.
+    """
     fault, node = problem.fault, problem.node
     if disputed and (node is None or disputed.isdisjoint(each for each in node.outputs if each is not None)):
         return False
@@ -420,7 +427,7 @@ def _is_of_the_opset(problem: Problem, disputed: Set[Value]) -> bool:
 
 
 def _importer(path: str) -> str:
-    """What imports the opsets of a graph: the function that it stands in, or "" for the model."""
+    """The function that imports the opsets of a graph, or "" for the model."""
     return path.partition("/")[0] if path.startswith("function:") else ""
 
 
@@ -429,6 +436,6 @@ def _is_wiring(problem: Problem) -> bool:
 
 
 def _inside(problem: Problem) -> str:
-    """How the paths of the bodies of a problem's node begin."""
+    """The beginning of the paths of the bodies of a problem's node."""
     node = problem.node
     return f"{problem.graph}/" * bool(problem.graph) + f"{node.name or node.id}/" if node is not None else ""

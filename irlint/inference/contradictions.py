@@ -1,4 +1,4 @@
-"""Types that a value cannot have by what the file declares of it."""
+"""Compares the inferred type of a value with the types that the file declares for it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from irlint.model.tensor import Tensor, Type
 
 
 def contradicts(found: Type | None, value: Value) -> bool:
-    """Whether a type cannot be what the file declares of a value."""
+    """Whether an inferred type differs from one that the file declares for a value."""
     return any(differ(found, declaration.type) for declaration in value.declared)
 
 
 def differ(found: Type | None, declared: Type | None, form: Format | None = None) -> bool:
-    """Whether a type cannot be the one that is declared, where a format may declare nothing without dims."""
+    """Whether an inferred type certainly differs from a declared one.
+
+    ``form`` is the format of the file; in some formats, a declaration without dims declares no shape.
+    """
     if not isinstance(found, Tensor) or not isinstance(declared, Tensor):
         return False
     if found.dtype and declared.dtype and found.dtype != declared.dtype:

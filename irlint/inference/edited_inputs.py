@@ -1,5 +1,7 @@
-"""Inputs whose shape was changed in an IR while its ports kept the old one: the error that this leads to is what
-counts."""
+"""Finds edited inputs of an IR: the shape of an input was changed, but the ports that use it have the old shape.
+
+Then the first error of an operator is the root, because the user sees that error, and the ports follow from it.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,7 @@ from irlint.records import replaced
 def at_the_break(
     problems: Sequence[Problem], roots: Mapping[int, int], known: Known
 ) -> tuple[Sequence[Problem], Mapping[int, int]]:
-    """The problems and the roots of those that follow from others: of ports that contradict an input of the model, the
-    first error of an operator that follows stands for itself, and they follow from it."""
+    """The problems and their roots, where errors that follow from edited inputs have become roots."""
     following: dict[int, list[int]] = {}
     for at, root in roots.items():
         following.setdefault(root, []).append(at)
@@ -48,8 +49,10 @@ def _makers_of_inputs(graph: Graph | None) -> dict[Value, Node]:
 
 
 def _port_of_an_input(problem: Problem, makers: Mapping[Value, Node]) -> tuple[Port, Value, Node] | None:
-    """The input port that a problem is about, the value of an input of the model that it gets, and the node that is
-    this input."""
+    """The input port that a problem is about, the model input that leads to it, and the node of that input.
+
+    None if the problem is not about a port with a model input.
+    """
     node = problem.node
     if node is None or problem.graph or problem.value is not None or problem.fault.role != "declaration":
         return None
@@ -64,7 +67,7 @@ def _breaks(problem: Problem) -> bool:
 
 
 def _with_note(problem: Problem, port: Port, value: Value, maker: Node, known: Known) -> Problem:
-    """The error with the two shapes of the input."""
+    """The error with a note on both shapes of the input."""
     given = known.types.get(value)
     if not isinstance(given, Tensor):
         return problem

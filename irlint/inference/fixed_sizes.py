@@ -1,4 +1,4 @@
-"""Which declarations of outputs follow from a size of an input that is fixed."""
+"""Finds wrong declarations of outputs that follow from a fixed size of an input."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from irlint.model.tensor import Tensor, tensor_shape
 
 
 def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Known) -> Problem | None:
-    """What fixes a size of an input that the file declares of an output where the node gives the fixed one, or one that
-    others are part of.
+    """The problem that fixes a size of an input, if a wrong declaration at an output of ``node`` follows from it.
 
-    ``fixed`` has the problems by the symbols of sizes.
+    The file declares the symbol of the input there, and the node gives the fixed size or a size that contains the
+    symbol. ``fixed`` maps symbols to the problems that fix them.
     """
     for value in node.outputs:
         found = known.types.get(value) if value is not None and value.name == problem.value else None
@@ -30,7 +30,7 @@ def fixing(problem: Problem, node: Node, fixed: Mapping[str, Problem], known: Kn
 
 
 def _is_of(given: MaybeDim, name: str, problem: Problem) -> bool:
-    """Whether a size is the one that the symbol is fixed to, or has the symbol as a part."""
+    """Whether a size is the one to which the symbol is fixed, or contains the symbol."""
     if isinstance(given, int):
         return dict(problem.sizes).get(name) in (given, None)
     return given is not None and name in symbols(given)

@@ -20,7 +20,7 @@ SHAPE_OPTION = "--shape"
 
 @record
 class Demand:
-    """A requirement of a node in the graph ``graph`` that could not be proved.
+    """A requirement of a node in the graph ``graph`` that is not proven.
 
     ``when`` is the path of the innermost enclosing body that may never run, or "" if the requirement always applies.
     """
@@ -37,10 +37,10 @@ class Known:
 
     ``types`` maps each value to its type; a missing value is unknown, and None is an omitted optional input.
     ``problems`` are the faults with their nodes, and ``requires`` the requirements of operators. ``faulted`` are the
-    nodes whose outputs have only their declared types, and ``calls`` maps each node to its operator. ``symbols``
-    maps names of symbols to the names in the file, and ``sizes`` maps places to the symbols of unknown sizes.
-    ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its shape. ``idle``
-    are the paths of uncalled functions, and ``orders`` the orders of the visited graphs.
+    nodes whose outputs have only their declared types, and ``calls`` maps each node to its call. ``symbols``
+    maps names of symbols to the names in the file, and ``sizes`` maps keys (``unknowns.place_of``) to the symbols of
+    unknown sizes. ``overridden`` are the inputs whose shapes do not come from the file, each with the source of its
+    shape. ``idle`` are the paths of uncalled functions, and ``orders`` the sorted nodes of the visited graphs.
     """
 
     model: Model
@@ -56,11 +56,11 @@ class Known:
     orders: Mapping[Graph, Order] = NOTHING
 
     def order(self, graph: Graph) -> Order:
-        """The order of the nodes in a graph of the model."""
+        """The sorted nodes of a graph of the model."""
         return self.orders.get(graph) or ordered(graph)
 
     def kinds(self) -> list[Type | None]:
-        """The types of all values; equal nodes share one."""
+        """The distinct types of all values."""
         return list({id(known): known for known in self.types.values()}.values())
 
     def types_of(
@@ -73,12 +73,12 @@ class Known:
         return [None if value is None else instead[value] if value in instead else types.get(value) for value in values]
 
     def operator(self, node: Node) -> Operator | None:
-        """The operator that a node calls, or None if it calls no known one."""
+        """The operator that a node calls; None for a function or an unknown operator."""
         call = self.calls.get(node)
         return None if call is None else call.operator
 
     @property
     def format(self) -> Format:
-        """The format of a model that has a graph."""
+        """The format of the model, which has a graph."""
         assert self.model.format is not None
         return self.model.format

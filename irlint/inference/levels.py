@@ -1,4 +1,4 @@
-"""The severity of a fault, from the facts that its rule states about runtimes, its place, and the format."""
+"""The severity of a fault: it depends on the facts that its rule states about runtimes, its place, and the format."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from irlint.lazy_typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from irlint.model.formats import Format
 
-#: What keeps a place from running: a constant, a size or a size that --shape gives; or it is a layer that leads to no
-#: result, or only by its shape, a function that nothing calls, a constant that nothing uses. In a body ``as declared``,
-#: only what is refused there counts.
+#: Why a node may never run. ``dead``, ``dead by size`` and ``dead by given size``: a constant, a size of the file or a
+#: size from --shape disables its body. ``unused``: no result depends on it. ``shape only``: a result depends only on
+#: its shape. ``uncalled``: nothing calls its function. ``unused constant``: nothing uses the constant. ``as declared``:
+#: it is in the body of a loop, inferred with the declared sizes, and counts only if the runtime refuses it there.
 Reach = Literal[
     "dead", "dead by size", "dead by given size", "unused", "shape only", "uncalled", "unused constant", "as declared"
 ]
 
-#: The worst that a fault is in such a place, unless a runtime refuses it there all the same.
+#: The greatest severity of a fault in such a place, unless a runtime refuses it there.
 MOST: dict[Reach, Severity] = {
     "dead": Severity.WARNING,
     "dead by size": Severity.NOTE,
@@ -39,7 +40,8 @@ def leveled(
     known: bool = True,
     given: bool = False,
 ) -> Fault | None:
-    """The fault with the severity for a place that all entries of ``place`` describe; None if it does not count there.
+    """The fault with the severity for its place; None if it does not count there. All entries of ``place`` apply to the
+    place.
 
     ``late``: the runtime compares the sizes of this operator only when it runs the node. ``inferred``: the shape
     inference of the runtime refuses such a fault. ``known``: the runtime knows the faulty sizes when it loads the

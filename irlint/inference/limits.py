@@ -1,4 +1,4 @@
-"""Outputs that no tensor or operation can have, and numbers of axes that irlint does not follow."""
+"""Checks outputs for sizes that no tensor can have, and for more axes than irlint infers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LARGEST = 2**63 - 1
 
 
 def too_large(outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of outputs of a node with a size that no tensor can have."""
+    """The fault of a node with an output size that no tensor can have, or None."""
     for index, known in enumerate(outputs):
         if not isinstance(known, Tensor) or known.shape is None:
             continue
@@ -64,7 +64,7 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
 
 
 def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of a node of which an output has no known rank because a list of its inputs is too long to be kept."""
+    """The fault of a node with an output of unknown rank because an input list is too long to be kept, or None."""
     for port, made in enumerate(outputs):
         if not isinstance(made, Tensor) or made.shape is not None:
             continue
@@ -83,7 +83,7 @@ def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None])
 
 
 def surplus_outputs(model: Model, graph: Graph, node: Node, made: int) -> tuple[Fault, ...]:
-    """The fault of output ports that an operation does not make; older files may have ones that nothing uses."""
+    """The fault of output ports that an operation does not have; a warning for unused ones in older files."""
     form = model.format
     if form is None or not form.operators_count_outputs or len(node.outputs) <= max(made, 1):
         return ()
@@ -100,23 +100,23 @@ def surplus_outputs(model: Model, graph: Graph, node: Node, made: int) -> tuple[
 
 
 class Limits:
-    """Which outputs have been checked against the limits; equal nodes share theirs."""
+    """Checks outputs against the limits; equal nodes share their outputs, which are checked once."""
 
     __slots__ = ("_complete", "_within")
 
     def __init__(self) -> None:
-        #: By id(), which holds as long as the outputs are kept.
+        #: The checked outputs by their id; they are kept, so that no id is reused.
         self._within: dict[int, tuple[Type | None, ...]] = {}
         self._complete: set[int] = set()
 
     def are_complete(self, outputs: tuple[Type | None, ...] | None) -> bool:
-        """Whether checked outputs leave nothing unknown."""
+        """Whether these outputs were checked and have no unknown part."""
         return id(outputs) in self._complete
 
     def checked(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[tuple[Type | None, ...] | None, tuple[Fault, ...]]:
-        """The outputs of a node, None where one is too large for a tensor, and its faults of this kind."""
+        """The outputs of a node, or None if one is too large for a tensor, and the faults of the limits."""
         if id(outputs) in self._within:
             return outputs, ()
         large = too_large(outputs)

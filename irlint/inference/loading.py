@@ -1,5 +1,4 @@
-"""A second walk over a model, for faults in code that may never run: whether a runtime sees them when it loads the
-model."""
+"""A second walk for faults in code that may never run: does a runtime notice them when it loads the model?"""
 
 from __future__ import annotations
 
@@ -16,19 +15,19 @@ from irlint.model import Model, Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.schemas import table_text
 
-#: What is noted of a fault in the body of a loop with the sizes that its inputs declare.
+#: The note on a fault in the body of a loop that is found with the declared sizes.
 DECLARED_SIZES = "the sizes are declared by the inputs of the body, and ONNX Runtime uses them when it loads the model"
 
 
 def levels(
     faults: Sequence[Recorded], model: Model, calls: Mapping[Node, Call], overridden: Mapping[Value, Shape]
 ) -> Iterator[tuple[Recorded, Fault]]:
-    """The faults of a walk, each beside the fault at the level of its place, without those that are none there."""
+    """Each recorded fault that counts at its place, with a copy at the severity for that place."""
     assert model.format is not None
 
     @cache
     def seen(*, folds: bool) -> set[tuple[Node, str]]:
-        """What is wrong for the sizes that the file declares, with or without what nodes compute."""
+        """The faults for the sizes that the file declares, as keys; without ``folds``, computed values are unknown."""
         recorder = Recorder()
         assert model.graph is not None
         Walk(model, {}, folds=folds).graph(model.graph, Frame(), recorder)
@@ -47,7 +46,7 @@ def levels(
 
 
 def row(fault: Fault, call: Call | None) -> str:
-    """The row of ``onnxruntime_loading.txt`` about such a breach at an operator of a schema; "" for any other."""
+    """The row of ``onnxruntime_loading.txt`` for a fault at an operator with a schema; "" for any other operator."""
     if call is None or call.schema is None:
         return ""
     name, since = f"{call.schema.domain or 'ai.onnx'}:{call.schema.name}", call.schema.since
@@ -60,23 +59,22 @@ def _rows() -> frozenset[str]:
 
 
 def is_inferred(fault: Fault, call: Call | None) -> bool:
-    """Whether ONNX Runtime's shape inference refuses such a breach, by what it was asked."""
+    """Whether ONNX Runtime's shape inference refuses this fault, as measured in ``onnxruntime_loading.txt``."""
     return row(fault, call) in _rows()
 
 
 def refuses_late(call: Call | None) -> bool:
-    """Whether the runtime does not compare the sizes of a node before it runs it."""
+    """Whether the runtime compares the sizes of a node only when it runs the node."""
     return call is not None and call.operator is not None and call.operator.late
 
 
 def refused_at_load(rule: Rule, call: Call | None, runtime: str) -> bool:
-    """Whether the runtime refuses what breaks a rule at a node for the sizes that the file declares."""
+    """Whether the runtime, with the declared sizes, refuses a fault of a rule at a node when it loads the model."""
     return rule.is_refused(runtime, "as declared") and not refuses_late(call)
 
 
 def as_loaded(known: Type | None) -> Type | None:
-    """What the runtime knows of an output when it loads the model: numbers in its shape, none that symbols or the
-    contents of most nodes lead to."""
+    """The part of an output that the runtime knows when it loads the model: the element type and integer sizes."""
     if not isinstance(known, Tensor) or known.shape is None:
         return Tensor(known.dtype) if isinstance(known, Tensor) else known
     return Tensor(known.dtype, tuple([dim if isinstance(dim, int) else None for dim in known.shape]))

@@ -1,4 +1,4 @@
-"""For which opset the nodes of a model are written, where that is not the one that it imports."""
+"""Finds nodes that were written for another opset than the model imports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Unsqueeze (w, axes) }""",
     role="opset",
 )
 
-#: What is wrong with a node that is written for another opset.
+#: The faults of nodes that were written for another opset.
 _RULES = (
     ATTRIBUTE_KIND,
     INPUT_COUNT,
@@ -51,16 +51,18 @@ _RULES = (
     UNKNOWN_ATTRIBUTE,
 )
 
-#: So many nodes have to be wrong before the import is, the part of them that another opset has to fix, and the most
-#: groups of them that a message lists.
+#: At least _FEWEST nodes must be wrong, and another opset must fix the share _MOST of them. A message lists at most
+#: _SHOWN groups of nodes.
 _FEWEST = 2
 _MOST = 0.9
 _SHOWN = 4
 
 
 def of_another_opset(known: Known) -> list[Problem]:
-    """A problem for each domain whose nodes are wrong at the opset that the model imports, and sound at another one; of
-    the nodes of the main graph and its bodies, and of those of each function."""
+    """A problem for each domain whose nodes are wrong at the imported opset but valid at another one.
+
+    The main graph with its bodies and each function are examined separately.
+    """
     wrong: dict[tuple[str, str], dict[Node, Problem]] = {}
     lacking: dict[tuple[str, str], dict[Node, Problem]] = {}
     for problem in known.problems:
@@ -81,8 +83,8 @@ def of_another_opset(known: Known) -> list[Problem]:
 
 
 def with_what_else(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems; those of operators that begin with a later opset name the other nodes that are not written for
-    it."""
+    """The problems. If an operator begins with a later opset, the help also names the nodes that this opset would
+    break."""
     asked, further = _Asked(known), dict[tuple[str, int], str]()
     found = []
     for problem in problems:
@@ -97,8 +99,7 @@ def with_what_else(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _begins(problem: Problem) -> tuple[str, int] | None:
-    """The domain of the operator of a problem, and the opset with which it begins, where that is later than the
-    node's."""
+    """The domain of the operator and its first opset, if that is later than the opset of its node; else None."""
     node = problem.node
     if node is None or problem.fault.rule is not OPSET_LACKS_OPERATOR or not isinstance(node.version, int):
         return None
@@ -107,7 +108,8 @@ def _begins(problem: Problem) -> tuple[str, int] | None:
 
 
 def _what_else(domain: str, opset: int, known: Known, asked: _Asked) -> str:
-    """The nodes that are sound as they are, and not at a later opset: how many, and what is wrong with the first."""
+    """The end of a help: the number of valid nodes that a later opset breaks, and the fault of the first; "" if
+    none."""
     imported = known.model.opsets.get(domain)
     if imported is None:
         return ""
@@ -121,7 +123,7 @@ def _what_else(domain: str, opset: int, known: Known, asked: _Asked) -> str:
 
 
 def is_of_an_opset(problem: Problem) -> bool:
-    """Whether a problem is one that nodes have which are written for another opset."""
+    """Whether a problem is typical of a node that was written for another opset."""
     return problem.fault.rule is SHAPES_DIFFER or (problem.fault.rule in _RULES and not problem.by_rule)
 
 
@@ -142,8 +144,7 @@ def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str)
 
 
 def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int]:
-    """The opsets at which operators of nodes begin to be others than at the imported one: later ones, then earlier
-    ones."""
+    """The opsets at which the operators of nodes change: later ones ascending, then earlier ones descending."""
     begins = sorted({since for node in nodes for since in official_versions(node.op, domain)})
     earlier = [since - 1 for since in reversed(begins) if 1 < since <= imported]
     return [since for since in begins if since > imported] + earlier
@@ -152,7 +153,7 @@ def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int
 def _most_healed(
     opsets: Iterable[int], wrong: Mapping[Node, Problem], asked: _Asked
 ) -> tuple[int, Mapping[Node, Problem]]:
-    """The first opset at which most nodes are sound, with these."""
+    """The first opset at which the most wrong nodes become valid, and the problems of these nodes."""
     best: tuple[int, Mapping[Node, Problem]] = (0, {})
     for opset in opsets:
         healed = {node: problem for node, problem in wrong.items() if asked.heals(node, problem, opset)}
@@ -162,21 +163,21 @@ def _most_healed(
 
 
 def _of_types(known: Known, domain: str) -> Iterator[tuple[Node, Problem]]:
-    """The nodes of a domain whose element types are refused."""
+    """The nodes of a domain that refuse an element type, with their problems."""
     for each in known.problems:
         if each.node is not None and each.node.domain == domain and each.fault.rule.family == "element-types":
             yield each.node, each
 
 
 class _Asked:
-    """What the nodes of a model are at other opsets; equal nodes are bound once."""
+    """Asks whether nodes of a model are valid at other opsets; equal nodes are bound once."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
         self.binder = Binder(known.model)
 
     def sound(self, node: Node, opset: int) -> bool:
-        """Whether a node has the operator, inputs and attributes that it may have at an opset."""
+        """Whether the operator, inputs and attributes of a node are valid at an opset."""
         return self.fault(node, opset) is None
 
     def fault(self, node: Node, opset: int) -> Fault | None:
@@ -187,11 +188,11 @@ class _Asked:
         return next(errors, None)
 
     def breaks(self, node: Node, imported: int, opset: int) -> bool:
-        """Whether a node is sound at the opset that is imported, and not at another one."""
+        """Whether a node is valid at the imported opset but not at another one."""
         return not self.sound(node, opset) and self.sound(node, imported)
 
     def heals(self, node: Node, problem: Problem, opset: int) -> bool:
-        """Whether a node is sound at an opset, with the types of its inputs where its rule found the problem."""
+        """Whether a node is valid at an opset; if its rule found the problem, the types of its inputs must fit, too."""
         if not problem.is_error and opset < min(official_versions(node.op, node.domain), default=0):
             return False
         if not problem.by_rule:
@@ -208,8 +209,10 @@ def _refers(node: Node) -> bool:
 
 
 def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Node]:
-    """The nodes of a domain in a function, else in the main graph, and in its bodies, without calls of the model's own
-    functions."""
+    """The nodes of a domain in a function or, without one, in the main graph, with their bodies.
+
+    Calls of functions of the model are not included.
+    """
     whole = model.graph if function is None else function.graph
     waiting: list[Graph] = [] if whole is None else [whole]
     while waiting:
@@ -244,13 +247,13 @@ def _problem(
 
 
 def _begin(node: Node, opset: int) -> int:
-    """The version of the operator that the node is written for."""
+    """The version of the operator at an opset."""
     versions = [since for since in official_versions(node.op, node.domain) if since <= opset]
     return versions[-1] if versions else opset
 
 
 def _form(node: Node, fault: Fault, schema: object) -> str:
-    """What of a node another opset has, as the end of its name."""
+    """The part of a node that fits another opset, as the end of its name: `` with axes as an input``."""
     if fault.rule is INPUT_COUNT:
         names: Sequence[str] = [formal.name for formal in getattr(schema, "inputs", ())]
         index = fault.input

@@ -1,7 +1,7 @@
-"""The origin of a size: traces it back through the operators that keep it to the node that computed it.
+"""Finds the origin of a size: the node that computed it, as opposed to the operators that only pass it on.
 
-No operator is known here. The rule of a node is asked again with a symbol in place of a size of one input; the
-output in which the symbol appears has its size from there.
+No operator is known here. The rule of a node is asked again with a fresh symbol in place of a size of one input. If
+the symbol appears as the size of an output, the node passes that size on.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Tensor, Type, tensor_shape
 from irlint.records import record
 
-#: A size is followed back through at most this many operators, and where nothing else is asked through so many.
+#: A size is traced back through at most FARTHEST operators; through ANYWHERE if nothing else is asked about it.
 FARTHEST = 400
 ANYWHERE = 20_000
 
-#: At most this many sizes of a node's inputs are looked at for one of its outputs.
+#: At most this many input positions of a node are examined for one size of an output.
 MOST_POSITIONS = 64
 
-#: What stands in the place of a size while a rule is asked; no model has the name, as it is no identifier.
+#: The symbol that replaces a size when a rule is asked; no size of a model has this name, because of its blank.
 FRESH = symbol("a size", 1)
 
 
@@ -39,10 +39,11 @@ class Maker:
 
 @record
 class Trail:
-    """A size at its origin: axis ``axis`` of ``value``. ``kept`` are the nodes that passed it on, in order.
+    """A size at its origin: axis ``axis`` of ``value``, made by ``maker``. ``kept`` are the nodes that passed it on.
 
-    ``arithmetic`` is the computation by the rule of the node that made the size, if the rule explains it.
-    ``left_open`` is True if the rule leaves the size to the declaration in the file.
+    ``kept`` is in the order of the graph. ``arithmetic`` is the computation of the size by the rule of its node, if the
+    rule explains it. ``left_open`` is True if the rule does not determine the size, so that the file's declaration
+    does.
     """
 
     dim: MaybeDim
@@ -56,7 +57,11 @@ class Trail:
 
 @record
 class Position:
-    """A size at a node: axis ``index`` of input or output ``port``, or entry ``index`` of the port's value."""
+    """A place where a node has a size: an axis of a port, or an entry of its value.
+
+    ``port`` is the index of an input or output, and ``index`` that of the axis or entry. ``in_contents`` is True for an
+    entry.
+    """
 
     port: int
     index: int
@@ -64,7 +69,7 @@ class Position:
 
 
 class Makers:
-    """The source of each value of a model, and the positions from which the nodes have their sizes."""
+    """Answers, for one model, which node made a value, and from which input a node has a size."""
 
     __slots__ = ("known", "_makers", "_sources", "_answers", "_arithmetic")
 
@@ -82,7 +87,7 @@ class Makers:
         return self._makers.get(value)
 
     def source(self, node: Node, output: Position) -> Position | None:
-        """The first input position from which the size of an output comes unchanged. None if the node computes the
+        """The first input position whose size the node passes on unchanged to ``output``; None if it computes the
         size."""
         key = (node, output)
         if key not in self._sources:
@@ -102,8 +107,11 @@ class Makers:
         return None
 
     def _groups(self, node: Node, output: Position, dim: Dim) -> Iterator[tuple[Position, ...]]:
-        """The groups of input positions that may determine the output size ``dim``: those aligned with its axis,
-        each position alone, and all together. Aligned sizes that may be equal to ``dim`` are included."""
+        """Groups of input positions that may determine the output size ``dim``, to be tried in this order.
+
+        These are the positions aligned with its axis if they may be equal to ``dim``, then each position with the same
+        size alone, then all of those together.
+        """
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
         shape = tensor_shape(self._type(node.outputs[output.port]))
@@ -119,8 +127,10 @@ class Makers:
         yield everywhere
 
     def deciding(self, node: Node, output: Position) -> tuple[Position, ...]:
-        """The input positions, without constants, on which the size of an output depends. () if they are unknown,
-        for example for a node with bodies."""
+        """The input positions on which the size of an output depends, without positions in constants.
+
+        () if they are unknown, for example for a node with bodies.
+        """
         dim = _size(self._type(node.outputs[output.port]), output)
         if dim is None or node in self.known.faulted or any(node.bodies):
             return ()
@@ -133,18 +143,20 @@ class Makers:
         return tuple(position for position in positions if self._alters(node, position, output, dim))
 
     def _alters(self, node: Node, position: Position, output: Position, dim: Dim) -> bool:
-        """Whether another size at a position changes the size of the output. An unknown output size counts as
-        changed, unless another shape has made values unknown."""
+        """Whether another size at a position changes the size of the output.
+
+        An output size that becomes unknown counts as changed, unless the values of the input became unknown as well.
+        """
         outputs = self._asked(node, (position,))
         if output.port >= len(outputs):
             return False
         size, given = _size(outputs[output.port], output), self._type(node.inputs[position.port])
         if size is None and not position.in_contents and isinstance(given, Tensor) and given.value is not None:
             return False
-        return same(size, dim) is not True
+        return size != dim
 
     def arithmetic(self, value: Value, axis: int) -> Arithmetic | None:
-        """How the rule of the source node computes the size of an axis."""
+        """The computation of the size of an axis by the rule of its node, or None."""
         maker, dim = self.of(value), _size(self._type(value), Position(0, axis))
         node = maker.node if maker is not None else None
         if node is None or node in self.known.faulted or any(node.bodies):
@@ -157,7 +169,7 @@ class Makers:
         return next((each for each in fitting if each.dim is None or same(each.dim, dim)), None)
 
     def leaves_open(self, value: Value, axis: int) -> bool:
-        """Whether the rule of the source node leaves the size of an axis to the declaration in the file."""
+        """Whether the rule of the node does not determine the size of an axis, so that the file's declaration does."""
         maker = self.of(value)
         node = maker.node if maker is not None else None
         known = _size(self._type(value), Position(0, axis))
@@ -177,7 +189,8 @@ class Makers:
         return maker.constant is not None or maker.node.op == self.known.format.constant_node
 
     def _fewest(self, node: Node, positions: tuple[Position, ...], output: Position) -> tuple[Position, ...]:
-        """A smallest set of the positions that determines the size, if there are few enough positions to try."""
+        """A minimal subset of the positions that still determines the size; all of them if there are too many to
+        try."""
         if len(positions) > MOST_POSITIONS:
             return positions
         for position in reversed(positions):
@@ -187,14 +200,14 @@ class Makers:
         return positions
 
     def comes_out(self, node: Node, positions: tuple[Position, ...], output: Position) -> bool:
-        """Whether a fresh size at all of ``positions`` becomes the size of the output."""
+        """Whether the size of the output becomes the fresh symbol if all of ``positions`` do."""
         if not positions:
             return False
         outputs = self._asked(node, positions)
-        return output.port < len(outputs) and same(_size(outputs[output.port], output), FRESH) is True
+        return output.port < len(outputs) and _size(outputs[output.port], output) == FRESH
 
     def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
-        """The answer of the node's rule with a fresh size at all of ``positions``."""
+        """The outputs of the node's rule with the fresh symbol at all of ``positions``; () if it has none."""
         key = (node, positions)
         if key not in self._answers:
             inputs = inputs_of(node, self.known)
@@ -224,7 +237,7 @@ def _makers(known: Known) -> dict[Value, Maker]:
 
 
 def _with_fresh(known: Type | None, positions: list[Position]) -> Type | None:
-    """A tensor with the fresh symbol at some positions; if the shape changes, its values become unknown."""
+    """A tensor with the fresh symbol at some positions. If its shape changes, its values become unknown."""
     if not isinstance(known, Tensor):
         return known
     shape, value = list(known.shape or ()), list(known.value or ())
@@ -258,11 +271,11 @@ def _size(known: Type | None, position: Position) -> MaybeDim:
 
 
 def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Trail | None:
-    """The origin of the size of an axis; None if the shape is unknown, if it has no such axis, or if the origin is more
-    than ``farthest`` operators away.
+    """The origin of the size of an axis.
 
-    A size may be passed on as a value, for example from Shape to Reshape. If such a path ends, its last node is the
-    origin.
+    None if the shape is unknown, has no such axis, or if the origin is more than ``farthest`` operators away. A size
+    may be passed on as a value, for example from Shape to Reshape. If the path of the value ends at a node that
+    computes it, the origin is the axis of the output of Reshape.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):
@@ -292,8 +305,10 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def read_from(value: Value, position: Position, makers: Makers, farthest: int = FARTHEST) -> tuple[Value, Position]:
-    """The unchanged origin of an entry of a value: a constant or node with the number, or the axis that a node such
-    as Shape reads."""
+    """The origin of an entry of a value that operators passed on unchanged.
+
+    It is an entry of a constant or of a computed value, or the axis whose size a node such as Shape reads.
+    """
     at = value
     for _ in range(farthest):
         maker = makers.of(at)
@@ -309,7 +324,7 @@ def read_from(value: Value, position: Position, makers: Makers, farthest: int = 
 
 
 def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] | None:
-    """The constant input of a node, and its entry, from which an entry of an output comes unchanged."""
+    """The constant input, and its entry, that a node passes on unchanged to an entry of an output; None without one."""
     known = inputs_of(node, makers.known)
     dim = _size(makers.known.types.get(node.outputs[output.port]), output)  # type: ignore[arg-type]
     for position, entry in _entries(known):
@@ -322,8 +337,10 @@ def held_by(node: Node, output: Position, makers: Makers) -> tuple[Value, int] |
 
 
 def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[Trail]:
-    """The origin of the size of an axis, followed by the origin of the size from which that one was computed, and so
-    on. The chain ends at a declaration in the file, or at a node that combines several sizes."""
+    """The origin of the size of an axis, then the origin of the size from which that one was computed, and so on.
+
+    The chain ends at a declaration in the file, or at a node that combines several sizes.
+    """
     found: list[Trail] = []
     seen: set[tuple[Value, int]] = set()
     following = trail(value, axis, makers, farthest)
@@ -335,7 +352,7 @@ def chain(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
-    """The origin of the single size from which a size was computed; None if there is none, or if there are several."""
+    """The origin of the single size from which a size was computed; None if there is not exactly one."""
     at, position = found.value, Position(0, found.axis)
     for _ in range(0 if found.left_open else farthest):
         maker = makers.of(at)
@@ -358,9 +375,11 @@ def _further(found: Trail, makers: Makers, farthest: int) -> Trail | None:
 
 
 def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> Iterator[tuple[Node, Value, int]]:
-    """The nodes on the path of the size of an axis, the last one first, each with the axis of its output: the nodes
-    that passed the size on, the node that computed it, and earlier nodes as long as the size comes from a single
-    one."""
+    """The nodes on the path of the size of an axis, the last one first, each with its output and the axis.
+
+    These are the nodes that passed the size on, the node that computed it, and earlier nodes as long as a single size
+    determines it.
+    """
     at, position = value, Position(0, axis)
     for _ in range(farthest):
         maker = makers.of(at)
@@ -382,7 +401,7 @@ def steps(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
 
 def sources(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> list[tuple[Value, int]]:
-    """The axes of graph inputs and constants on which the size of an axis depends, as far as they are within reach."""
+    """The axes of graph inputs and constants on which the size of an axis depends, within ``farthest`` positions."""
     found: dict[tuple[Value, int], None] = {}
     seen: set[tuple[Value, int, bool]] = set()
     waiting = [(value, Position(0, axis))]

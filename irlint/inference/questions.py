@@ -1,4 +1,4 @@
-"""Questions behind the walk: what a rule says for other inputs than those of the model."""
+"""Asks rules after the walk about other inputs than those of the model."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from irlint.model.tensor import Type
 
 
 def asked_again(known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None) -> Answer | None:
-    """What the node's rule says for other inputs than those of the model, or as another ``call`` than the model's; None
-    where it cannot be asked."""
+    """The answer of the node's rule for these inputs, and for ``call`` instead of the model's call if it is given.
+
+    None if the rule cannot be asked.
+    """
     return questions(known)(node, inputs, call)
 
 
 def outputs_for(
     known: Known, node: Node, inputs: Sequence[Type | None], call: Call | None = None
 ) -> tuple[Type | None, ...] | None:
-    """The outputs of ``asked_again``; None where the node cannot be asked, or has none for these inputs."""
+    """The outputs of ``asked_again``; None if the node cannot be asked or has no outputs for these inputs."""
     answer = asked_again(known, node, inputs, call)
     return None if answer is None else answer.outputs
 
 
 def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | None], Answer | None]:
-    """``asked_again`` for many questions about one model."""
+    """``asked_again`` as a function that is faster for many questions about one model."""
     walk, frame = Walk(known.model, {}, known), Frame()
 
     def answered(node: Node, inputs: Sequence[Type | None], call: Call | None) -> Answer | None:
@@ -47,7 +49,7 @@ def questions(known: Known) -> Callable[[Node, Sequence[Type | None], Call | Non
 def types_within(
     known: Known, function: Function, inputs: Sequence[Type | None], attributes: Mapping[str, Attribute | None]
 ) -> Mapping[Value, Type | None]:
-    """The types of the values in a function of the model, called with these inputs and attributes."""
+    """The types of the values in a function of the model for a call with these inputs and attributes."""
     walk = Walk(known.model, {}, known)
     given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
     with suppress(RecursionError):

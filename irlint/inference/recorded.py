@@ -28,8 +28,11 @@ FAILING_CALL = Rule(
 
 @record(eq=False)
 class Recorded:
-    """A fault of a node with its position, whether the operator's rule raised it, the body that may never run, and
-    the call (with its graph) that led into the function of the node."""
+    """A fault of a node in the graph ``graph``, as the walk found it.
+
+    ``place`` is as in ``Frame``. ``by_rule`` states whether the operator's rule raised the fault. ``when`` is the body
+    that may never run. ``call`` is the call, with its graph, that led into the function of the node.
+    """
 
     graph: str
     node: Node
@@ -41,12 +44,12 @@ class Recorded:
 
     @property
     def of_rule(self) -> tuple[Node, str]:
-        """The record of a second walk for the same fault."""
+        """A key that is equal for the same fault in another walk."""
         return self.node, self.fault.rule.code
 
 
 class Recorder:
-    """The faults and requirements of one walk; with ``discards``, nothing is stored."""
+    """Collects the faults and requirements of one walk; with ``discards``, it stores nothing."""
 
     __slots__ = ("discards", "faults", "requires")
 

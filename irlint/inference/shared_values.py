@@ -1,5 +1,7 @@
-"""Values that one mistake makes wrong at several nodes: a constant of a type that they refuse, or that is not what the
-file declares, and what layers of one id give."""
+"""Finds problems at several nodes with one cause: they use the same wrong constant, or layers with the same id.
+
+A stale constant is one whose stored type differs from the type that the file declares for it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ DECLARED = "declarations"
 
 
 def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], known: Known) -> Problem | None:
-    """The problem of the first node that refuses the type of a constant, where this is that of a later one."""
+    """The problem of the first node that refuses the type of a constant, if this one is about the same constant."""
     value = _refused(problem)
     given = known.types.get(value) if value is not None else None
     if value is None or not isinstance(given, Tensor) or given.value is None:
@@ -29,7 +31,7 @@ def first_refused(problem: Problem, refused: Mapping[Value, Sequence[Problem]], 
 
 
 def _refused(problem: Problem) -> Value | None:
-    """The value whose element type a problem is about."""
+    """The value whose element type a problem is about, or None."""
     node, index = problem.node, problem.fault.input
     if problem.fault.rule is not ELEMENT_TYPE_REFUSED or not problem.by_rule or node is None or index is None:
         return None
@@ -37,7 +39,7 @@ def _refused(problem: Problem) -> Value | None:
 
 
 def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Problem]:
-    """What the layers give whose id another layer of the graph has, each with the problem that says so."""
+    """The outputs of layers whose id another layer has, each with the problem of the id."""
     losing = {(each.graph, each.node.id): each for each in problems if each.fault.loses and each.node is not None}
     return {
         value: losing[graph.path, node.id]
@@ -50,12 +52,11 @@ def named_twice(problems: Sequence[Problem], known: Known) -> dict[Value, Proble
 
 
 def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Problem]:
-    """By their identities, the problems that go away where a stored constant is as declared in the file, each with its
-    cause.
+    """The causes of problems that disappear if a stale constant has its declared type, by the ids of the problems.
 
-    Where the declaration of the constant is an error, those of its users follow from it; else all of them follow from
-    the error of the first user. Declarations behind a user that works follow from that of the constant, and errors
-    behind them as well.
+    If the declaration of the constant is an error, the problems of its users follow from it. Otherwise all of them, and
+    the declaration, follow from the error of the first user. If a user works, wrong declarations and errors after it
+    follow from the declaration of the constant.
     """
     stale = _stale(problems, known)
     if not stale:
@@ -84,8 +85,10 @@ def unlike_declared(problems: Sequence[Problem], known: Known) -> dict[int, Prob
 def _declared_behind(
     problems: Sequence[Problem], stale: Mapping[Value | None, Problem], known: Known
 ) -> dict[Value | None, tuple[Problem, Problem]]:
-    """The values that nodes make of ``stale`` constants and that would be as they are declared where the constants
-    were, each with the problem of its declaration and with that of the constant."""
+    """The values computed from ``stale`` constants that would have their declared types if the constants did.
+
+    Each has the problem of its own declaration and the problem of the constant.
+    """
     found: dict[Value | None, tuple[Problem, Problem]] = {}
     heads: dict[int, Problem] = {}
     for problem in problems:
@@ -105,13 +108,13 @@ def _declared_behind(
 
 
 def _declared_port(problem: Problem, node: Node) -> int | None:
-    """The output of a node that the problem of a declaration is about."""
+    """The index of the output that the problem of a declaration is about, or None."""
     named = (port for port, each in enumerate(node.outputs) if each is not None and each.name == problem.value)
     return next(named, None)
 
 
 def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known: Known) -> bool:
-    """Whether a node has ``stale`` inputs, and an output is what the file declares of it where these are so, too."""
+    """Whether the output ``port`` has its declared type if the ``stale`` inputs of the node have theirs."""
     value = node.outputs[port]
     if value is None or not any(each in stale for each in node.inputs):
         return False
@@ -122,7 +125,7 @@ def _is_as_declared(node: Node, port: int, stale: Container[Value | None], known
 
 
 def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Problem]:
-    """The constants of which the file declares something else than is stored, each with the problem of that."""
+    """The stale constants, each with the problem of its declaration."""
     named = {
         (each.graph, each.value): each for each in problems if each.fault.rule.family == DECLARED and not each.node
     }
@@ -137,7 +140,7 @@ def _stale(problems: Sequence[Problem], known: Known) -> dict[Value | None, Prob
 
 
 def _is_gone_as_declared(problem: Problem, stale: Container[Value | None], known: Known) -> bool:
-    """Whether the problem of a node goes away where its ``stale`` inputs are as they are declared."""
+    """Whether the problem of a node disappears if its ``stale`` inputs have their declared types."""
     assert problem.node is not None
     answer = asked_again(known, problem.node, _inputs_as_declared(problem.node, stale, known))
     if answer is None or answer.outputs is None:
@@ -151,7 +154,7 @@ def _inputs_as_declared(node: Node, stale: Container[Value | None], known: Known
 
 
 def _as_declared(value: Value, known: Known) -> Type | None:
-    """The declared type of a constant; with the stored contents where only the element type is another one."""
+    """The declared type of a constant; if only the element type differs, with the stored values."""
     stored, declared = known.types.get(value), value.type
     if not isinstance(stored, Tensor) or not isinstance(declared, Tensor):
         return declared

@@ -1,4 +1,4 @@
-"""What is wrong in the functions of a model that nothing calls."""
+"""Walks the functions that nothing calls, for their faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.model.tensor import UNKNOWN
 
 
 def walked(walk: Walk, recorder: Recorder) -> frozenset[str]:
-    """The paths of the functions that the walk has not come to: now it does, with inputs of which nothing is known."""
+    """The paths of the functions that nothing calls; walks each with unknown inputs and records its faults."""
     paths = []
     for function in walk.model.functions.values():
         if function not in walk.functions.entered:
@@ -25,7 +25,7 @@ def walked(walk: Walk, recorder: Recorder) -> frozenset[str]:
 
 
 def _lacks_arguments(fault: Recorded, function: Function) -> bool:
-    """Whether a fault is that of a node some of whose attributes only a call would give."""
+    """Whether a fault is at a node that lacks attributes which only a call provides."""
     references: Collection[str] = [
         each.reference for each in fault.node.attributes.values() if each.reference is not None
     ]

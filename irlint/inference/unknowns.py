@@ -1,4 +1,4 @@
-"""Unknown sizes: filled from the declarations in the file, or else represented by symbols."""
+"""Fills unknown sizes from the declarations in the file, or else with new symbols."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.model.order import graphs
 from irlint.model.tensor import UNKNOWN, Ends, Optional, Ramp, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
-#: Of a longer name only so many characters become part of a symbol.
+#: Only this many characters of a longer name become part of a symbol.
 LONGEST = 200
 
 
@@ -30,7 +30,10 @@ class Unknowns:
         self._numbers: dict[str, int] = {}
 
     def named(self, known: Type, value: Value, name: str, *, intervals: bool = False) -> Type:
-        """``known`` with a symbol of the input for every dynamic size, or for one of the ``intervals``."""
+        """``known`` with a new symbol for every dynamic size, and with ``intervals`` also for sizes with bounds.
+
+        ``name`` is the name of the input from which the names of symbols are formed.
+        """
         if not isinstance(known, Tensor) or known.shape is None:
             return known
         dims = list(known.shape)
@@ -53,8 +56,11 @@ class Unknowns:
         return self.sizes[place]
 
     def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
-        """The symbol of an unknown size: one for each node and key, or for each key that is a value, in each call on
-        ``path``."""
+        """The symbol of an unknown size of a node, which has bounds ``lower`` and ``upper``.
+
+        Equal nodes, keys and paths of calls have the same symbol. If a key ends with a ``Value``, the node does not
+        matter.
+        """
         place = place_of(node, path, key)
         if place not in self.sizes:
             stem = identifier(f"_{node.op.lower()}")
@@ -72,8 +78,7 @@ class Unknowns:
         port: int,
         no_dims_means_unknown: bool,
     ) -> Type | None:
-        """An output's type: inferred, with unknown parts filled from the declarations, and with a symbol for each
-        remaining size."""
+        """An output's type: the inferred one, with unknown parts filled from the declarations and then with symbols."""
         known: Type = inferred if inferred is not None else UNKNOWN
         if is_whole(known):
             return known
@@ -135,7 +140,7 @@ def _filled_shape(known: Shape | None, declared: Shape | None) -> Shape | None:
 
 
 def opened(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known`` with unknown sizes wherever a size contains other symbols than ``names``."""
+    """``known`` without sizes that contain other symbols than ``names``; these sizes become unknown."""
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     dims = tuple(None if isinstance(dim, Expr) and not symbols(dim) <= names else dim for dim in known.shape)
@@ -143,7 +148,7 @@ def opened(known: Type | None, names: frozenset[str]) -> Type | None:
 
 
 def numbers_in(known: Tensor) -> tuple[Dim, ...]:
-    """The numbers that describe values which are not stored individually."""
+    """The sizes in the summary of values that are not stored individually."""
     return () if known.extent is None else _numbers(known.extent)
 
 
@@ -175,7 +180,7 @@ def names_in(types: Sequence[Type | None]) -> frozenset[str]:
 
 
 def declared_names(model: Model) -> frozenset[str]:
-    """The names of sizes that a model declares of its inputs, outputs and values."""
+    """The names of sizes in the declarations of inputs, outputs and values of a model."""
     values = (
         value
         for graph in graphs(model)
@@ -185,7 +190,7 @@ def declared_names(model: Model) -> frozenset[str]:
 
 
 def identifier(text: str) -> str:
-    """A Python identifier for a name of the model; for a very long name, of its first characters."""
+    """A Python identifier made from a name of the model; only the first LONGEST characters are used."""
     name = text[:LONGEST]
     name = name.translate({ord(each): "_" for each in set(name) if not (each.isalnum() and each.isascii())})
     while "__" in name:

@@ -1,4 +1,7 @@
-"""The walk through a model: infers the type of every value in graphs, bodies and functions from the file."""
+"""The walk visits the nodes of graphs, bodies and functions in order and infers the type of every value.
+
+A body is a graph in an attribute of a node, such as a branch of If. A recorder collects the faults.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
 #: Bodies and functions nested deeper than this keep their declared types and shapes.
 MAX_DEPTH = 64
 
-#: At most this many nodes are worked out inside functions; later calls give what their functions declare.
+#: At most this many nodes are inferred inside functions; further calls get the declared types of their functions.
 CALLED_NODES = 30_000
 
 
@@ -62,10 +65,11 @@ def inferred(model: Model, shapes: Mapping[str, Shape] | None = None, given_by: 
 
 @record
 class Frame:
-    """The position of the walk: the function that is called with the attributes ``scope`` by the nodes ``path``.
+    """The position of the walk.
 
-    ``depth`` is the number of enclosing bodies, and ``place`` states what prevents them from running. ``when`` is
-    the path of the innermost body that may never run, and ``call`` is the outermost call with its graph.
+    ``path`` are the nodes of the enclosing function calls, and ``scope`` the attributes of the innermost call.
+    ``depth`` is the number of enclosing bodies and calls. ``place`` states what prevents these from running. ``when``
+    is the path of the innermost body that may never run. ``call`` is the outermost call with the path of its graph.
     """
 
     scope: Mapping[str, Attribute | None] = NOTHING
@@ -84,14 +88,14 @@ class Functions:
     def __init__(self) -> None:
         self.results: dict[object, tuple[Type | None, ...]] = {}
         self.entered: set[Function] = set()
-        #: How many nodes have been inferred inside functions.
+        #: The number of nodes that have been inferred inside functions.
         self.nodes = 0
 
 
 class Walk:
     """The walk through one model. ``before`` is the result of an earlier walk, which stays unchanged.
 
-    Without ``fold``, the walk follows integers in shapes but computes no other values.
+    With ``folds=False``, the outputs of nodes other than constants keep only integer sizes; values are dropped.
     """
 
     def __init__(
@@ -160,8 +164,7 @@ class Walk:
     def graph(
         self, graph: Graph, frame: Frame, recorder: Recorder, arguments: Sequence[Type | None] = ()
     ) -> tuple[Type | None, ...]:
-        """The types of a graph's outputs for the given arguments; inputs without an argument have their declared
-        types."""
+        """The types of a graph's outputs for the given arguments; other inputs have their declared types."""
         self._bind_inputs(graph, arguments)
         order = self.orders.get(graph)
         if order is None:
@@ -225,7 +228,7 @@ class Walk:
         return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
-        """The input that prevents a body of ``node`` from running, by its value or by its sizes."""
+        """What prevents a body of ``node`` from running: a constant, a size from --shape, or another size."""
         if not self.fixed.isdisjoint(node.inputs[:2]):
             return "dead"
         return "dead by given size" if self.overridden else "dead by size"
@@ -298,8 +301,11 @@ class Walk:
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs of a node without the facts that must not be used: folded values if not ``folds``, and sizes
-        that depend on unreadable weights."""
+        """The outputs of a node without facts that must not be used.
+
+        Without ``folds``, these are values and symbolic sizes. Sizes that depend on unreadable weights are removed,
+        too.
+        """
         if not self.folds and node.op != self.format.constant_node:
             from irlint.inference.loading import as_loaded
 
@@ -318,8 +324,8 @@ class Walk:
                 self.types[value] = given if known else self._settled(frame, node, port, value, given)
 
     def _parameter(self, graph: Graph, frame: Frame, node: Node, call: Call, recorder: Recorder) -> None:
-        """The type of a node that is an input: the argument of the caller, or else its attributes, with a symbol for
-        every dynamic size."""
+        """Infers the type of an input node: the caller's argument, else its attributes with a symbol for each dynamic
+        size."""
         value = node.outputs[0] if node.outputs else None
         if value is None:
             return
@@ -339,7 +345,8 @@ class Walk:
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
     ) -> tuple[Type | None, ...] | None:
-        """The outputs of the node; None if its rule cannot be asked or raises a fault."""
+        """The outputs of the node; None if its rule cannot be asked or raises a fault. Records its faults and
+        requirements."""
         if call.function is not None and not call.broken:
             return self._function(graph, frame, node, call.function, inputs, recorder, call)
         answer = self.ask(frame, node, call, inputs, recorder)
@@ -415,8 +422,10 @@ class Walk:
 def given_attributes(
     call: Call, function: Function, scope: Mapping[str, Attribute | None]
 ) -> dict[str, Attribute | None]:
-    """The attributes that a call passes to a function; ``scope`` has the attributes of the calling function, to
-    which they may refer."""
+    """The attributes that a call passes to a function.
+
+    They may refer to ``scope``, the attributes of the calling function.
+    """
     return {
         name: scope.get(attribute.reference) if attribute.reference is not None else attribute
         for name, attribute in (call.attributes or {}).items()

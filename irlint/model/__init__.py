@@ -1,4 +1,4 @@
-"""The content of a model file, without anything inferred: ONNX and OpenVINO IR in one form."""
+"""A model as its file states it, with nothing inferred: ONNX and OpenVINO IR in the same records."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from irlint.records import NOTHING, record
 IGNORE = "irlint.ignore"
 
 
-#: Of one rule and severity so many problems of a file are listed.
+#: At most this many problems of one rule and severity are listed for a file.
 MOST_LISTED = 20_000
 
-#: The last IR version of ONNX in which every initializer has to be among the graph inputs, and none is fed.
+#: The last IR version of ONNX where each initializer must be a graph input, and callers cannot override it.
 LAST_WITH_INPUTS = 3
 
 
 @record
 class Place:
-    """A position in an XML file: the n-th start tag of the document (from 0), and an attribute of it.
+    """A position in an XML file: the n-th start tag (from 0) and, if set, one of its attributes.
 
-    Line, column and byte offset are computed from it only for files with findings. The places of attributes and
-    ports, and of their declarations, count from the start tag of their layer, because equal layers then have equal
-    places; ``Node.located`` converts them to places in the document.
+    Line, column and byte offset are computed only for files with findings. The places of attributes and ports count
+    from the start tag of their layer, so that equal layers have equal places. ``Node.located`` converts them to places
+    in the document.
     """
 
     element: int
     attribute: str | None = None
 
     def located(self, place: Place) -> Place:
-        """The position in the document of something with that ``place`` within the layer that begins here."""
+        """The place in the document of ``place``, which counts from the layer that begins here."""
         return Place(self.element + place.element, place.attribute)
 
 
 @record
 class Declaration:
-    """A type that the file declares for a value, and the kind of the declaration: ``input``, ``output``, ``value_info``
-    or ``port``.
+    """A type that the file declares for a value.
 
-    ``flaw`` is the missing part of an invalid type.
+    ``by`` is the kind of the declaration: ``input``, ``output``, ``value_info`` or ``port``. ``flaw`` is the missing
+    part of an invalid type.
     """
 
     by: str
@@ -75,10 +75,10 @@ class Value:
 class Stored:
     """The position of the bytes of a constant: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
-    ``available`` is the number of bytes in the file from ``offset`` on, negative if the file ends before ``offset``;
-    None for a missing file. ``reason`` states why the bytes cannot be read. ``linked`` states how the file is
-    reached if the ONNX checker refuses that. ``coded`` is the range of bytes in the model that contains the elements
-    as varints or strings.
+    ``available`` is the number of bytes from ``offset`` to the end of the file. It is negative if the file ends before
+    ``offset``, and None if the file is missing. ``reason`` states why the bytes cannot be read. ``linked`` states how
+    the file is reached if the ONNX checker refuses that: ``is a symbolic link``. ``coded`` is the range of bytes in the
+    model that contains the elements as varints or strings.
     """
 
     size: int | None
@@ -92,10 +92,10 @@ class Stored:
 
 @record
 class Constant:
-    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` is set only for small values.
+    """An initializer, a ``Const`` layer or a tensor attribute; ``tensor.value`` is set only for small tensors.
 
-    ``faults`` are those of its message: warnings if only the ONNX checker refuses it. ``parts`` are the values and
-    the indices of a sparse tensor.
+    ``faults`` are the faults of its message; they are warnings if only the ONNX checker refuses the message. ``parts``
+    are the constants for the values and the indices of a sparse tensor.
     """
 
     tensor: Tensor
@@ -109,10 +109,10 @@ class Constant:
 class Attribute:
     """An attribute as it is in the file.
 
-    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …) with a Python value of that kind (a
-    ``Constant`` for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``), or ``TEXT`` for an IR
-    attribute. ``reference`` is the attribute of the enclosing ONNX function to which this one refers. ``cut`` is the
-    position in the model of a long text of which ``value`` is only the beginning.
+    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …), or ``TEXT`` for an IR attribute. ``value`` is a
+    Python value of that kind: a ``Constant`` for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``.
+    ``reference`` is the attribute of the enclosing ONNX function to which this one refers. ``cut`` is the position of a
+    long text in the file; ``value`` is then only its beginning.
     """
 
     kind: str
@@ -166,7 +166,7 @@ class Node:
         return next((value.name for value in self.outputs if value is not None), "")
 
     def located(self, place: Place | None) -> Place | None:
-        """The place of an attribute or a port of the node in the document."""
+        """The place in the document of ``place``, which counts from this node; None if either place is unknown."""
         return None if place is None or self.place is None else self.place.located(place)
 
 
@@ -187,8 +187,8 @@ def bodies_among(attributes: Mapping[str, Attribute]) -> tuple[tuple[str, Graph]
 class Graph:
     """A graph: the main one (``path`` is ""), a body (``NODE/ATTRIBUTE``) or the graph of a function.
 
-    ``outputs`` are the values that the graph returns. A name that nothing defines is a value in ``undefined``.
-    ``captured`` are the values of enclosing graphs that this graph or its bodies use. ``stray`` are names in
+    ``outputs`` are the values that the graph returns. ``undefined`` has a value for each used name that nothing
+    defines. ``captured`` are the values of enclosing graphs that this graph or its bodies use. ``stray`` are names in
     ``value_info`` without a value. ``bodies`` are the bodies of its nodes, in order. ``pieces`` is the number of
     messages that the file merges into the graph. ``annotated`` is True if quantization annotations refer to its
     values.
@@ -215,8 +215,8 @@ class Graph:
 class Function:
     """A model-local ONNX function; ``attributes`` maps each attribute to its default or None.
 
-    ``unnamed`` is the first input or output with an empty name, such as ``input 0``. ``imports`` are its opsets as
-    listed; the last one of a domain counts.
+    ``unnamed`` names the first input or output with an empty name, such as ``input 0``, or is "". ``imports`` lists its
+    opsets as in the file; if a domain occurs twice, the last one counts.
     """
 
     domain: str
@@ -233,10 +233,10 @@ class Function:
 class Problem:
     """A fault with its place.
 
-    ``by_rule`` is True if the rule of the node's operator found it. ``disputes`` are the values whose types it makes
+    ``by_rule`` is True if the rule of the node's operator found it. ``disputes`` are the values whose types become
     doubtful, and ``domain`` is the domain whose import is wrong. ``because`` is the problem from which this one
-    follows, or None. ``target`` is the runtime release that it is about. ``sizes`` maps the symbols of inputs that
-    are fixed to their only size, if there is one. ``count`` is the number of problems for which it stands.
+    follows, or None. ``target`` is the runtime release that the problem is about. ``sizes`` maps each symbol with a
+    fixed size to the only size that works, or None. ``count`` is the number of equal problems that this one represents.
     """
 
     fault: Fault
@@ -262,10 +262,10 @@ class Problem:
 class Model:
     """A model file.
 
-    ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets
-    as listed, and ``opsets`` the versions that apply. ``symbols`` maps an identifier to the size's name in the file
+    ``graph`` is None if the file could not be read; ``problems`` then state why. ``imports`` are the operator sets as
+    listed, and ``opsets`` the versions that apply. ``symbols`` maps an identifier to the name of the size in the file,
     if the two differ. ``producer`` is the tool that wrote the file, with its version, or "". ``trained`` is True if
-    graphs that irlint does not read refer to names of this one.
+    graphs for training, which irlint does not read, use names of this one.
     """
 
     path: str

@@ -1,5 +1,4 @@
-"""What is known of contents that few models have: index tuples by their columns, and floating-point numbers between
-whole ones."""
+"""Summaries of elements that few models need: index tuples by their columns, and ratios of integers as floats."""
 
 from __future__ import annotations
 
@@ -10,8 +9,10 @@ from irlint.records import record
 
 @record
 class Columns:
-    """Contents of which none is kept, of a tensor whose last axis is short: what is known of the entries at each
-    position of it, and the ``ends`` of all."""
+    """A summary of a tensor with a short last axis, such as a list of index tuples; no element is stored.
+
+    ``columns`` has one summary for each position of the last axis, and ``ends`` are the bounds of all elements.
+    """
 
     columns: tuple[Ramp | Ends | None, ...]
     ends: Ends | None = None
@@ -19,8 +20,7 @@ class Columns:
 
 @record
 class Ratio:
-    """The floating-point number next to ``numerator / divisor``, a whole number above 0; no whole number lies between
-    the two."""
+    """The float nearest to ``numerator / divisor``, an integer above 0. No integer is between the two."""
 
     numerator: Dim
     divisor: int
@@ -34,6 +34,6 @@ class Ratio:
 
 @record
 class Ratios:
-    """Contents of floating-point numbers some of which are ratios."""
+    """Floating-point elements, some of which are ratios."""
 
     entries: tuple[Scalar | Ratio, ...]

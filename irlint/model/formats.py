@@ -9,31 +9,36 @@ from irlint.records import NOTHING, record
 
 @record
 class Format:
-    """A file format.
+    """A file format. A field is False, None, () or "" if it does not apply.
 
     ``name`` is the name of its modules in ``parsers``, ``binding`` and ``snippets``, and its name in machine-readable
     reports. ``title`` is its name for people, and ``suffixes`` are the suffixes of its files. ``checks`` are its
     modules in ``checks``; ``last_checks`` run only if there is no error.
 
     ``input_node``, ``constant_node`` and ``output_node`` are the types of nodes for a graph's inputs, constants and
-    outputs, or None if these are not nodes. ``keeps_alive`` are the types of nodes on which others depend for their
-    existence: a runtime creates only the nodes that lead to one of these types; () if it creates every node.
+    outputs, or None if these are not nodes. ``keeps_alive`` are types of nodes: a runtime creates only these nodes and
+    the nodes on which they depend. () means that it creates every node.
 
-    ``declared_shapes_hold`` is True if declared shapes are the truth, and False if runtimes infer stale ones again;
-    ``declared_types_hold`` is the same for element types. ``no_dims_means_unknown``: a declaration without dims
-    means a scalar or any rank. ``ports_declare``: nodes also declare the types of their inputs.
+    Declarations: ``declared_shapes_hold`` is True if runtimes use the declared shapes, and False if they infer shapes
+    again. ``declared_types_hold`` is the same for element types. ``no_dims_means_unknown``: a declaration without dims
+    is a scalar or has any rank. ``ports_declare``: nodes also declare the types of their inputs.
     ``operators_count_outputs``: the rule of an operator determines the number of outputs of a node without a schema.
-    ``lax_version`` is the format version whose writers were less exact. ``unused_constants_are_read``: an unused
-    constant must be valid, too. ``lax_inputs`` and ``lax_outputs`` map the element types of the inputs and outputs
-    of a model of that version to those that the runtime uses. ``dead_bodies_are_inferred``: the runtime infers types
-    and shapes also in bodies that never run. ``bytes_may_be_spare``: a constant may have more bytes than it needs.
-    ``has_lines``: the file is a text, so findings have a line and a column. ``runtimes`` are those that load such
-    files, the format's own first, each with its module in ``targets``. ``restamps``: a model can be saved with
-    another version of the format and of its opset. ``weights`` is the suffix of the files with constants beside a
-    model, or "" for any name. ``compiles``: a runtime may read a file and still refuse to compile it, which the
-    check reports. ``writer`` is the module of ``fixes`` that writes edits into a file, ``safe_fixes`` the one that
-    finds edits which do not change the results, and ``intended`` the one that derives corrections from the rest of a
-    document; each may be "".
+
+    Tolerance: ``lax_version`` is the format version whose writers were less exact. ``lax_inputs`` and ``lax_outputs``
+    map the declared element types of inputs and outputs of such a model to those that the runtime uses.
+    ``unused_constants_are_read``: an unused constant must be valid, too. ``dead_bodies_are_inferred``: the runtime
+    infers types and shapes also in bodies that never run. ``bytes_may_be_spare``: a constant may have more bytes than
+    it needs.
+
+    Files: ``has_lines``: the file is a text, so findings have a line and a column. ``weights`` is the suffix of the
+    files with constants beside a model, or "" for any name. ``restamps``: a model can be saved with another version of
+    the format and of its opset.
+
+    Runtimes: ``runtimes`` maps the runtimes that load such files, the format's own first, to their modules in
+    ``targets``. ``compiles``: a runtime may read a file and still refuse to compile it, which the check reports.
+
+    Fixes: ``writer``, ``safe_fixes`` and ``intended`` are modules of ``fixes``. They write edits into a file, find
+    edits that do not change the results, and derive corrections from the rest of a document.
     """
 
     name: str
@@ -67,7 +72,7 @@ class Format:
 
     @property
     def loaded_by(self) -> str:
-        """The runtime whose refusals determine the severity of a finding, by its module in ``targets``."""
+        """The module in ``targets`` of the runtime whose refusals determine the severity of a finding."""
         return next(iter(self.runtimes.values()))
 
     def operator_name(self, domain: str, op: str) -> str:

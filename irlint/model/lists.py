@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 from irlint.lazy_typing import Any
 
-#: So many entries become Python's at once.
+#: At most this many entries are converted to Python objects at once.
 _PIECE = 1 << 16
 
 
 class LongList:
-    """A list that equals another list with the same entries, as a tuple does.
+    """A list that compares equal to another ``LongList`` with the same entries.
 
-    ``numbers`` is a NumPy array of the entries, or for strings, of indices into ``texts``, the distinct strings in
+    ``numbers`` is a NumPy array of the entries. For strings it has indices into ``texts``, the distinct strings in
     order of appearance.
     """
 

@@ -1,4 +1,7 @@
-"""Orders within a model: its graphs, the sorted nodes of a graph, nodes on cycles, and live nodes."""
+"""Orders within a model: its graphs, the sorted nodes of a graph, nodes on cycles, and live nodes.
+
+A node is live if a runtime keeps it, because an output or a node with an effect depends on it.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from irlint.records import record
 
 @record
 class Order:
-    """The nodes of a graph, sorted so that each node comes after those that it uses. ``nodes`` keeps the order of
-    the file as far as possible. ``cyclic`` are nodes that depend on their own results. ``late`` lists, in ONNX,
-    the nodes that use a value of a later node."""
+    """The nodes of a graph, sorted so that each node comes after those whose values it uses.
+
+    ``nodes`` keeps the order of the file as far as possible. ``cyclic`` are nodes on cycles; they are not in ``nodes``.
+    ``late`` lists, in ONNX, the nodes that use a value of a later node.
+    """
 
     nodes: tuple[Node, ...]
     cyclic: tuple[Node, ...] = ()
@@ -21,7 +26,7 @@ class Order:
 
 
 def used(node: Node) -> list[Value]:
-    """The values that a node uses, including those that its bodies capture."""
+    """The values that a node uses, including those that its bodies take from the graph around them."""
     found = [value for value in node.inputs if value is not None]
     for _, body in node.bodies:
         found += body.captured
@@ -29,7 +34,7 @@ def used(node: Node) -> list[Value]:
 
 
 def used_values(graph: Graph) -> set[Value]:
-    """The values that the nodes of a graph use, including captures of their bodies, and the outputs of the graph."""
+    """The values that the nodes and bodies of a graph use, and its outputs."""
     found = set(chain.from_iterable([node.inputs for node in graph.nodes]))
     for body in graph.bodies:
         found.update(body.captured)
@@ -54,14 +59,16 @@ def users(graph: Graph) -> dict[Value, list[Node]]:
 
 
 def has_only_constants(graph: Graph | None) -> bool:
-    """Whether a graph has only Constants, which ONNX Runtime converts to initializers, and nodes without inputs and
-    outputs, which it ignores."""
+    """Whether a graph has only nodes that ONNX Runtime does not run.
+
+    These are Constants, which it converts to initializers, and nodes without inputs and outputs, which it ignores.
+    """
     nodes = graph.nodes if graph is not None else ()
     return all(node.op == "Constant" or not (node.inputs or node.outputs) for node in nodes)
 
 
 def ordered(graph: Graph) -> Order:
-    """The nodes of ``graph`` in topological order."""
+    """The nodes of ``graph`` in topological order, and those that cannot be ordered."""
     if _is_ordered(graph):
         return Order(graph.nodes)
     makers = producers(graph)
@@ -74,7 +81,7 @@ def ordered(graph: Graph) -> Order:
 
 
 def _is_ordered(graph: Graph) -> bool:
-    """Whether no node of a graph uses its own result or that of a later node."""
+    """Whether no node of a graph uses its own result or the result of a later node."""
     met: set[Value | None] = set()
     for node in graph.nodes:
         met.update(node.inputs)
@@ -111,7 +118,8 @@ def _sorted(graph: Graph, makers: Mapping[Value, Node], late: tuple[tuple[Node, 
 
 
 def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]:
-    """The nodes on a cycle, among those that cannot be ordered; nodes that only depend on a cycle are not included."""
+    """The nodes on a cycle among ``left``, the nodes that cannot be ordered; those that only depend on one are
+    excluded."""
     remaining = set(left)
     ahead = {node: {other for other in waiting[node] if other in remaining} for node in left}
     users: dict[Node, set[Node]] = {node: set() for node in left}
@@ -131,8 +139,10 @@ def _on_cycles(left: list[Node], waiting: Mapping[Node, set[Node]]) -> set[Node]
 
 
 def live(graph: Graph, keeps_alive: Collection[str]) -> set[Node]:
-    """The nodes on which a node of a type in ``keeps_alive`` depends, and these nodes themselves; all nodes if there
-    is no such type. A runtime drops the others."""
+    """The nodes of a type in ``keeps_alive`` and all nodes on which these depend; a runtime drops the others.
+
+    All nodes if ``keeps_alive`` is empty.
+    """
     if not keeps_alive:
         return set(graph.nodes)
     makers = producers(graph)

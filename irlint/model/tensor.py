@@ -9,11 +9,11 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.model.descriptions import Columns, Ratios
 
-#: Contents are kept for at most this many elements.
+#: Elements are kept for tensors of at most this many elements.
 CONTENTS_LIMIT = 256
 
-#: Element types by NumPy's names, with their size in bits. ``string`` has none; nor have the floats of 6 bits, which
-#: ONNX stores packed in raw_data and a byte each in int32_data.
+#: Element types by NumPy's names, with their size in bits. ``string`` has no size. The floats of 6 bits have none
+#: either: ONNX packs them in raw_data and stores one per byte in int32_data.
 BITS: dict[str, int] = {
     "bool": 8,
     "int2": 2,
@@ -46,7 +46,7 @@ BITS: dict[str, int] = {
     "complex128": 128,
 }
 
-#: The element types of ONNX's TensorProto.DataType, by their number from 1 on.
+#: The element types of ONNX's TensorProto.DataType; the first one has the number 1.
 NUMBERED_TYPES = (
     "float32",
     "uint8",
@@ -89,8 +89,11 @@ Contents = tuple[Scalar, ...]
 
 @record
 class Extent:
-    """The range of numbers that are not stored individually: the smallest and largest finite one (None without any),
-    whether 0 is among them, and the counts of NaN and of infinity."""
+    """A summary of numbers that are not stored individually.
+
+    ``least`` and ``most`` are the smallest and largest finite number (None if there is none). ``has_zero`` states
+    whether 0 is among them. ``nans`` and ``infinities`` are counts.
+    """
 
     least: float | None = None
     most: float | None = None
@@ -109,8 +112,7 @@ class Ramp:
 
 @record
 class Ends:
-    """Elements that are not stored individually: if there are any, ``least`` and ``most`` are among them, and the
-    others are between these two."""
+    """Bounds of elements that are not stored individually. Both ``least`` and ``most`` occur, unless there are none."""
 
     least: Dim
     most: Dim
@@ -125,7 +127,7 @@ class Tensor:
     from sizes.
     """
 
-    __slots__ = ("contents", "dtype", "extent", "shape")
+    __slots__ = ("dtype", "extent", "shape", "value")
     __match_args__: ClassVar[tuple[Literal["dtype"], Literal["shape"], Literal["value"], Literal["extent"]]] = (
         "dtype",
         "shape",
@@ -142,7 +144,7 @@ class Tensor:
     ) -> None:
         self.dtype = dtype
         self.shape = shape
-        self.contents = value
+        self.value = value
         self.extent = extent
 
     def __repr__(self) -> str:
@@ -158,12 +160,8 @@ class Tensor:
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape, self.value, self.extent))
 
-    @property
-    def value(self) -> Contents | None:
-        return self.contents
-
     def changed(self, **changes: Any) -> Tensor:
-        """A tensor with other values for some fields, whose elements are at hand."""
+        """A plain tensor with other values for some fields."""
         return Tensor(**{name: getattr(self, name) for name in self.__match_args__ if name not in changes}, **changes)
 
     @property
@@ -172,7 +170,7 @@ class Tensor:
 
     @property
     def scalar(self) -> Scalar:
-        """The element of a tensor with one element, else None."""
+        """The element of a tensor with exactly one known element, else None."""
         return self.value[0] if self.value is not None and len(self.value) == 1 else None
 
     @property
@@ -234,7 +232,7 @@ def tensor_shape(known: Type | None) -> Shape | None:
 
 
 def disagree(one: Type | None, other: Type | None) -> bool:
-    """Whether no value has both types, whatever the shapes: their kinds or element types differ."""
+    """Whether two types differ in kind or element type, so that no value has both; shapes do not matter."""
     if one is None or other is None or UNKNOWN in (one, other):
         return False
     if isinstance(one, Tensor) and isinstance(other, Tensor):

@@ -6,9 +6,8 @@ schema of the operator: positional parameters are inputs, keyword-only parameter
 variadic.
 
 Some keyword-only parameters have another meaning: ``context`` receives a ``Context``, ``fold`` receives the decorator's
-argument of that name, and a parameter annotated with a record of ``signatures.group`` receives the attributes that are
-the fields of the record. If ONNX Runtime's schema names the inputs, ``*others`` are the last ones, which the rule
-ignores.
+argument of that name, and a parameter annotated with a record of ``signatures.group`` receives the attributes that the
+record's fields name. If ONNX Runtime's schema names the inputs, ``*others`` are the last ones, which the rule ignores.
 
 All versions of an operator are in one module, for both formats if they agree; ``index``, written by
 ``tests/make/index.py``, maps operators to modules. The operators that ONNX Runtime adds are beside the standard
@@ -33,14 +32,14 @@ from irlint.records import NOTHING, record
 
 Rule = TypeVar("Rule", bound=Callable[..., Any])
 
-#: The domain under which ``index`` has types that no opset of OpenVINO has.
+#: The domain in ``index`` for types that no opset of OpenVINO has.
 OPENVINO = "openvino"
 
-#: What to write for an operation of OpenVINO's documents that came after the release whose operations irlint has.
+#: The help for an operation that OpenVINO's documents describe, but irlint's newest release does not have.
 LATER = "replace it by other operations: it is newer than OpenVINO 2026.4, the newest release that irlint knows"
 
 
-#: Whether a body runs with some inputs: ``as declared``, with those that it declares; only ``tried``, findings are
+#: How a body runs with some inputs: ``as declared`` uses the inputs that it declares; after ``tried``, findings are
 #: dropped.
 Runs = Literal["always", "maybe", "never", "as declared", "tried"]
 
@@ -56,85 +55,85 @@ class Operator:
     name: str
     since: int
     function: Callable[..., Any]
-    #: The last opset that has the operator in this form, None for no end, and opsets in between that lack it.
+    #: The last opset that has the operator in this form; None if there is none.
     until: int | None = None
     missing: tuple[int, ...] = ()
-    #: What the parameter of that name receives, of a rule that several operators share: how each computes contents.
+    #: The value of the rule's parameter ``fold``. Operators that share a rule use it to state how each computes known
+    #: values.
     fold: Any = None
 
-    # Where ONNX Runtime takes more than the standard does.
-    #: It has the operator in every opset, also before the standard has it.
+    # How ONNX Runtime is more lenient than the standard.
+    #: It has the operator in every opset, even before the standard does.
     early: bool = False
-    #: It does not compare the sizes of the inputs before it runs the node.
+    #: It compares the sizes of the inputs only when it runs the node.
     late: bool = False
-    #: It passes over attributes that the operator does not have.
+    #: It ignores attributes that the operator does not have.
     unchecked: bool = False
-    #: Attributes of which it takes any text that it does not know for the default.
+    #: Attributes for which it reads any unknown text as the default.
     lenient: tuple[str, ...] = ()
-    #: Attributes whose texts it takes in capital and in small letters.
+    #: Attributes whose texts it accepts in upper and lower case.
     any_case: tuple[str, ...] = ()
-    #: Attributes that it reads only if another one has a value: ``{"nearest_mode": ("mode", "nearest")}``.
+    #: Attributes that it reads only if another attribute has a certain value: ``{"nearest_mode": ("mode",
+    #: "nearest")}``.
     read_if: Mapping[str, tuple[str, str]] = NOTHING
-    #: Attributes of which it takes an empty text for the default.
+    #: Attributes for which it reads an empty text as the default.
     empty: tuple[str, ...] = ()
-    #: Another kind that it takes an attribute as.
+    #: Attributes for which it also accepts another kind: the kind by the name.
     kinds: Mapping[str, str] = NOTHING
-    #: The attributes that it uses where a node breaks the schema, and the fault where the schema alone has none; None
-    #: where it refuses the node.
+    #: For a node that breaks the schema: the attributes that it uses, and the fault if the schema does not state it.
+    #: None if it refuses the node.
     taken_as: Callable[[Node], tuple[Mapping[str, Attribute], Fault | None] | None] | None = None
-    #: Inputs whose contents decide a shape here, and are not read by ONNX's own inference: they may lie in external
-    #: data. By their names, with a function of the node's inputs and attributes that says whether that is so, None for
-    #: always.
+    #: Inputs whose values decide a shape here, but which ONNX's own inference does not read, so they may be external
+    #: data. The function gets the node's inputs and attributes, and returns whether this applies; None means always.
     unread: Mapping[str, Callable[..., bool] | None] = NOTHING
 
-    #: Its result is made of the sizes of its input, and of none of the elements.
+    #: The result consists of sizes of the input, not of its elements.
     of_shape: bool = False
-    #: How many multiplications with an addition it does: a formula of ``costs.products`` with its arguments, () for
-    #: none.
+    #: The number of multiply-accumulate operations: a formula of ``costs.products`` with its arguments; () for none.
     macs: tuple[str | int, ...] = ()
 
-    # Of the attributes of an OpenVINO operation, by parameter.
-    #: The name of the attribute where that is no identifier.
+    # The attributes of an OpenVINO operation, by the name of the parameter.
+    #: The name of the attribute in the file, if it is not an identifier.
     spelled: Mapping[str, str] = NOTHING
-    #: What the library takes where an attribute is not written that the specification requires.
+    #: The value that the library uses if a required attribute is missing.
     absent: Mapping[str, object] = NOTHING
-    #: The default of the specification, which the library does not take: it takes ``absent``.
+    #: The default in the specification, if the library uses another one (``absent``).
     documented: Mapping[str, object] = NOTHING
-    #: The default of the specification where the library refuses the layer without the attribute.
+    #: The default in the specification, if the library refuses a layer without the attribute.
     refused_without: Mapping[str, object] = NOTHING
-    #: Whether the library refuses to compile such a layer for want of an attribute that is ``absent``.
+    #: Whether the library refuses to compile the layer because an attribute of ``absent`` is missing.
     needed: Callable[[Node], bool] | None = None
-    #: Attributes that older writers put on the operation, which has not got them.
+    #: Attributes that older writers add, although the operation does not have them.
     legacy: tuple[str, ...] = ()
-    #: Numbers that have to be at least 0, and texts that the library compares letter for letter.
+    #: Numbers that must be at least 0, and texts that the library compares with case.
     strict: tuple[str, ...] = ()
-    #: Texts of any kind that the rule does not look at, so that layers which differ in them alone are bound once.
+    #: Text attributes that the rule ignores. Layers that differ only in them are bound once.
     unheeded: tuple[str, ...] = ()
 
     # Of an OpenVINO operation.
-    #: The library does not compute it where all inputs are constants.
+    #: The library does not fold it if all inputs are constants.
     kept: bool = False
-    #: Inputs whose elements the library asks for when it reads the layer, even where they are none.
+    #: Inputs whose elements the library requests when it reads the layer, even if there are none.
     lists: tuple[int, ...] = ()
-    #: In a file of the format's lax version the library passes over inputs behind the last.
+    #: In a file of the lenient version of the format, the library ignores inputs after the last one.
     spare_inputs: bool = False
-    #: The fault of a layer (``shared.compiling.Layer``) that the library reads and refuses to compile for the CPU.
+    #: The fault of a layer (``shared.compiling.Layer``) that the library reads, but refuses to compile for the CPU.
     compiles: Callable[..., Fault | None] | None = None
-    #: Types that are written for it by mistake, and that it is written for, with the same ports and attributes.
+    #: Other types with the same ports and attributes that writers confuse with it.
     confused_with: tuple[str, ...] = ()
 
-    # Of an OpenVINO operation in all its versions, wherever one of them states it.
-    #: The opset that is meant where a layer of this type has another label as its ``version``.
+    # Facts about all versions of an OpenVINO operation; one version may state them for all.
+    #: The opset to use if a layer of this type has one of these texts as its ``version``.
     labels: Mapping[str, int] = NOTHING
-    #: The library fills in last inputs that no edge leads to.
+    #: The library supplies the last inputs if they have no edge.
     fills_in: bool = False
-    #: Other types that the library takes for it.
+    #: Other types that the library reads as this one.
     spellings: tuple[str, ...] = ()
 
     @property
     def moves_data(self) -> bool:
-        """Whether the operator copies elements without computing with them, so that specifications allow every
-        element type."""
+        """Whether the operator copies elements without computing with them. Specifications then allow every element
+        type."""
         return self.function.__module__.split(".")[2] in ("layout", "indexing")
 
 
@@ -211,7 +210,7 @@ class Context:
         return attribute.value if attribute is not None and attribute.kind == "GRAPH" else None
 
 
-#: The custom operators that a configuration describes, by domain and name, within ``signed.in_force``.
+#: The custom operators of the configuration by domain and name, while ``signed.in_force`` is active.
 custom: dict[tuple[str, str], Any] = {}
 
 _onnx: dict[tuple[str, str], list[Operator]] = {}

@@ -258,7 +258,7 @@ OPENVINO = {
     "Unsqueeze": "layout.squeezing", "VariadicSplit": "layout.splitting", "Xor": "math.elementwise",
 }
 
-#: What is known and has no rule, by domain and name.
+#: Known operators without a rule, by domain and name.
 WITHOUT_RULE = {
     ":ATen": "onnxruntime.contrib", ":ConstantFill": "layout.creation", ":GRUUnit": "nn.recurrent",
     ":GivenTensorFill": "layout.creation", "openvino:AUGRUCell": "nn.recurrent",

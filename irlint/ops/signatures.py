@@ -1,4 +1,4 @@
-"""The schema in a rule's signature."""
+"""Reads the signature of a rule as the schema of its operator."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ _groups: set[type] = set()
 
 
 def group(cls: Class) -> Class:
-    """Makes a record a group of attributes: a rule names it once, as a keyword-only parameter annotated with the
+    """Makes a record a group of attributes. A rule has the group as one keyword-only parameter, annotated with the
     record.
 
-    Its fields are attributes of the operator. The parameter's own default, where it has one, states theirs.
+    The fields are attributes of the operator. A default of the parameter gives their defaults.
     """
     _groups.add(cls)
     return cls
 
 
-#: What another number may be looked for in, where it would fix a model: the sizes of the parts of an axis, a factor for
-#: each axis, attributes that are changed together, and those that are suggested only where other nodes of the model
-#: have them.
+#: Roles of inputs and attributes, for the search of fixes: sizes of the parts of an axis, one factor for each axis,
+#: attributes that change together, and attributes that are changed only if other nodes of the model have the value.
 PARTS, FACTORS, TOGETHER, UNLIKELY = "parts", "factors", "together", "unlikely"
 
 Held = TypeVar("Held", bound=Callable[..., Any])
@@ -40,8 +39,7 @@ _roles: dict[object, Mapping[str, str]] = {}
 
 
 def holds(**roles: str) -> Callable[[Held], Held]:
-    """States what inputs and attributes of a rule, or of a group of attributes, hold: by parameter one of the words
-    above."""
+    """Declares the roles (above) of inputs and attributes of a rule, or of a group, by parameter."""
 
     def register(target: Held) -> Held:
         _roles[target] = roles
@@ -52,11 +50,11 @@ def holds(**roles: str) -> Callable[[Held], Held]:
 
 @record
 class Signature:
-    """A rule's signature as a schema: inputs, of which the first ``required`` must be there, and attributes.
+    """The signature of a rule as a schema: inputs, of which the first ``required`` are required, and attributes.
 
-    ``attributes`` maps each attribute to its annotation's text and its default (``REQUIRED`` where it has none);
-    ``groups`` are the parameters that take several of them as a record, with the record's class and the default.
-    ``context`` and ``fold`` state whether the rule has the parameters of these names.
+    ``attributes`` maps each attribute to the text of its annotation and its default (``REQUIRED`` if it has none).
+    ``groups`` are the parameters that are records of attributes, with the class and the default. ``context`` and
+    ``fold`` state whether the rule has these parameters.
     """
 
     inputs: tuple[str, ...]
@@ -69,11 +67,11 @@ class Signature:
 
     @property
     def fewest(self) -> int:
-        """The number of inputs that there must be: of any number at least one."""
+        """The least number of inputs; at least one if the number is variadic."""
         return self.required + (1 if self.variadic and not self.inputs else 0)
 
     def bound(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """The keyword arguments for the rule, those of each group as its record."""
+        """The keyword arguments for the rule; the attributes of a group become its record."""
         arguments = dict(attributes)
         for name, cls, default in self.groups:
             given = {field: arguments.pop(field) for field in _names(cls) if field in arguments}
@@ -82,7 +80,7 @@ class Signature:
 
 
 def roles(function: Callable[..., Any]) -> dict[str, str]:
-    """What the inputs and attributes of a rule hold, as far as it, or a group of its attributes, states that."""
+    """The roles of the inputs and attributes of a rule, including those of its groups."""
     found: dict[str, str] = {}
     for target in (*(cls for _, cls, _ in signature(function).groups), function):
         found.update(_roles.get(target, {}))
@@ -126,7 +124,7 @@ def _names(cls: Any) -> tuple[str, ...]:
 
 
 def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
-    """The attributes that a group's fields are, with their annotations and defaults."""
+    """The attributes in a group, with their annotations and defaults."""
     names = _names(cls)
     if default is not REQUIRED:
         return {name: (cls.__annotations__[name], getattr(default, name)) for name in names}
@@ -135,8 +133,7 @@ def _fields(cls: Any, default: object) -> dict[str, tuple[str, object]]:
 
 
 def named(annotation: str, function: Callable[..., Any]) -> object:
-    """What a name in the annotation of an attribute stands for: in the rule's module, or in that of one of its
-    groups."""
+    """The object that a name in an annotation denotes, in the module of the rule or of one of its groups."""
     for scope in (
         function.__globals__,
         *(vars(sys.modules[cls.__module__]) for _, cls, _ in signature(function).groups),

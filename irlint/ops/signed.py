@@ -1,10 +1,14 @@
-"""Custom operators that a configuration describes: ``T[N, C, H, W], int64[K] -> T[N, C, (H + 1)//2, W]``.
+"""Custom operators that a configuration describes by a signature: ``T[N, C, H, W], int64[K] -> T[N, C, (H + 1)//2,
+W]``.
 
-Left of the arrow stand the inputs, right of it the outputs, each with its element type and its dims. ``T`` and ``U``
-are one element type each. A name stands for one size wherever it stands: of an input, or the value of an attribute of
-that name, whose first entry is ``strides[0]``. Dims are expressions as ``irlint shapes`` prints them, ``?`` is any
-size, and ``...`` any axes, the same ones everywhere. A type without brackets has any shape; ``?`` behind an input says
-that it may be left out.
+The inputs are left of the arrow, the outputs right of it, each with its element type and dims.
+
+* ``T`` and ``U`` are each one element type.
+* A name is the same size wherever it occurs: a size of an input, or the value of an attribute of this name;
+  ``strides[0]`` is the first entry of a list.
+* Dims are expressions as ``irlint shapes`` prints them. ``?`` is any size, and ``...`` any axes, the same ones
+  everywhere.
+* A type without brackets has any shape. ``?`` after an input makes it optional.
 """
 
 from __future__ import annotations
@@ -46,20 +50,20 @@ TYPES = (
     *("float8_e4m3fn", "float8_e5m2", "float4_e2m1"),
 )
 
-#: Names that stand for any one element type.
+#: Names that are any one element type.
 VARIABLES = ("T", "U")
 
-#: What stands for any axes, and for any size.
+#: The signs for any axes, and for any size.
 AXES, ANY = "...", "?"
 
 _PART = re.compile(r"\s*(?P<type>\w+)\s*(?:\[(?P<dims>[^\[\]]*(?:\[\d+\][^\[\]]*)*)\])?\s*(?P<optional>\?)?\s*")
-#: A number with letters behind it: Python reads some such texts as two words, with a warning.
+#: A number followed by letters: Python reads some of these texts as two words, with a warning.
 _JOINED = re.compile(r"\b\d\w*[A-Za-z_]")
 _ENTRY = re.compile(r"\b([A-Za-z_]\w*)\[(\d+)\]")
 
 
 class SignatureError(ValueError):
-    """A text that is no signature; ``at`` is where, and ``length`` how much is wrong."""
+    """An invalid signature; ``at`` is the position of the fault, and ``length`` its number of characters."""
 
     def __init__(self, message: str, at: int, length: int = 1) -> None:
         super().__init__(message)
@@ -78,7 +82,7 @@ class Parameter:
 
 @record
 class Declared:
-    """A custom operator as a configuration states it: plain data."""
+    """A custom operator as plain data of a configuration."""
 
     domain: str
     name: str
@@ -87,26 +91,26 @@ class Declared:
 
 @record
 class Parameters:
-    """A signature that was read."""
+    """A parsed signature."""
 
     inputs: tuple[Parameter, ...]
     outputs: tuple[Parameter, ...]
 
     @property
     def required(self) -> int:
-        """The number of inputs that there have to be."""
+        """The number of required inputs."""
         return sum(not each.optional for each in self.inputs)
 
 
 def describe(operators: Sequence[Declared]) -> None:
-    """From here on, nodes of these operators are bound to them."""
+    """From now on, nodes of these operators are bound to them."""
     custom.clear()
     custom.update({(each.domain, each.name): each for each in operators})
 
 
 @contextmanager
 def in_force(operators: Sequence[Declared]) -> Iterator[None]:
-    """Within it, nodes of these operators are bound to them."""
+    """A block in which nodes of these operators are bound to them."""
     before = list(custom.values())
     describe(operators)
     try:
@@ -155,7 +159,7 @@ def _parts(text: str, start: int) -> Iterator[Parameter]:
 
 
 def _dims(text: str, start: int) -> Iterator[str]:
-    """The dims of a shape, at most one of which is ``...``."""
+    """The dims of a shape; at most one is ``...``."""
     seen = False
     at = 0
     for part in _split(text):
@@ -174,7 +178,7 @@ def _dims(text: str, start: int) -> Iterator[str]:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas that are in no parentheses."""
+    """The parts between commas outside parentheses."""
     parts, depth = [""], 0
     for character in text:
         depth += (character in "([") - (character in ")]")
@@ -187,7 +191,7 @@ def _split(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _tree(text: str) -> ast.expr | None:
-    """The syntax of a size, None for what is none; entries of attributes become names."""
+    """The syntax tree of a size, in which entries of attributes are names; None if it is invalid."""
     import ast
 
     from irlint.dims import symbol
@@ -213,7 +217,7 @@ def signature_of(operator: Declared) -> Signature:
 
 @lru_cache(maxsize=1024)
 def operator_of(operator: Declared, attributes: tuple[tuple[str, Any], ...], outputs: int) -> Operator:
-    """The rule of an operator for a node with these attributes, and so many outputs."""
+    """The rule of an operator for a node with these attributes and this number of outputs."""
     known = parameters(operator.signature)
 
     def rule(*inputs: Type | None) -> tuple[Type | None, ...]:
@@ -223,7 +227,7 @@ def operator_of(operator: Declared, attributes: tuple[tuple[str, Any], ...], out
 
 
 def count_fault(operator: Declared, inputs: int, outputs: int) -> Fault | None:
-    """What is wrong with the number of inputs or outputs of a node."""
+    """The fault of the number of inputs or outputs of a node."""
     known = parameters(operator.signature)
     least, most = known.required, len(known.inputs)
     if not least <= inputs <= most:
@@ -237,7 +241,7 @@ def count_fault(operator: Declared, inputs: int, outputs: int) -> Fault | None:
 
 @record
 class _Given:
-    """An input of a node: its index, what the signature states of it, and what is known of it."""
+    """An input of a node: its index, its declaration in the signature, and its known type."""
 
     at: int
     parameter: Parameter
@@ -245,7 +249,7 @@ class _Given:
 
 
 class _Bound:
-    """What the names of a signature stand for at a node."""
+    """The values of a signature's names at a node."""
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         self.sizes: dict[str, Dim] = dict(_numbers(attributes))
@@ -253,7 +257,7 @@ class _Bound:
         self.axes: tuple[MaybeDim, ...] | None = None
 
     def size(self, text: str) -> MaybeDim:
-        """The size that an expression stands for, None where a name in it is not known."""
+        """The size of an expression; None if a name in it is unknown."""
         from irlint.dims.expressions import FAILURES, dim_of
 
         tree = _tree(text) if text != ANY else None
@@ -266,7 +270,7 @@ class _Bound:
 
 
 def _numbers(attributes: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """The whole numbers among attributes, and those in their lists."""
+    """The integers in attributes, and those in their lists."""
     for name, value in attributes.items():
         if isinstance(value, int) and not isinstance(value, bool):
             yield name, value
@@ -304,7 +308,7 @@ def _bind_type(given: _Given, bound: _Bound) -> None:
 
 
 def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
-    """The axes that the dims of a parameter stand for, without those of ``...``; None where the ranks differ."""
+    """The axes for the dims of a parameter, without those of ``...``; None if the ranks differ."""
     dims = parameter.dims or ()
     if AXES not in dims:
         return list(enumerate(dims)) if len(dims) == rank else None
@@ -316,7 +320,7 @@ def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
 
 
 def _bind_shape(given: _Given, bound: _Bound) -> None:
-    """Gives sizes to the names that stand alone in a shape."""
+    """Gives sizes to the names that occur alone in a shape."""
     at, parameter, tensor = given.at, given.parameter, given.tensor
     if tensor.shape is None or parameter.dims is None:
         return
@@ -339,7 +343,7 @@ def _bind_shape(given: _Given, bound: _Bound) -> None:
 
 
 def _compare(given: _Given, bound: _Bound) -> None:
-    """Compares the sizes of an input with what the names stand for."""
+    """Compares the sizes of an input with those of the names."""
     at, parameter, tensor = given.at, given.parameter, given.tensor
     if tensor.shape is None or parameter.dims is None:
         return

@@ -1,4 +1,4 @@
-"""Finds the format of a file by its first bytes, and reads it with the parser of the format."""
+"""Reads a model: the first bytes of a file decide its format, and the parser of that format reads it."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _HELP: dict[str, str] = {
     "empty": "export or download the model again",
     "unknown": "check the .onnx file or the .xml file of the model",
 }
-#: Formats that the bytes of a file decide, whatever its name.
+#: Formats that are recognized by the bytes of a file, whatever its name.
 _KNOWN_BY_CONTENTS = ("onnx", "openvino")
 _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"version https://git-lfs.github.com/spec/", "lfs-pointer"),
@@ -87,7 +87,7 @@ _MAGIC: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"ptrt", "tensorrt"),
     (0, b"ftrt", "tensorrt"),
 )
-#: Names at the beginning of an archive, by what such an archive is.
+#: Names near the beginning of an archive that show its kind.
 _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
     (b"/data.pkl", "torchscript"),
     (b"/code/", "torchscript"),
@@ -97,11 +97,11 @@ _MEMBERS: tuple[tuple[bytes, Kind], ...] = (
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bool = False) -> Model:
-    """The model in a file, whose format follows from its bytes first and its name second; ``data`` is its bytes if they
-    were read.
+    """The model in a file. Its first bytes decide the format; if they do not, its name does.
 
-    With ``weights``, the numbers of large constants are read as well. A file that is not a model results in a model
-    without a graph, whose problem states what the file is. Raises OSError if the file cannot be opened.
+    ``data`` is the file's bytes, if the caller has them. With ``weights``, the numbers of large constants are read as
+    well. For a file that is not a model, the result has no graph and one problem, which states the kind of the file.
+    Raises OSError if the file cannot be opened.
     """
     head = first_bytes(path) if data is None else data[:HEAD]
     found = kind(path, head)
@@ -118,7 +118,7 @@ def read(path: str | os.PathLike[str], data: bytes | None = None, *, weights: bo
 
 
 def read_from(path: str, source: str) -> Model:
-    """The model in the open file ``source``, as if its path were ``path``. Raises OSError if it cannot be opened."""
+    """The model in the file ``source``, reported under the path ``path``. Raises OSError if it cannot be opened."""
     form = _format(kind(path, first_bytes(source)))
     bytes_of = getattr(parser(form), "bytes_of", None) if form is not None else None
     if bytes_of is None:
@@ -132,8 +132,10 @@ def _format(found: str) -> Format | None:
 
 
 def parser(form: Format) -> Any:
-    """The module that reads a format: it has ``read``; ``positions_in`` for text formats; and ``bytes_of`` if it
-    does not need all bytes of a large file."""
+    """The parser module of a format.
+
+    It has ``read``; ``positions_in`` for text formats; and ``bytes_of`` if it needs only some bytes of a large file.
+    """
     return import_module(f"{__name__}.{form.name}")
 
 
@@ -167,8 +169,11 @@ def kind(path: str | os.PathLike[str], head: bytes) -> str:
 
 
 def _begins_like_saved_model(head: bytes) -> bool:
-    """Whether a file begins like a SavedModel of saved_model.proto: with schema version 1 and a meta graph of 128
-    bytes or more, where an ONNX model has its IR version and the name of its producer."""
+    """Whether a file begins like a TensorFlow SavedModel (saved_model.proto).
+
+    A SavedModel has schema version 1, then a meta graph of at least 128 bytes. An ONNX model has its IR version, then
+    the name of its producer.
+    """
     if not head.startswith(b"\x08\x01\x12"):
         return False
     length = next((at for at, byte in enumerate(head[3:13], 1) if byte < 0x80), 0)
@@ -183,7 +188,7 @@ def _kind_of_xml(head: bytes) -> str:
 
 
 def _may_be_ir(head: bytes) -> bool:
-    """Whether the first 4 KiB contain a root element ``<net>``, or only comments, after which it may follow."""
+    """Whether the first 4 KiB contain the root element ``<net>``, or only comments that it may follow."""
     text = _text(head).lower()
     before, net, _ = text.partition("<net")
     if net:
@@ -192,13 +197,14 @@ def _may_be_ir(head: bytes) -> bool:
 
 
 def _has_layers(head: bytes) -> bool:
-    """Whether layers of an IR are visible, whatever the root element is."""
+    """Whether the first bytes contain layers of an IR, whatever the root element is."""
     text = _text(head)
     return "<layer " in text and any(f"version={quote}opset" in text for quote in "\"'")
 
 
 def _markup(head: bytes) -> Kind | None:
-    """The kind of markup; None for other content, or if the root element is not in the first bytes."""
+    """The kind of a document that begins with ``<``; None for others, or if the root element is not in the first
+    bytes."""
     text = _text(head).lstrip()
     if not text.startswith("<"):
         return None

@@ -1,4 +1,4 @@
-"""Short hashes of what constants hold, read from where it lies, a piece at a time."""
+"""Short hashes of the elements of constants, read in pieces from the file that contains them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from irlint.parsers.weights import byte_size, pieces
 if TYPE_CHECKING:
     from irlint.parsers.weights import Buffer
 
-#: The hexadecimal digits that distinguish two constants, and those that are shown.
+#: The number of hexadecimal digits that are compared, and of those that are shown.
 DIGITS = 32
 SHOWN = 8
 
 
 class Digests:
-    """The hashes of constants; what two models have in one file is read once."""
+    """The hashes of constants. The same bytes in the same file are read only once."""
 
     def __init__(self) -> None:
         self._known: dict[object, str | None] = {}
@@ -28,10 +28,10 @@ class Digests:
     def of(
         self, constant: Constant, model: str, data: Buffer | None = None, *, source: str | None = None
     ) -> str | None:
-        """The hash of a constant of the model at a path, whose bytes are ``data`` or lie in ``source`` where not there;
-        None where its contents cannot be had.
+        """The hash of the elements of a constant; None if they cannot be read.
 
-        Constants of one type and shape have the same hash if they have the same contents.
+        ``model`` is the path of the model. ``data`` are its bytes; without them, they are read from ``source`` or
+        ``model``. Constants of the same type and shape have the same hash if and only if they have the same elements.
         """
         if constant.parts:
             found = [self.of(part, model, data, source=source) for part in constant.parts]
@@ -59,7 +59,7 @@ class Digests:
 
     @staticmethod
     def lack(constant: Constant) -> str:
-        """Why the contents of a constant cannot be had, "" where they can."""
+        """Why the elements of a constant cannot be read, or ""."""
         if constant.parts:
             return next((why for part in constant.parts if (why := Digests.lack(part))), "")
         stored = constant.stored
@@ -76,7 +76,7 @@ class Digests:
 
     @staticmethod
     def _size(constant: Constant) -> int | None:
-        """The bytes of a constant that are its elements; the stored ones where its type does not decide."""
+        """The number of bytes of the elements, computed from type and shape if these are known, else as stored."""
         shape = constant.tensor.shape
         sizes = [dim for dim in shape or () if isinstance(dim, int) and dim >= 0]
         stored = constant.stored.size if constant.stored is not None else None
@@ -86,7 +86,7 @@ class Digests:
 
 
 def _identity(model: str, file: str | None) -> object:
-    """The identity of a file; a model's own path where it is not on disk."""
+    """A key that is equal for all paths to one file; the path itself if the file is not on disk."""
     path = model if file is None else os.path.join(os.path.dirname(model), file)
     try:
         status = os.stat(path)
@@ -105,7 +105,7 @@ def _hash(parts: Iterator[bytes]) -> str:
 
 
 def _of_coded(dtype: str | None, start: int, end: int, model: str, data: Buffer | None) -> str | None:
-    """The hash of elements that lie in the model as strings or varints: of the bytes that they are in ``raw_data``."""
+    """The hash of elements in typed fields; it equals the hash of the same elements in ``raw_data``."""
     try:
         parts = pieces(model, None, start, end - start, data)
         if dtype not in BITS:

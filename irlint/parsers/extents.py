@@ -1,5 +1,4 @@
-"""What large constants span: read from where they lie, a piece at a time; the only module that asks NumPy for
-numbers."""
+"""The range of the numbers in large constants, read in pieces with NumPy."""
 
 from __future__ import annotations
 
@@ -36,9 +35,9 @@ _CODES = {
 
 
 def measure(model: Model, data: bytes | None = None) -> None:
-    """Gives each constant of a model that has just been read, and whose contents are not kept, what its numbers span.
+    """Adds the ``Extent`` of its numbers to each large constant of a model; modifies the model in place.
 
-    Constants that cannot be read stay as they are: what is wrong with them is for others to say.
+    Constants that cannot be read stay as they are; other checks report them.
     """
     for graph in graphs(model):
         _measure_constants(graph, model, data)
@@ -92,8 +91,7 @@ def _joined(dtype: str, pieces: Iterator[bytes]) -> Extent:
 
 
 def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
-    """The least and the most of the finite numbers, and how many are none and infinite; of most tensors all are
-    finite."""
+    """The least and greatest finite number (None if there is none), and the counts of NaN and of infinity."""
     import numpy
 
     low, high = numbers.min().item(), numbers.max().item()
@@ -108,7 +106,7 @@ def _ends(numbers: Any) -> tuple[Any, Any, int, int]:
 
 
 def _numbers(dtype: str, data: bytes) -> tuple[Any, bytes]:
-    """The numbers in the bytes, and the bytes behind the last whole one."""
+    """The numbers in the bytes, and the remaining bytes after the last complete number."""
     import numpy
 
     code = numpy.dtype(_CODES[dtype])

@@ -1,4 +1,4 @@
-"""The rules about files that cannot be read, or only in part."""
+"""The rules about files that cannot be read, or that can be read only in part."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ TYPE_MISSING = Rule(
     Severity.ERROR,
     "A graph input or a declared value has no element type.",
     why=(
-        "A runtime cannot allocate an input of unknown element type. ONNX Runtime refuses the model, even if another "
-        'declared value has the element type "undefined".'
+        "A runtime cannot allocate a value of unknown element type. ONNX Runtime refuses the model if any input, "
+        'output or entry of `value_info` has the element type 0 (undefined): "Invalid tensor data type 0".'
     ),
     fix="Declare the element type.",
     refused=(refused("onnxruntime"),),

@@ -1,4 +1,4 @@
-"""Git LFS pointers, and where a repository keeps the files that they stand for."""
+"""Git LFS pointers, and the store of a repository with the files that they represent."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import os
 from irlint.parsers.weights import is_lfs_pointer
 from irlint.records import record
 
-#: A pointer is a text of fewer bytes.
+#: Pointers have fewer bytes than this.
 LONGEST = 1024
 
 
 @record
 class Pointer:
-    """What a pointer says of the file that it stands for: its SHA-256, and its size in bytes."""
+    """A pointer: the SHA-256 of the file that it represents, and its size in bytes."""
 
     oid: str
     size: int
 
 
 def pointer_in(head: bytes) -> Pointer | None:
-    """The pointer that a file is which begins with ``head``, None for any other file."""
+    """The pointer in a file that begins with ``head``; None if the file is not a pointer."""
     if not is_lfs_pointer(head):
         return None
     entries = dict(line.split(" ", 1) for line in head.decode("utf-8", "replace").splitlines() if " " in line)
@@ -35,8 +35,10 @@ def pointer_in(head: bytes) -> Pointer | None:
 
 
 def stored(pointer: Pointer, *folders: str) -> str | None:
-    """The file that a pointer stands for, in the store of the first repository around one of the folders that has
-    it."""
+    """The path of the file that a pointer represents, or None.
+
+    It is searched in the LFS stores of the repositories around ``folders``, in this order.
+    """
     for folder in folders:
         repository = _repository(os.path.abspath(folder))
         if repository is None:
@@ -48,7 +50,7 @@ def stored(pointer: Pointer, *folders: str) -> str | None:
 
 
 def _repository(folder: str) -> str | None:
-    """The ``.git`` folder of the repository around a folder, which all its work trees share."""
+    """The ``.git`` folder of the repository around a folder, shared by all work trees; None outside of a repository."""
     while True:
         entry = os.path.join(folder, ".git")
         if os.path.isdir(entry):
@@ -61,7 +63,7 @@ def _repository(folder: str) -> str | None:
 
 
 def _shared(entry: str) -> str | None:
-    """The folder that the file ``.git`` of another work tree or of a submodule leads to."""
+    """The folder to which the file ``.git`` of a work tree or a submodule leads; None if it is no such file."""
     line = _first_line(entry)
     if not line.startswith("gitdir: "):
         return None

@@ -1,4 +1,4 @@
-"""How files are opened: only regular ones, so that no pipe is waited for and no device read without end."""
+"""Opens files. Only regular files are read: a pipe could block forever, and a device may have no end."""
 
 from __future__ import annotations
 
@@ -9,33 +9,40 @@ from collections.abc import Iterable
 
 from irlint.lazy_typing import Any, BinaryIO
 
-#: At most this many bytes of a document, a configuration or a baseline are read; more of one is refused.
+#: The largest number of bytes that is read of each kind of file; a longer file is refused.
 MOST = {"document": 1 << 31, "standard input": 1 << 30, "configuration": 1 << 24, "baseline": 1 << 28}
 
 
-#: In no encoding are so many zeros in a row part of a text.
+#: No encoding of a text has this many zeros in a row.
 ZEROS = bytes(64)
 
 
-#: What hears of each file that is opened, where somebody wants to know what a check reads.
+#: The ``Trace`` that records each opened file, or None.
 trace: Any = None
 
-#: Errors that are those of this process or machine, which has no handle left, and of no file.
+#: Errors about this process or machine, which has no file handle left, rather than about a file.
 NO_HANDLES = (errno.EMFILE, errno.ENFILE)
 
-#: The last such error: whoever asks for what lies beside a model may take it for one of that file.
+
+class NotListed(OSError):
+    """A server does not list its folders."""
+
+
+#: The last error in NO_HANDLES. The caller may otherwise mistake it for an error of a file beside the model.
 exhausted: OSError | None = None
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a URL: its scheme has more than the one letter of a drive."""
+    """Whether a path is a URL: its scheme has more than one letter, which would be a Windows drive."""
     scheme, found, _ = os.fspath(path).partition("://")
     return bool(found) and len(scheme) > 1 and scheme.replace("+", "").replace("-", "").isalnum()
 
 
 def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
-    """A regular file, to be read without a buffer, or a remote one of which parts are; raises OSError where it cannot
-    be opened, and with ``advice`` where it is a pipe or a device."""
+    """A regular file, opened without a buffer, or a remote one, which is read in parts.
+
+    Raises OSError if it cannot be opened. The error includes ``advice`` if the path is a pipe or a device.
+    """
     if is_url(path):
         from irlint.parsers.remote import session
 
@@ -57,14 +64,16 @@ def opened(path: str | os.PathLike[str], *, advice: str = "") -> BinaryIO:
 
 
 def whole(path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a regular file, a key of MOST; of a document those up to a long run of zeros; raises OSError, also
-    where it has more than are read of one."""
+    """All bytes of a regular file; ``what`` is its kind, a key of MOST. A document ends at a long run of zeros.
+
+    Raises OSError if the file cannot be read or is longer than MOST allows.
+    """
     with opened(path) as file:
         return whole_of(file, path, what)
 
 
 def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
-    """All bytes of a file that is open, as ``whole`` reads one."""
+    """All bytes of an open file, with the limits of ``whole``."""
     data = file.read(MOST[what] + 1) if size(file) > MOST[what] else file.read()
     if len(data) > MOST[what]:
         raise OSError(errno.EFBIG, f"it has more than the {MOST[what]:,} bytes that irlint reads", os.fspath(path))
@@ -72,19 +81,19 @@ def whole_of(file: BinaryIO, path: str | os.PathLike[str], what: str) -> bytes:
 
 
 def without_zeros(data: bytes) -> bytes:
-    """A text up to the first long run of zeros, which ends it for OpenVINO; a few of these are left."""
+    """A text up to the first long run of zeros, where OpenVINO stops reading; a few zeros are kept."""
     at = data.find(ZEROS)
     return data if at < 0 else data[: at // 4 * 4 + 8]
 
 
 def size(file: BinaryIO) -> int:
-    """The bytes of a file that is open; raises OSError where a remote file does not state it."""
+    """The number of bytes of an open file; raises OSError if a remote server does not state it."""
     known: int | None = getattr(file, "size", None)
     return os.fstat(file.fileno()).st_size if known is None else known
 
 
 def beside(path: str, name: str) -> str:
-    """The path of a file that is named from the folder of another one on."""
+    """The path of a file whose ``name`` is relative to the folder of ``path``."""
     return f"{path.rpartition('/')[0]}/{name}" if is_url(path) else os.path.join(os.path.dirname(path), name)
 
 
@@ -94,28 +103,30 @@ def _judge(status: os.stat_result, path: str | os.PathLike[str], advice: str) ->
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Opens a file without waiting for the other end of a pipe that has come in its place."""
+    """Opens a file without blocking, in case it was replaced by a pipe after the check."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def shrunk(file: BinaryIO) -> OSError:
-    """What to raise where a file has fewer bytes than it had when it was opened."""
+    """The error for a file that has become shorter since it was opened."""
     return OSError(errno.EIO, "it was truncated while irlint read it", file.name)
 
 
 def within(path: str, folders: Iterable[str]) -> bool:
-    """Whether an absolute path is one of the folders, or leads into one."""
+    """Whether an absolute path is one of the folders, or inside one."""
     return any(path == folder or path.startswith(os.path.join(folder, "")) for folder in folders)
 
 
 def lies_elsewhere(path: str) -> bool:
-    """Whether a path is a link to a file in another folder, whose text a report does not show: it may be anybody's."""
+    """Whether a path is a link to a file in another folder. Reports do not show such a file: it may be private."""
     return os.path.islink(path) and os.path.dirname(os.path.realpath(path)) != os.path.realpath(os.path.dirname(path))
 
 
 def leads_out(location: str, path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a link to one that lies neither beside the model at ``path`` nor beside what that is a link to:
-    such a file's contents are not the model's to show."""
+    """Whether ``location`` is a link to a file outside of the model's folder; reports do not show such a file.
+
+    If the model at ``path`` is itself a link, the folder of its target counts, too.
+    """
     if not os.path.islink(location):
         return False
     folder = os.path.dirname(os.path.realpath(location))

@@ -1,4 +1,4 @@
-"""What the check of a model has read, so that a later run knows whether it would read the same."""
+"""Records what a check reads from files, so that a later run can see whether it would read the same."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from irlint.lazy_typing import Any, BinaryIO
 from irlint.parsers import opening
 from irlint.records import record
 
-#: At most this many bytes are read at once where it is looked whether they are the same.
+#: At most this many bytes are read at once when a file is compared with an earlier run.
 PIECE = 1 << 22
 
 
 @record
 class Read:
-    """A file that was opened, its size then, the parts of it that were read in this order, and a hash of these."""
+    """A file that was opened: its size, the parts (start, end) that were read, in this order, and a hash of these."""
 
     path: str
     size: int
@@ -25,14 +25,14 @@ class Read:
 
 @record
 class Beside:
-    """The facts about a file that a model names, or that belongs to it."""
+    """A file that a model names or that belongs to it: its name, and the facts about it (existence, size)."""
 
     name: str
     text: tuple[Any, ...]
 
 
 class Trace:
-    """A block that records what is read from files, and the facts about those beside a model."""
+    """Records, within a ``with`` block, what is read from files, and the facts about files beside a model."""
 
     def __init__(self) -> None:
         self.files: list[_Noted] = []
@@ -46,7 +46,7 @@ class Trace:
         opening.trace = None
 
     def opened(self, file: BinaryIO, path: str | os.PathLike[str]) -> Any:
-        """The file, so that what is read of it is noted."""
+        """The file, wrapped so that each read is recorded."""
         noted = _Noted(file, os.fspath(path))
         self.files.append(noted)
         return noted
@@ -56,12 +56,12 @@ class Trace:
         self.text.append(Beside(name, text))
 
     def reads(self) -> tuple[Read, ...]:
-        """What was read, file by file."""
+        """The recorded reads of each opened file."""
         return tuple(Read(each.name, each.whole, tuple(each.parts), each.hash.digest()) for each in self.files)
 
 
 class _Noted:
-    """A file, and what has been read of it."""
+    """A file that records what is read from it."""
 
     def __init__(self, file: BinaryIO, path: str) -> None:
         self.file = file
@@ -101,7 +101,7 @@ class _Noted:
 
 
 def is_same(read: Read) -> bool:
-    """Whether a file still has the bytes that were read of it."""
+    """Whether a file still has the size and the bytes that were read."""
     found = _hash()
     try:
         with opening.opened(read.path) as file:

@@ -1,4 +1,4 @@
-"""How the contents of a tensor lie in little-endian bytes, and how to reach a few of them in a large file."""
+"""Decodes the elements of tensors from little-endian bytes, and reads parts of large files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PIECE = 1 << 22
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 
-#: Letters of the ``struct`` module for the types that it reads by itself.
+#: Letters of the ``struct`` module for the types that it decodes.
 _LETTERS = {
     "bool": "?",
     "int8": "b",
@@ -37,7 +37,7 @@ _LETTERS = {
     "float64": "d",
 }
 
-#: Small floats: bits of exponent, bits of mantissa, bias, and what their topmost codes mean.
+#: Small floats: bits of exponent, bits of mantissa, bias, and the meaning of the highest codes.
 _SMALL_FLOATS = {
     "float8_e4m3fn": (4, 3, 7, "one nan"),
     "float8_e4m3fnuz": (4, 3, 8, "negative zero is nan"),
@@ -48,15 +48,15 @@ _SMALL_FLOATS = {
 
 
 def byte_size(dtype: str | None, count: int) -> int | None:
-    """The bytes that ``count`` elements take up, types below 8 bits packed; None for strings and unknown types."""
+    """The size of ``count`` elements in bytes, types below 8 bits packed; None for strings and unknown types."""
     bits = BITS.get(dtype or "")
     return None if bits is None or count < 0 else -(-count * bits // 8)
 
 
 def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
-    """The first ``count`` elements in little-endian ``data`` (packed types: lowest bits first).
+    """The first ``count`` elements of little-endian ``data``; packed types start at the lowest bits.
 
-    None where ``data`` is too short or the type is not one that has Python scalars in a known layout.
+    None if ``data`` is too short, or if the type has no Python scalars with a known layout.
     """
     size = byte_size(dtype, count)
     if dtype is None or size is None or len(data) < size:
@@ -79,27 +79,28 @@ def contents(dtype: str | None, count: int, data: bytes) -> Contents | None:
 
 
 class Weights(Tensor):
-    """A constant of floating-point numbers, which are made of their bytes ``raw`` when somebody asks for them.
+    """A constant of floating-point numbers, decoded from the bytes ``raw`` when they are first read.
 
-    ``form`` stands for its element type and its shape: the same object for every constant that was read with these.
+    ``form`` identifies its element type and shape: constants with the same ones share this object.
     """
 
-    __slots__ = ("_finite", "form", "raw")
+    __slots__ = ("_finite", "contents", "form", "raw")
 
     def __init__(self, tensor: Tensor, form: object, raw: bytes) -> None:
         self._finite: bool | None = None
-        self.dtype, self.shape, self.contents, self.extent = tensor.dtype, tensor.shape, None, None
+        self.contents: Contents | None = None
+        self.dtype, self.shape, self.extent = tensor.dtype, tensor.shape, None
         self.form, self.raw = form, raw
 
     @property
-    def value(self) -> Contents | None:
+    def value(self) -> Contents | None:  # type: ignore[override]
         if self.contents is None:
             self.contents = contents(self.dtype, len(self.raw) * 8 // BITS[self.dtype or ""], self.raw)
         return self.contents
 
     @property
     def is_finite(self) -> bool:
-        """Whether the topmost bits of all numbers show that each is finite."""
+        """Whether the highest byte of each number shows that it is finite."""
         if self._finite is None:
             self._finite = self._shows_finite()
         return self._finite
@@ -112,7 +113,7 @@ class Weights(Tensor):
         return all(top & most != most for top in tops)
 
 
-#: The bytes of a number, and the bits of its exponent in the last of them, which are all set in what is not finite.
+#: The bytes of a number, and the exponent bits in its last byte, which are all set if it is not finite.
 _EXPONENTS = {"float16": (2, 0x7C), "bfloat16": (2, 0x7F), "float32": (4, 0x7F), "float64": (8, 0x7F)}
 
 #: The element types of ``Weights``.
@@ -125,7 +126,7 @@ def is_lfs_pointer(head: bytes) -> bool:
 
 
 def other_kind(head: bytes) -> str:
-    """What a weights file that begins with ``head`` is instead of one, "" where it may be one."""
+    """The kind of a file that begins with ``head`` and is not a weights file; "" if it may be one."""
     if is_lfs_pointer(head):
         return "a Git LFS pointer, not the weights"
     text = bytes(head).lstrip()[:14].lower()
@@ -135,10 +136,10 @@ def other_kind(head: bytes) -> str:
 
 
 def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) -> str:
-    """What is wrong with the strings of an IR, "" for nothing: a number of them, their places, and their characters.
+    """The fault of the strings of an IR constant, or "": their number, their positions or their length.
 
-    ``size`` is that of all their bytes, of which ``bytes_at`` reads a part, and ``count`` the number that the shape
-    states.
+    ``size`` is the number of bytes, which ``bytes_at(offset, size)`` reads. ``count`` is the number of elements in the
+    shape.
     """
     if size < 4:
         return f"but {size} bytes are too few for their number"
@@ -167,15 +168,18 @@ def strings_fault(size: int, bytes_at: Callable[[int, int], bytes], count: int) 
 
 
 def slice_of(path: str | os.PathLike[str], offset: int, size: int) -> bytes:
-    """``size`` bytes from ``offset`` in a file, fewer where it ends before; raises OSError."""
+    """``size`` bytes from ``offset`` in a file, fewer if it ends before; raises OSError."""
     with opened(path) as file:
         file.seek(offset)
         return file.read(size)
 
 
 def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | None = None) -> Iterator[bytes]:
-    """``size`` bytes from ``offset`` in a file beside a model, or in the model itself, whose bytes are ``data`` if
-    read; fewer where it ends before. Raises OSError."""
+    """``size`` bytes from ``offset`` in a file beside a model, or in the model (``file`` is None), in pieces.
+
+    ``data`` are the bytes of the model, if the caller has them. There are fewer bytes if the file ends before. Raises
+    OSError.
+    """
     if file is None and data is not None:
         for at in range(0, size, PIECE):
             yield data[offset + at : offset + min(at + PIECE, size)]
@@ -189,7 +193,7 @@ def pieces(model: str, file: str | None, offset: int, size: int, data: Buffer | 
 
 
 def _codes(data: bytes, bits: int, count: int) -> Iterable[int]:
-    """The first ``count`` groups of ``bits`` bits (a divisor of 8), lowest bits of a byte first."""
+    """The first ``count`` groups of ``bits`` bits (a divisor of 8); the lowest bits of a byte come first."""
     each = 8 // bits
     mask = (1 << bits) - 1
     return (data[index // each] >> index % each * bits & mask for index in range(count))

@@ -62,7 +62,7 @@ def _table(value: Any, what: str) -> dict[str, Any]:
 
 
 def text(entries: Entries) -> str:
-    """The contents of a baseline file: sorted, a line for each finding."""
+    """The text of a baseline file: sorted, a line for each finding."""
     import json
 
     findings = {

@@ -48,7 +48,7 @@ def _line(text: str) -> str:
 
 
 def did_you_mean(name: str, names: Sequence[str]) -> str:
-    """``, did you mean `select`?``, or nothing where none of the names is much like that."""
+    """The text ``, did you mean `select`?``; "" if no name is similar."""
     from irlint.policy.rulebook import closest
 
     close = closest(name, names)

@@ -126,7 +126,7 @@ TWICE = "Cannot mutate immutable namespace"
 
 
 def parsed(text: str, file: str) -> dict[str, Any]:
-    """The document that a text is; raises ConfigError where it is no TOML."""
+    """The parsed TOML document; raises ConfigError if the text is no TOML."""
     import sys
 
     if sys.version_info >= (3, 11):

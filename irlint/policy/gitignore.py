@@ -53,7 +53,7 @@ class GitIgnores:
         return bool(line)
 
     def by(self, path: str) -> str:
-        """The line that makes git ignore a file or a folder that it lies in, "" where none does."""
+        """The line of a ``.gitignore`` that ignores a file or one of its folders; "" if none does."""
         whole = os.path.abspath(path)
         root = self._root(os.path.dirname(whole))
         parts = relative(whole, root).split("/") if root else []
@@ -64,7 +64,7 @@ class GitIgnores:
         return ""
 
     def _line(self, path: str, is_folder: bool) -> str:
-        """``models/.gitignore:3: *.onnx``, or "" where a path is not ignored."""
+        """The line that ignores a path, as ``models/.gitignore:3: *.onnx``; "" if none does."""
         root = self._root(os.path.dirname(path))
         if not root:
             return ""
@@ -79,7 +79,7 @@ class GitIgnores:
         return ""
 
     def _root(self, folder: str) -> str:
-        """The repository that a folder lies in, "" where it lies in none."""
+        """The root of the repository that contains a folder; "" if there is none."""
         passed = []
         while folder not in self._roots:
             passed.append(folder)
@@ -114,7 +114,7 @@ class GitIgnores:
 
 
 def _patterns(file: str) -> Iterator[Pattern]:
-    """The patterns of a file, none where it cannot be read."""
+    """The patterns of a file; none if it cannot be read."""
     try:
         lines = whole(file, "configuration").decode("utf-8-sig", "surrogateescape").split("\n")
     except OSError:
@@ -142,14 +142,14 @@ def _pattern(line: str, source: str) -> Pattern | None:
 
 
 def _glob(part: str) -> str:
-    """A part of a pattern as ``fnmatch`` reads it: ``[^a]`` is ``[!a]``, and a backslash makes a letter stand for
-    itself."""
+    """A part of a pattern in the syntax of ``fnmatch``: ``[^a]`` becomes ``[!a]``, and a letter after a backslash
+    matches itself."""
     pieces = part.replace("[^", "[!").split("\\")
     return pieces[0] + "".join(f"[{piece[:1]}]{piece[1:]}" if piece else "" for piece in pieces[1:])
 
 
 def _fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a pattern fits the whole of a path."""
+    """Whether a pattern matches a complete path."""
     if pattern[-1] != "**" and not _same(parts[-1], pattern[-1]):
         return False
     found = ends(parts, pattern, _same)

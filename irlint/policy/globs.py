@@ -1,4 +1,4 @@
-"""Which paths a glob pattern names, in the configuration and on the command line."""
+"""The glob patterns of the configuration and the command line, and the paths that they match."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Entry = TypeVar("Entry")
 
 
 def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
-    """Whether a path, or one of the folders that it lies in, is named by a pattern.
+    """Whether a pattern matches a path or one of its folders.
 
-    A pattern without a slash names files and folders at any depth; one with a slash is read from ``root``, "" being the
-    working folder. ``*`` and ``?`` stop at slashes, ``**`` stands for any number of folders.
+    A pattern without a slash matches files and folders at any depth. A pattern with a slash is relative to ``root``; ""
+    is the working directory. ``*`` and ``?`` do not match slashes, and ``**`` matches any number of folders.
     """
     listed = list(map(_plain, patterns))
     if not listed:
@@ -27,8 +27,10 @@ def matches(path: str, patterns: Iterable[str], root: str = "") -> bool:
 
 
 class ByGlob(Generic[Entry]):
-    """Entries that are each for the files that a glob names, as ``matches`` reads it from ``root``. Those of globs
-    without wildcards are found by the parts of a path, so that they cost nothing where a file is none of theirs."""
+    """Entries, each for the files that a glob matches (see ``matches``) relative to ``root``.
+
+    Globs without wildcards are found through the parts of a path, so a large number of them costs little.
+    """
 
     __slots__ = ("_named", "_others", "entries", "globs", "root")
     __match_args__ = ("globs", "entries", "root")
@@ -47,7 +49,7 @@ class ByGlob(Generic[Entry]):
         return len(self.globs)
 
     def fitting(self, path: str) -> list[int]:
-        """The indices of the entries that are for a file, ascending."""
+        """The ascending indices of the entries whose glob matches a file."""
         if not self:
             return []
         parts = _parts(path, self.root)
@@ -58,11 +60,11 @@ class ByGlob(Generic[Entry]):
         return sorted(found)
 
     def of(self, path: str) -> list[Entry]:
-        """The entries that are for a file, in their order."""
+        """The entries whose glob matches a file, in their order."""
         return [self.entries[at] for at in self.fitting(path)]
 
     def fitting_any(self, paths: Iterable[str]) -> set[int]:
-        """The indices of the entries that are for at least one of some files."""
+        """The indices of the entries whose glob matches at least one of several files."""
         return {at for path in paths for at in self.fitting(path)}
 
 
@@ -82,8 +84,8 @@ def _names(parts: Sequence[str], path: str) -> Iterator[str]:
 
 
 def relative(path: str, root: str) -> str:
-    """The path from ``root`` on, with forward slashes; an absolute path where it lies on another drive, and a URL as it
-    is."""
+    """The path relative to ``root``, with forward slashes. A path on another drive stays absolute, and a URL is
+    unchanged."""
     if is_url(path):
         return path
     try:
@@ -124,8 +126,8 @@ def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """How many of the first parts of a path a pattern may stand for; ``**`` at its end stands for one or more, of which
-    the fewest counts."""
+    """The numbers of first parts of a path that a pattern can match. ``**`` at its end matches one or more parts, of
+    which the smallest number decides."""
     count = len(parts)
     found: Collection[int] = (0,)
     for at, wanted in enumerate(pattern):
@@ -146,7 +148,7 @@ def _same(part: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def closed(pattern: str) -> str:
-    """The same pattern without brackets that are never closed: ``fnmatch`` looks for the end of each of them."""
+    """The pattern with unclosed brackets escaped, because ``fnmatch`` searches for the end of each of them."""
     at = pattern.find("[")
     while at >= 0:
         end = at + 1 + pattern.startswith("!", at + 1)

@@ -1,5 +1,5 @@
-"""The keys of the configuration: a row for each, from which the reader, the options of the command, the JSON schema,
-the file that ``irlint init`` writes and the guide's table are made."""
+"""The keys of the configuration, as a table. The reader, the options of ``check``, the JSON schema, ``irlint init`` and
+the guide's table are made from it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ LEVELS = ("error", "warning", "note")
 
 @record
 class Option:
-    """An option of the command line; its value is called as its first spelling is, without the dashes.
+    """An option of the command line.
 
-    ``kind`` is one of those in ``command.options``, "" being that of the key to which the option belongs. In the help
-    it stands behind ``after``, the option of a key, or else at the end, in the ``section`` that it is in.
+    ``kind`` is a key of ``command.options.KINDS``; "" means the kind of the key to which the option belongs.
+    ``section`` is its heading in the help. There, it follows the option ``after``; without ``after``, it is at the end
+    of its section.
     """
 
     flag: str
@@ -30,29 +31,31 @@ class Option:
 
     @property
     def name(self) -> str:
-        """``fail_on`` for ``--fail-on``."""
+        """The name of the option's value: ``fail_on`` for ``--fail-on``."""
         return self.flag[2:].replace("-", "_")
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """``-q`` and ``--quiet``."""
+        """All spellings: ``-q`` and ``--quiet``."""
         return (self.short, self.flag) if self.short else (self.flag,)
 
     @property
     def twin(self) -> str:
-        """``--no-respect-gitignore``: what undoes a switch."""
+        """The option that sets a switch to false, such as ``--no-respect-gitignore``."""
         return f"--no-{self.flag[2:]}"
 
 
 @record
 class Key:
-    """A key of the configuration, or of the entries that one holds.
+    """A key of the configuration, or of the entries of such a key.
 
-    ``kind`` says how the value is written; ``policy.reading`` has a function for each. ``values`` are those of a
-    choice, and ``default`` is the one that counts where nobody gives any. ``example`` is the value in the file that
-    ``irlint init`` writes, or the lines of the table. ``parts`` are the keys of each entry, of which it has those that
-    are ``needed``, and at least one of those in ``one_of``: ``without`` is the message on one that has none. A list
-    that is ``filled`` has entries. A ``switch`` is true or false; its option has a twin, ``--no-…``, that undoes it.
+    ``kind`` names the function of ``policy.reading`` that reads the value. ``values`` are the values of a choice, and
+    ``default`` is the value without configuration. ``example`` is the value, or the lines of the table, in the file
+    that ``irlint init`` writes.
+
+    ``parts`` are the keys of each entry. An entry must have the parts that are ``needed``, and at least one of those in
+    ``one_of``; ``without`` is the message if it has none of these. A list with ``filled`` must not be empty. The option
+    of a ``switch`` also has a form ``--no-...`` that sets it to false.
     """
 
     name: str
@@ -82,7 +85,7 @@ KEYS = (
     Key(
         "select",
         "rules",
-        "Report only these rules (default: all). If two entries match a rule, the more specific one applies.",
+        "Report only these rules (default: all).",
         '["IRL1", "IRL2", "IRL3"]',
         option=Option("--select", "Report only these rules: codes, prefixes of codes, or names.", section="Rules"),
         filled=True,
@@ -90,7 +93,8 @@ KEYS = (
     Key(
         "ignore",
         "rules",
-        "Do not report these rules.",
+        "Do not report these rules. If `select` and `ignore` both match a rule, the longer prefix or the full code "
+        "wins; equal entries ignore the rule.",
         '["nodes-not-sorted"]',
         option=Option("--ignore", "Do not report these rules.", section="Rules"),
     ),
@@ -125,7 +129,7 @@ KEYS = (
         'returns = { heads = "float32[N, 8, H, W]" }\n'
         'max-parameters = "5M"\nmax-bytes = "20M"\nmax-macs = "4.5G"\nmax-peak-memory = "64M"',
         option=Option(
-            "--shape", "Check as if an input had this shape: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
+            "--shape", "Replace the declared shape of an input: x=N,3,640,640.", metavar="INPUT=DIMS", section="Models"
         ),
         parts=(
             Key("file", "glob", "The models.", needed=True),
@@ -216,7 +220,7 @@ KEYS = (
         "A file of known findings to hide, in the folder of the configuration or below; `irlint --update-baseline "
         "PATH...` writes it.",
         '"irlint-baseline.json"',
-        option=Option("--baseline", "Hide the findings that this file lists.", section="Rules"),
+        option=Option("--baseline", "Hide the known findings that this file lists.", section="Rules"),
     ),
     Key(
         "exclude",
@@ -247,7 +251,7 @@ KEYS = (
 
 
 def explained(key: Key, quote: str) -> str:
-    """What a key is for, with the values that it may have between two quotes."""
+    """The help of a key; for a choice, with the possible values in quotes of the given kind."""
     if not key.values:
         return key.help
     *first, last = [f"{quote}{value}{quote}" for value in key.values]

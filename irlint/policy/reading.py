@@ -1,4 +1,4 @@
-"""How the value of each kind of key is read from a TOML document, and where it is refused."""
+"""Reads the value of each kind of key from a TOML document, and refuses invalid ones."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Reader:
         raise complaint(message, self.file, self.text, line, column, length=length)
 
     def place(self, path: Path) -> str:
-        """``irlint.toml:12``: where an entry begins."""
+        """The line of an entry in its file, as ``irlint.toml:12``."""
         start, _ = self.span(path, key=True)
         from bisect import bisect_left
 
@@ -89,7 +89,7 @@ class Reader:
         return f"{self.file}:{bisect_left(self._ends, start) + 1}"
 
     def span(self, path: Path, key: bool) -> tuple[int, int]:
-        """Where a key or a value stands in the text; of one that cannot be found, the innermost table around it."""
+        """The start and end of a key or value in the text; if it is missing, those of the innermost table around it."""
         from irlint.policy.toml_places import Places
 
         self._places = self._places or Places(self.text)
@@ -166,7 +166,7 @@ class Reader:
         return tuple(names)
 
     def rule(self, name: str, path: Path, key: bool = False) -> frozenset[str]:
-        """The codes that the name of a rule stands for."""
+        """The codes of the rules that a name selects."""
         from irlint.policy.rulebook import codes, every_rule
 
         found = codes(name)

@@ -23,7 +23,7 @@ def every_rule() -> tuple[Rule, ...]:
 
 
 def by_code(code: str) -> Rule:
-    """The rule of a code, of which only the module is imported; raises ValueError where there is none."""
+    """The rule with a code; imports only its module. Raises ValueError if there is none."""
     from importlib import import_module
 
     from irlint.findings.faults import RULES
@@ -52,7 +52,7 @@ def named(rule: Rule, name: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def codes(name: str) -> frozenset[str]:
-    """The codes of the rules that a name stands for; none for a name that no rule has."""
+    """The codes of the rules that a name selects; none if no rule matches."""
     return frozenset(rule.code for rule in every_rule() if named(rule, name))
 
 
@@ -65,11 +65,11 @@ def judged(option: str, names: list[str]) -> list[str]:
 
 
 def suggestion(name: str, rules: Iterable[Rule]) -> str:
-    """``, did you mean 'IRL201'?``, or nothing where no rule is called much like that."""
+    """The text ``, did you mean 'IRL201'?``; "" if no rule has a similar code or name."""
     close = closest(name, [text for rule in rules for text in (rule.code, rule.name)])
     return f", did you mean {close!r}?" if close else ""
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """Of some names the one most like another, None where there is none."""
+    """The most similar of several names; None if none is similar."""
     return wording.closest(name, names)

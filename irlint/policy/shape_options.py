@@ -20,8 +20,8 @@ BY = "shapes="
 
 @record
 class ModelShapes:
-    """What is stated of the models that a glob names, and where: shapes of inputs, what they promise, and the most that
-    they may cost, by the key that states it."""
+    """What a configuration states of the models that a glob matches: input shapes, promises, and limits by key.
+    ``place`` is the file and line of the entry."""
 
     file: str
     shapes: Mapping[str, Shape]

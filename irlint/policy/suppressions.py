@@ -34,7 +34,7 @@ POINTER = "is a Git LFS pointer"
 
 @record
 class FileIgnores:
-    """Rules that are not reported for the files that a glob names. ``place`` is where that stands."""
+    """Rules that are not reported for the files that a glob matches. ``place`` is the entry's file and line."""
 
     glob: str
     codes: frozenset[str]
@@ -43,7 +43,7 @@ class FileIgnores:
 
 @record
 class Suppression:
-    """A ``[[suppress]]`` entry; "" and None stand for every file, rule or node. ``place`` is where it stands."""
+    """A ``[[suppress]]`` entry. "" and None match every file, rule or node. ``place`` is the entry's file and line."""
 
     file: str
     codes: frozenset[str] | None
@@ -131,9 +131,9 @@ class Selection:
 
 
 def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
-    """The selection that lists of codes, prefixes of codes and names make; None for ``select`` chooses as before.
+    """The selection by lists of codes, prefixes of codes and names; with None for ``select``, every rule is selected.
 
-    Where a rule is both chosen and ignored the more specific entry counts, and ``ignore`` where both are alike.
+    If a rule is both selected and ignored, the longer entry wins; entries of equal length ignore the rule.
     """
     chosen = _widths(select) if select is not None else {}
     more, less = _widths(extend), _widths(ignore)
@@ -144,8 +144,7 @@ def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Itera
 
 
 def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Levels by the codes of rules, from pairs of a rule and its level; the more specific entry counts, else the later
-    one."""
+    """Levels by rule code, from pairs of a rule and its level. The longer entry wins, then the later one."""
     widths: dict[str, int] = {}
     levels: dict[str, str] = {}
     for name, level in entries:
@@ -156,7 +155,7 @@ def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _widths(names: Iterable[str]) -> dict[str, int]:
-    """How specific the most specific name for each rule is: so many letters of its code."""
+    """The length of the longest matching entry for each rule; a complete code or a name counts as ONE_RULE."""
     from irlint.policy.rulebook import codes
 
     widths: dict[str, int] = {}
@@ -169,11 +168,12 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
 @record
 class Policy:
-    """What a run reports; ``selections`` act one after the other.
+    """What a run reports.
 
-    ``suppress`` holds the entries that are in force. ``baseline`` holds, by file and rule, the fingerprints of findings
-    to hide, with files as seen from ``baseline_root``. ``pointers`` is True where LFS pointers are no fault. ``source``
-    is the configuration that this comes from, and ``without`` what there would be without it.
+    ``selections`` apply one after another. ``suppress`` holds the entries that have not expired. ``baseline`` holds the
+    fingerprints of findings to hide, by file and rule; its files are relative to ``baseline_root``. ``pointers`` is
+    True if LFS pointers are no fault. ``source`` is the configuration of this policy, and ``without`` is the policy
+    without that configuration.
     """
 
     selections: tuple[Selection, ...] = ()

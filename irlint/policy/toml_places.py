@@ -36,8 +36,8 @@ class Places:
                     self._entries.setdefault(name, []).append(at)
 
     def span(self, path: Path, *, key: bool) -> tuple[int, int]:
-        """The indices in the text where a value, or with ``key`` its key, begins and ends; of one that is not there,
-        those of the innermost table around it."""
+        """The start and end in the text of a value or, with ``key``, of its key. If it is missing, those of the
+        innermost table around it."""
         at, is_value = -1, False
         for part, table in zip(path, ("", *path)):
             if isinstance(part, int):

@@ -1,1 +1,1 @@
-"""The forms in which a report is printed: each is a function from a report to text."""
+"""The forms of a report (text, JSON, SARIF and others). Each module renders a report as text."""

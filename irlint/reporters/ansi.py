@@ -1,4 +1,4 @@
-"""Terminals: what each part of a report is painted with, whether it is painted at all, and how wide a line may be."""
+"""Colors and width of terminal output: the codes of each role, whether to use color, and how long a line may be."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 from irlint.lazy_typing import Protocol
 
-#: The parts of a report by their roles, each with its "select graphic rendition" codes. Error, warning and note are the
-#: severities, and the marks of what is at fault in a finding of that severity.
+#: The "select graphic rendition" codes by role. A role is a kind of text in a report; ``error``, ``warning`` and
+#: ``note`` also color the marks at fault in a finding of this severity.
 ROLES = {
     "error": "1;31",
     "warning": "1;33",
@@ -21,25 +21,24 @@ ROLES = {
     "dim": "2",
 }
 
-#: The code that ends what is painted.
+#: The code that resets the color.
 RESET = "0"
 
-#: In a pipe or a file a line has so many columns; on a terminal as many as that has, sentences that stand alone within
-#: these bounds.
+#: The number of columns in a pipe or a file, and the least and the most for sentences on a terminal.
 PIPE_WIDTH = 100
 NARROWEST = 60
 WIDEST = 120
 
 
 class Stream(Protocol):
-    """As much of a text stream as decides about colour and width."""
+    """The part of a text stream that decides on color and width."""
 
     def isatty(self) -> bool: ...
 
 
 def colored(option: str, stream: Stream | None) -> bool:
-    """Whether to paint: ``--color``, then NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE, TERM=dumb, and whether it is a
-    terminal."""
+    """Whether to use color. These decide in this order: ``--color``, NO_COLOR, FORCE_COLOR or CLICOLOR_FORCE,
+    TERM=dumb, and whether the stream is a terminal."""
     if not _wanted(option, stream):
         return False
     if not is_terminal(stream):
@@ -60,7 +59,7 @@ def _wanted(option: str, stream: Stream | None) -> bool:
 
 
 def is_terminal(stream: Stream | None) -> bool:
-    """Whether a stream is there, is open, and is a terminal."""
+    """Whether a stream exists, is open, and is a terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -68,12 +67,12 @@ def is_terminal(stream: Stream | None) -> bool:
 
 
 def width(stream: Stream | None) -> int:
-    """The number of columns of sentences on ``stream``."""
+    """The number of columns for sentences on ``stream``."""
     return min(WIDEST, terminal_width(stream) or PIPE_WIDTH)
 
 
 def terminal_width(stream: Stream | None) -> int | None:
-    """The number of columns of the terminal that a stream is; None of one that is none."""
+    """The number of columns of a terminal; None if the stream is not one."""
     if not is_terminal(stream):
         return None
     import shutil
@@ -82,7 +81,7 @@ def terminal_width(stream: Stream | None) -> int | None:
 
 
 def painted(text: str, role: str, color: bool) -> str:
-    """The text in the colour of its role; unchanged without ``color``, without a role, or where it is empty."""
+    """The text in the color of its role; unchanged without ``color`` or ``role``, or if it is empty."""
     if not color or not role or not text:
         return text
     return f"\x1b[{ROLES[role]}m{text}\x1b[{RESET}m"

@@ -1,4 +1,4 @@
-"""What each broadcast rule makes of some shapes, for people."""
+"""The shapes that each broadcast rule gives, as text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from irlint.reporters.plain import spelled
 from irlint.reporters.tables import table
 from irlint.snippets.drawing import Row, Table
 
-#: What stands beside the clashing sizes.
+#: The remark beside the clashing sizes.
 REMARK = "do not fit"
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH, color: bool = False) -> str:
-    """The rules that answer alike above one table of the shapes and what becomes of them; what ``encoding`` does not
-    have is escaped."""
+    """The rules, grouped by their answer; each group is above one table of the shapes and the result. Characters that
+    ``encoding`` lacks are escaped."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for each in found["rules"]:
         groups.setdefault(str([each[key] for key in ("holds", "shape", "requires", "message", "offsets")]), []).append(

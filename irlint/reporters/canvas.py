@@ -1,4 +1,4 @@
-"""A finding on its way to the page: a gutter to the left, and texts that are wrapped beside it."""
+"""The page of a text report: lines with a gutter to the left (numbers, then a bar), and wrapped sentences."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from functools import lru_cache
 
 from irlint.reporters import ansi
 
-#: A character that no text has after control characters are escaped, in place of a space where no line may end.
+#: A private character that replaces a space at which a line must not break.
 GLUE = "\ue000"
 
-#: What stands in backticks or brackets is not broken up to this many characters.
+#: Text in backticks or brackets is not broken up to this many characters.
 TOGETHER = 40
 
-#: A last line of so few columns takes the clause that it ends from the line before.
+#: If the last line has at most this many columns, the clause that it ends begins the line.
 ORPHAN = 12
 
-#: Signs behind which a word that is longer than a line is broken.
+#: Characters after which a word longer than a line may be broken.
 BREAKS = frozenset("/.,:;_-+=)]")
 
-#: Where nothing is cut, only what no one can read is left out of a line: what is beyond so many columns.
+#: The limit of a line on which nothing is cut. Text beyond this many columns is omitted, because nobody reads it.
 UNBOUNDED = 2000
 
-#: Hangul letters that stand in the syllable of the letter before.
+#: The range of Hangul letters that share the column of the letter before them.
 MIDDLE_JAMO = ("\u1160", "\u11ff")
 
-#: A text with the role that it is painted in.
+#: A text with the role that gives its color.
 Run = tuple[str, str]
 
 
 class Canvas:
-    """Lines of ``columns`` columns; ``gutter`` is the width of what stands before the bar, ``intact`` a text not to
-    break.
+    """A page with ``columns`` columns. ``gutter`` is the width before the bar, and ``intact`` is a text that is not
+    broken.
 
-    On a ``whole`` one sentences are wrapped, and nothing else has to fit; of long lists, what a finding is not about is
-    left out but on one that is ``complete``, too.
+    On a ``whole`` page only sentences are wrapped, and lines may be longer than the page. The unmarked parts of long
+    lists are omitted, unless the page is also ``complete``.
     """
 
     __slots__ = ("color", "columns", "complete", "gutter", "intact", "lines", "severity", "whole")
@@ -60,7 +60,7 @@ class Canvas:
         self.lines: list[str] = []
 
     def page(self, gutter: int, severity: str, intact: str) -> Canvas:
-        """An empty one of the same kind with another gutter, for a finding of a severity."""
+        """An empty page like this one for the next finding."""
         return Canvas(self.columns, self.color, gutter, severity, intact, whole=self.whole, complete=self.complete)
 
     @property
@@ -69,12 +69,12 @@ class Canvas:
 
     @property
     def room(self) -> int:
-        """The columns to the right of the bar, for lines of the model and shapes."""
+        """The columns to the right of the bar, for lines of the model and for shapes."""
         return UNBOUNDED if self.whole else self.columns - self.gutter - 3
 
     @property
     def ample(self) -> int:
-        """The columns to the right of the bar that are for what may be left out of a line, too."""
+        """The columns to the right of the bar, if the unmarked parts of long lists count."""
         return UNBOUNDED if self.complete else self.columns - self.gutter - 3
 
     def painted(self, text: str, role: str) -> str:
@@ -87,7 +87,7 @@ class Canvas:
         self.lines += [" " * 6 + self.painted(line, "head") for line in more]
 
     def at(self, place: str, what: str) -> None:
-        """``--> m.xml:418:3   layer 31``; what does not fit stands in the next line."""
+        """``--> m.xml:418:3   layer 31``; a text that does not fit is in the next line."""
         arrow = " " * self.gutter + self.painted("-->", "gutter")
         if not what or self.fits(place, what):
             self.lines.append(f"{arrow} {place}" + f"   {what}" * bool(what))
@@ -97,15 +97,15 @@ class Canvas:
         self.lines += [" " * indent + line for line in wrapped(what, self.columns - indent, intact=self.intact)]
 
     def fits(self, place: str, what: str) -> bool:
-        """Whether a place and what stands there have room in one line."""
+        """Whether a place and the text behind it fit into one line."""
         return self.gutter + 4 + display(place) + 3 + display(what) <= self.columns
 
     def alone(self, text: str) -> None:
-        """A text in a line of its own under the place, unbroken."""
+        """A text in a line of its own below the place, not broken."""
         self.lines.append(" " * (self.gutter + 4) + text)
 
     def legend(self, texts: Iterable[str]) -> None:
-        """What signs stand for, under the place."""
+        """The meaning of abbreviations, below the place."""
         indent = self.gutter + 4
         self.lines += [" " * indent + line for line in wrapped(", ".join(texts), self.columns - indent)]
 
@@ -113,7 +113,7 @@ class Canvas:
         self.row("", [])
 
     def row(self, gutter: str, runs: list[Run]) -> None:
-        """A line with its number or name before the bar."""
+        """A line with a number or name before the bar."""
         left = list(runs)
         while left and not left[-1][0].strip():
             left.pop()
@@ -122,7 +122,7 @@ class Canvas:
             self.lines.append(bar)
             return
         left[-1] = left[-1][0].rstrip(), left[-1][1]
-        self.lines.append(f"{bar} {''.join(self.painted(text, role) for text, role in left)}")
+        self.lines.append(f"{bar} {''.join(self.painted(text, role) if role else text for text, role in left)}")
 
     def gap(self) -> None:
         self.lines.append(self.painted("...", "gutter"))
@@ -137,10 +137,10 @@ class Canvas:
 
 
 def wrapped(text: str, room: int, later: int | None = None, intact: str = "") -> list[str]:
-    """The text in lines of at most ``room`` columns, those behind the first of ``later``.
+    """The text in lines of at most ``room`` columns; ``later`` is the limit for all lines after the first.
 
-    Short `quoted parts` and short parts in brackets are not broken up, and words are only where they are longer than a
-    line; one that has ``intact`` in it never is.
+    Short parts in backticks or brackets are kept together. A word is broken only if it is longer than a line, and never
+    if it contains ``intact``.
     """
     later = room if later is None else later
     if len(text) <= room and display(text) <= room:
@@ -171,7 +171,7 @@ def wrapped(text: str, room: int, later: int | None = None, intact: str = "") ->
 
 
 def _without_orphan(lines: list[str], room: int) -> list[str]:
-    """The lines, the last clause in a line of its own where else a word or two of it would be."""
+    """The lines. If the last one has only a word or two, the complete last clause moves into it."""
     if len(lines) < 2 or display(lines[-1]) > ORPHAN:
         return lines
     head, colon, clause = lines[-2].rpartition(": ")
@@ -182,7 +182,7 @@ def _without_orphan(lines: list[str], room: int) -> list[str]:
 
 
 def _beginning(word: str, room: int) -> str:
-    """As much of a word as fits, up to a sign between its parts where one stands in the second half."""
+    """The beginning of a word that fits. It ends after a separator if one is in its second half."""
     taken = fitting(word, room)
     ends = [index + 1 for index, character in enumerate(taken) if character in BREAKS]
     at = max(ends, default=0)
@@ -190,7 +190,7 @@ def _beginning(word: str, room: int) -> str:
 
 
 def _held_together(text: str) -> str:
-    """The text with its short `quoted parts` and its short parts in brackets as single words."""
+    """The text with its short parts in backticks or brackets as single words."""
     parts = text.split("`")
     quoted = range(1, len(parts) - 1, 2)
     return "`".join(
@@ -213,7 +213,7 @@ def _with_whole_lists(text: str) -> str:
 
 
 def fitting(text: str, room: int) -> str:
-    """As much of the beginning of a text as ``room`` columns have room for, at least one character."""
+    """The beginning of a text that fits into ``room`` columns, at least one character."""
     taken = at = 0
     for character in text:
         taken += display(character)
@@ -224,7 +224,7 @@ def fitting(text: str, room: int) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """The text, its middle left out where it takes more than ``room`` columns."""
+    """The text; if it takes more than ``room`` columns, its middle is replaced."""
     if display(text) <= room:
         return text
     kept = max(2, room - 3)
@@ -232,7 +232,7 @@ def cut(text: str, room: int) -> str:
 
 
 def ending(text: str, room: int) -> str:
-    """As much of the end of a text as ``room`` columns have room for, no mark without its letter."""
+    """The end of a text that fits into ``room`` columns. It does not begin with a combining mark."""
     tail = fitting(text[::-1], room)[::-1]
     while tail and display(tail[0]) == 0:
         tail = tail[1:]
@@ -240,7 +240,7 @@ def ending(text: str, room: int) -> str:
 
 
 def display(text: str) -> int:
-    """The number of columns that a text takes on a terminal."""
+    """The number of columns of a text on a terminal."""
     if text.isascii():
         return len(text)
     return sum(map(_columns, text))

@@ -1,5 +1,4 @@
-"""What the console of Windows has to be asked for: colours by escape sequences, and no interruptions for new
-processes."""
+"""Settings of the Windows console: colors by escape sequences, and new processes that ignore Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,13 +8,12 @@ from irlint.lazy_typing import Any
 
 WINDOWS = os.name == "nt"
 
-#: ENABLE_VIRTUAL_TERMINAL_PROCESSING: the console obeys escape sequences.
+#: ENABLE_VIRTUAL_TERMINAL_PROCESSING: the console interprets escape sequences.
 ESCAPES = 0x0004
 
 
 def obeys_escapes(stream: Any) -> bool:
-    """Whether a terminal takes colours from escape sequences; the console of Windows is asked to, which old ones
-    refuse."""
+    """Whether a terminal shows colors. The Windows console must be asked to; old versions refuse."""
     if not WINDOWS:
         return True
     import ctypes
@@ -33,7 +31,7 @@ def obeys_escapes(stream: Any) -> bool:
 
 
 class Uninterrupted:
-    """Has the processes that start meanwhile ignore Ctrl-C from their first moment on: on Windows they inherit that."""
+    """A block in which new processes ignore Ctrl-C from the start; on Windows they inherit this state."""
 
     def __enter__(self) -> None:
         self._ignore(True)

@@ -1,4 +1,4 @@
-"""What a model demands of its inputs, as a card for people."""
+"""The contract of a model (which inputs it accepts, and which outputs it returns) as text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from irlint.lazy_typing import Any
 from irlint.reporters.canvas import display
 from irlint.reporters.plain import headed, safe, spelled
 
-#: The first column is at most so wide.
+#: The first column has at most this many columns.
 WIDEST = 44
 
 
 def rendered(contract: dict[str, Any], encoding: str = "utf-8") -> str:
-    """The inputs, what has to hold and why, and the outputs; what ``encoding`` does not have is escaped."""
+    """The inputs, the conditions with their reasons, and the outputs. Characters that ``encoding`` lacks are
+    escaped."""
     parts = [f"{headed(contract)}\n"]
     parts.append(f"takes\n{_values(contract['inputs'])}")
     always = [each for each in contract["requires"] if "when" not in each]

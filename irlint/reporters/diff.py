@@ -1,4 +1,4 @@
-"""What two models differ in, for people: as text, and as Markdown for a pull request."""
+"""The differences of two models, as text, and as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Any
 from irlint.reporters.plain import safe, spelled
 
-#: Of one kind of change that is not breaking, at most this many are shown.
+#: At most this many changes of a kind are shown, unless they are breaking.
 SHOWN = 12
 
-#: The headings, and how the kinds of the changes below them begin.
+#: The headings, each with the beginnings of the kinds of changes below it.
 SECTIONS = (
     ("inputs and outputs", ("input", "output", "type", "contract")),
     ("opsets and operators", ("opset", "operator")),
@@ -19,14 +19,14 @@ SECTIONS = (
     ("costs", ("cost",)),
 )
 
-#: The signs of changes by how their kinds end.
+#: The sign of a change by the end of its kind.
 SIGNS = {"removed": "-", "added": "+"}
 
 Changes = Sequence[dict[str, Any]]
 
 
 def rendered(diff: dict[str, Any], encoding: str = "utf-8") -> str:
-    """The verdict, what is breaking, and the rest by subject; what ``encoding`` does not have is escaped."""
+    """The verdict, the breaking changes, and the others by subject. Characters that ``encoding`` lacks are escaped."""
     lines = [f"{_model(diff['old'])} -> {_model(diff['new'])}", _verdict(diff)]
     for heading, changes in _sections(diff):
         lines.append(heading)
@@ -36,7 +36,7 @@ def rendered(diff: dict[str, Any], encoding: str = "utf-8") -> str:
 
 
 def markdown(diff: dict[str, Any]) -> str:
-    """The same for a comment on a pull request, what is not breaking folded where it is long."""
+    """The same as a comment for a pull request. A long part about other changes is folded."""
     old, new = (_code(diff[side]["path"]) for side in ("old", "new"))
     lines = [f"### {old} → {new}", "", f"**{_verdict(diff)}**"]
     for heading, changes in _sections(diff):
@@ -79,7 +79,8 @@ def _sections(diff: dict[str, Any]) -> Iterator[tuple[str, Changes]]:
 
 
 def _rows(changes: Changes, every: bool) -> Iterator[tuple[str, str]]:
-    """The sign and the text of each change, operators in one row, of many of a kind the first ones."""
+    """The sign and the text of each change. Operators share a row; of many changes of a kind, only the first are
+    shown."""
     counts: dict[str, int] = {}
     operators = [each["message"] for each in changes if each["kind"].startswith("operator-") and each["name"]]
     if operators:
@@ -108,7 +109,7 @@ def _code(text: str) -> str:
 
 
 def _marked(text: str) -> str:
-    """A text whose names stand in backticks, with what Markdown would take for its own escaped outside of them."""
+    """A text with names in backticks. Outside of them, characters with a meaning in Markdown are escaped."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return _escaped(text)

@@ -1,4 +1,4 @@
-"""The text report where another form holds it: on one finding, and in so much room."""
+"""The text report as a part of another form: on one finding, or cut to a number of bytes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from irlint.reporters import text
 
 
 def of_one(finding: Finding) -> str:
-    """What the text report says of a finding."""
+    """The text report on one finding."""
     return text.rendered(Report((), (finding,), ""), quiet=True).rstrip("\n")
 
 
 def of_all(report: Report) -> str:
-    """What the text report says of the findings of a report."""
+    """The text report on the findings of a report, without the summary."""
     return text.rendered(report, quiet=True).rstrip("\n")
 
 
 def within(text: str, room: int) -> str:
-    """So many whole findings from the beginning of a text report as have room in so many bytes, and that there are
-    more."""
+    """The first complete findings of a text report that fit into ``room`` bytes, and a line if there are more."""
     if len(text.encode("utf-8", "backslashreplace")) <= room:
         return text
     kept: list[str] = []
@@ -30,5 +29,5 @@ def within(text: str, room: int) -> str:
     return "\n\n".join([*kept, MORE])
 
 
-#: What stands in place of the findings for which there is no room.
+#: The line in place of findings that do not fit.
 MORE = "... and more that do not fit here"

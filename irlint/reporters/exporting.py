@@ -1,9 +1,11 @@
-"""The sizes that a model takes as ``torch.export`` wants them: a tuple by position, with a Dim for each size that can
-change.
+"""The sizes that a model accepts as an argument for ``torch.export``: a tuple of shapes by position, with a Dim for
+each dynamic size.
 
-Torch takes a size of an example input that is 0 or 1, or is made from such a root, for fixed, and refuses a Dim where a
-size inside the model can be 0 or 1. It reads the names of Dims from which others follow with sympy, where "N" and
-"sequence" are functions.
+Three rules of torch matter here:
+
+* A size of an example input that is 0 or 1, or is computed from such a size, counts as fixed.
+* A Dim is refused if it can make a size inside the model 0 or 1.
+* The name of a Dim from which others are computed is read by sympy, where "N" and "sequence" are functions.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from irlint.records import record
 from irlint.reporters.pasted import comment
 from irlint.reporters.profiles import free_of, leaders, of_branches
 
-#: Torch looks at no smaller example.
+#: Torch accepts no smaller example of a dynamic size.
 LEAST_EXAMPLE = 2
 
-#: What stands above the tuple.
+#: The comment above the tuple.
 BY_POSITION = (
     "by position, because a model file does not contain the argument names of forward: write None for an argument that is not",
     "a tensor, and nest the tensors of a tuple, a dict or a cache as in the argument",
@@ -30,7 +32,7 @@ BY_POSITION = (
 
 @record
 class _Size:
-    """A size that can change: the line that defines it, and the least example, None where that is not known."""
+    """A dynamic size: the line that defines it, and the smallest example; None if this is unknown."""
 
     line: str
     example: int | None = None
@@ -38,13 +40,13 @@ class _Size:
 
 @record
 class _Names:
-    """What each symbol is called in Python, and the names of Dims that are in use."""
+    """The Python name of each symbol, and the names of Dims in use."""
 
     variables: Mapping[str, str]
     taken: set[str]
 
     def of_dim(self, name: str) -> str:
-        """A name for a Dim."""
+        """An unused name for a Dim."""
         return unused_name(name, self.taken, {})
 
 
@@ -88,7 +90,7 @@ def _variables(profile: Profile) -> dict[str, str]:
 
 
 def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
-    """The sizes that can change, by the name of the symbol."""
+    """The dynamic sizes, by the name of the symbol."""
     depends, (written, tied) = profile.dependence, _written(profile)
     for free in leaders(profile):
         variable = names.variables[free.name]
@@ -116,7 +118,7 @@ def _sizes(profile: Profile, names: _Names) -> Iterator[tuple[str, _Size]]:
 
 
 def _written(profile: Profile) -> tuple[set[str], set[str]]:
-    """The symbols of which sizes of inputs are multiples, and those of which sizes are something else."""
+    """The symbols with multiples among the sizes of inputs, and the symbols in other expressions."""
     roots: set[str] = set()
     others: set[str] = set()
     for dim in (dim for _, shape in profile.inputs for dim in shape or ()):
@@ -127,7 +129,7 @@ def _written(profile: Profile) -> tuple[set[str], set[str]]:
 
 
 def _root(free: Free, found: Progression, names: _Names, *, is_shared: bool) -> _Size | None:
-    """A size from which others may follow; None where torch would take each possible value for a fixed size."""
+    """A size from which others may be computed; None if torch takes it for fixed."""
     rest = found.first % found.step
     low = (found.first - rest) // found.step
     high = None if found.last is None else (found.last - rest) // found.step
@@ -173,7 +175,7 @@ def _hint(free: Free) -> str:
 
 
 def _fixed(free: Free, names: _Names) -> str:
-    """What is stated of a size that cannot change in torch."""
+    """A comment on a size that is fixed in torch."""
     variable = names.variables[free.name]
     if free.fixed is not None:
         return f"{variable} is {free.fixed}"
@@ -185,7 +187,7 @@ def _conditions(free: Free) -> str:
 
 
 def _together(profile: Profile, names: _Names) -> Iterator[str]:
-    """What a Dim cannot say."""
+    """Comments on conditions that a Dim cannot express."""
     tied = profile.dependence.tied
     if tied:
         shown = ", ".join(names.variables[name] for name in profile.symbols if name in tied)
@@ -200,7 +202,7 @@ def _together(profile: Profile, names: _Names) -> Iterator[str]:
 def _dynamic(
     shape: tuple[MaybeDim, ...], profile: Profile, names: _Names, sizes: Mapping[str, _Size]
 ) -> Iterator[tuple[int, str]]:
-    """The axes whose sizes can change, with what stands for each."""
+    """The dynamic axes, each with its expression."""
     for axis, dim in enumerate(shape):
         free = free_of(dim, profile)
         if free is not None and free.leader in sizes:

@@ -1,4 +1,5 @@
-"""The forms of a report: a row for each, from which the command, the configuration and the guide have their lists."""
+"""The forms of a report, one row each. The command, the configuration and the guide make their lists from these
+rows."""
 
 from __future__ import annotations
 
@@ -9,18 +10,22 @@ from irlint.records import record
 
 @record
 class Form:
-    """One form of a report, made by ``rendered`` of the module in this folder that has the form's name.
+    """One form of a report. The function ``rendered`` of the module with its name makes the text.
 
-    ``takes`` names what that function takes beside the report: ``color``, ``columns`` and ``encoding`` of where the
-    text goes, ``every`` finding in full or not, and the options ``quiet`` and ``fail_on``. A ``whole`` one has a
-    finding for what follows from others, too, and what their nodes are given; the rest get the roots, with what follows
-    from each. A ``document`` is for other programs: UTF-8, and the same bytes everywhere. One that is ``drawn`` shows
-    what findings carry of the model, one that is not and ``has_fixes`` adds the fixes that were tried, as each
-    ``whole`` one does, one with ``silenced`` shows what is not reported, and one with ``facts`` what is known of the
-    models. ``page`` is an environment variable with a file to which the ``page`` of the module is added as well.
-    ``suffixes`` end the names of files that have the form. ``notation`` is how names in it are kept from steering a
-    log, one of ``ESCAPED`` in ``plain``; "" where the module sees to that. Of a ``streamed`` one on standard output
-    each file's part is written as soon as that is checked, and no report is kept.
+    * ``takes``: the arguments of this function beside the report: ``color``, ``columns`` and ``encoding`` of the
+      output, ``every`` (all findings in full), and the options ``quiet`` and ``fail_on``.
+    * ``whole``: the report has a finding for each consequence, too, and the inputs of the nodes; otherwise it has the
+      root findings, each with its consequences.
+    * ``document``: the output is for programs: UTF-8, and the same bytes everywhere.
+    * ``drawn``: the snippets of findings are shown.
+    * ``has_fixes``: the suggested fixes are included. This is implied by ``drawn`` and ``whole``.
+    * ``silenced``: the suppressed findings are included.
+    * ``facts``: facts about the models are included.
+    * ``page``: the environment variable that names a file; the ``page`` of the module is appended to this file.
+    * ``suffixes``: the suffixes of files with this form.
+    * ``notation``: how names are escaped that a log would take for commands (a key of ``ESCAPED`` in ``plain``); "" if
+      the module does this itself.
+    * ``streamed``: on standard output, the part of each file is written when its check ends, and no report is kept.
     """
 
     name: str
@@ -38,13 +43,13 @@ class Form:
     streamed: bool = False
 
     def rendered(self, report: Report, **settings: Any) -> str:
-        """The text of a report; of ``settings`` the function that makes it gets those that the form ``takes``."""
+        """The text of a report. The form receives those ``settings`` that it ``takes``."""
         shown = report if self.whole else report.folded()
         text: str = self._module().rendered(shown, **{name: settings[name] for name in self.takes})
         return text
 
     def paged(self, report: Report, before: int) -> str:
-        """The page on a report for a file that holds so many bytes ``before`` it."""
+        """The page for a report; the file already has ``before`` bytes."""
         module = self._module()
         text: str = module.page(report.folded(), module.PAGE - before)
         return text
@@ -138,6 +143,6 @@ FORMS = {form.name: form for form in ROWS}
 
 
 def by_name(file: str) -> Form | None:
-    """The form that the suffix of a file names, None where it names none."""
+    """The form for the suffix of a file; None if there is none."""
     fitting = [(len(end), form) for form in ROWS for end in form.suffixes if file.lower().endswith(end)]
     return max(fitting, key=lambda each: each[0])[1] if fitting else None

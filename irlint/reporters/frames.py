@@ -1,4 +1,4 @@
-"""Lines of a model with marks under them, as text."""
+"""Lines of the model with marks below them, as text."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from irlint.records import record, replaced
 from irlint.reporters.canvas import Canvas, Run, cut, display, wrapped
 from irlint.snippets.drawing import Line, Piece
 
-#: In a line without room, what is longer than so many columns and no name is cut.
+#: In a line that does not fit, text with more than this many columns is cut if it is not a name.
 LONG = 48
 
-#: Comments stand under each other in at most this column, else each behind its line.
+#: Comments begin in a common column up to this one; otherwise each follows its line.
 FAR = 100
 
-#: What stands, at its longest, for what is left out of a list.
+#: The longest text that replaces omitted entries of a list.
 ELISION = ", ..., "
 
-#: A label that hangs from its mark has at least so many columns, or the bars to its left give way.
+#: A label below its mark has at least this many columns, or replaces the bars to its left.
 LABEL = 24
 
 
 def frame(lines: Sequence[Line], canvas: Canvas) -> None:
-    """The lines in order, each with its marks and labels under it."""
+    """Writes the lines in order, each with its marks and labels."""
     fitted = [
         _fitted(_without(list(line.pieces), 3, canvas.ample), canvas.ample if line.part else canvas.room)
         for line in lines
@@ -43,8 +43,7 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
 
 
 def crowding(lines: Sequence[Line], room: int, spare: int) -> set[str]:
-    """The names in the lines that do not fit without what is spare from so much on, and with their names as they
-    are."""
+    """The names in the lines that do not fit after all pieces with a ``spare`` of at least ``spare`` are omitted."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
@@ -60,7 +59,7 @@ def _role(piece: Piece, canvas: Canvas) -> str:
 
 
 def _fitted(pieces: list[Piece], room: int) -> list[Piece]:
-    """The pieces that fit into a line: what is spare is left out by turns, and then what is long is cut."""
+    """The pieces that fit into a line: spare pieces are omitted in steps, then long texts are cut."""
     kept = pieces
     for spare in (3, 2, 1):
         if _length(kept) <= room:
@@ -81,7 +80,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
-    """The pieces without so many of the last spare ones as it takes, ``...`` in their place."""
+    """The pieces without as many of the last ones with this ``spare`` as necessary; ``...`` replaces them."""
     total = _length(pieces)
     dropped: set[int] = set()
     for index in reversed(range(len(pieces))):
@@ -103,13 +102,13 @@ def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
 
 
 def _saves(pieces: Sequence[Piece], index: int) -> bool:
-    """Whether ``...`` is shorter than a piece, or could stand for its neighbours, too."""
+    """Whether omitting a piece saves space: it is longer than ``...``, or its neighbors can be omitted as well."""
     beside = [each.text for each in (*pieces[max(0, index - 1) : index], *pieces[index + 1 : index + 2])]
     return ", " in beside or len(pieces[index].text) > 3
 
 
 def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
-    """What stands for the pieces that are dropped from ``first`` on."""
+    """The text in place of the dropped pieces from ``first`` on."""
     last = first
     while last + 1 in dropped:
         last += 1
@@ -119,7 +118,7 @@ def _elision(pieces: list[Piece], dropped: set[int], first: int) -> str:
 
 
 def _window(pieces: list[Piece], room: int) -> list[Piece]:
-    """So much of the pieces as fits around the first primary mark."""
+    """The part of the pieces that fits, around the first primary mark."""
     marked = next((i for i, piece in enumerate(pieces) if piece.mark == "primary"), None)
     if marked is None:
         marked = next((i for i, piece in enumerate(pieces) if piece.mark), 0)
@@ -142,7 +141,7 @@ def _window(pieces: list[Piece], room: int) -> list[Piece]:
 
 
 def _between(text: str, first: int, last: int) -> str:
-    """The characters of a text that lie wholly between two columns."""
+    """The characters of a text that are completely between two columns."""
     if text.isascii():
         return text[max(0, first) : max(0, last)]
     at, kept = 0, ""
@@ -161,7 +160,7 @@ class _Mark:
 
 
 def _marks(pieces: Sequence[Piece], canvas: Canvas) -> None:
-    """The marks under a line: the last label beside its mark, the others hanging from theirs."""
+    """Writes the marks under a line. The label of the last mark is beside it; the others are below their marks."""
     marks, column = [], 0
     for piece in pieces:
         if piece.mark:
@@ -202,8 +201,8 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
-    """A bar for each mark, and behind them the label of the last one, in several lines where it takes that; a long
-    label begins further to the left."""
+    """A bar below each mark, and after them the label of the last one, in several lines if necessary. A long label
+    begins further left."""
     label = labelled.piece.label if labelled is not None else ""
     wide = min(display(label), canvas.room)
     if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, wide):

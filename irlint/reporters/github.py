@@ -1,4 +1,4 @@
-"""The report as GitHub's runners read it: workflow commands in the log, and a page for the summary of the step."""
+"""The report for GitHub Actions: workflow commands in the log, and a page for the job summary."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from irlint.reporters.plain import safe, summary, unheard
 
 COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
-#: Of each command a step shows so many, and drops the rest without a word.
+#: GitHub shows at most this many commands of each kind, and drops the others silently.
 SHOWN = 10
 
-#: The page of a step has at most this many bytes.
+#: The largest size of a page in bytes.
 PAGE = markdown.PAGE
 
-#: The text report has at most this many bytes of the log: viewers take long for more.
+#: The largest size of the text report in the log in bytes; viewers are slow beyond this.
 LOG = 1_000_000
 
 
 def rendered(report: Report) -> str:
-    """At most ten commands of each severity, the errors first, each time from as many files as there are; then, as
-    folded parts of the log, the rest of the findings and the text report; and the summary."""
+    """At most ten commands of each severity, the errors first, taken from as many files as possible. The other findings
+    and the text report follow as folded parts of the log, then the summary."""
     places = repository_paths(report)
     commands: list[str] = []
     rest: list[Finding] = []
@@ -84,7 +84,7 @@ def _folded(findings: Sequence[Finding], places: Mapping[str, str]) -> Iterable[
 
 
 def _in_full(report: Report) -> Iterable[str]:
-    """The text report as a folded part of the log, in which no line is a command."""
+    """The text report as a folded part of the log, with no line that is a command."""
     if report.findings:
         yield "::group::The findings in full"
         yield unheard(excerpt.within(excerpt.of_all(report), LOG))
@@ -92,10 +92,10 @@ def _in_full(report: Report) -> Iterable[str]:
 
 
 def _log(text: str) -> str:
-    """A line in which no name is a command: an older form of commands may begin anywhere."""
+    """A line in which no name acts as a command. An older kind of command may begin anywhere in a line."""
     return text.replace("##[", "## [")
 
 
 def page(report: Report, room: int = PAGE) -> str:
-    """Markdown for the summary of a step, the worst findings first, in at most ``room`` bytes of UTF-8."""
+    """Markdown for the job summary, the worst findings first, in at most ``room`` bytes of UTF-8."""
     return markdown.page_of(report, room)

@@ -1,4 +1,4 @@
-"""The report as GitLab reads it: Code Quality, a list of issues."""
+"""The report for GitLab's Code Quality: a list of issues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guide: its pages, which are Markdown files beside the package, and how a terminal shows one."""
+"""The guide: its pages are Markdown files of the package, which a terminal shows."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ TOPICS = (
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "guide")
 
-#: Two or more lines that show nothing, between others.
+#: Two or more blank lines between others.
 BLANK = re.compile(r"\n(?:(?:\x1b\[[\d;]*m| )*\n){2,}")
 
-#: Signs of rich that not every terminal has.
+#: Replacements for the characters of rich that some terminals lack.
 ASCII = str.maketrans("\N{BULLET}\N{BOX DRAWINGS LIGHT HORIZONTAL}\N{BOX DRAWINGS HEAVY HORIZONTAL}", "*--")
 
 #: A fenced example, and a name in backticks.
@@ -50,7 +50,7 @@ LINK = re.compile(r"\[([^\]\n]+)\]\((\w+)\.md(?:#[\w-]+)?\)")
 
 
 def source(topic: str) -> str:
-    """The Markdown of a page; raises OSError where the package lacks it."""
+    """The Markdown of a page. Raises OSError if the package lacks it."""
     with open(os.path.join(FOLDER, f"{topic}.md"), encoding="utf-8") as file:
         return file.read()
 
@@ -60,8 +60,17 @@ def title(topic: str) -> str:
     return source(topic).partition("\n")[0].removeprefix("# ")
 
 
+def topic(name: str) -> str | None:
+    """The topic of that name, or the only one with that word in its title: ``configuration`` for "suppressions"."""
+    word = name.lower()
+    if word in TOPICS:
+        return word
+    found = [each for each in TOPICS if word in re.findall(r"\w+", title(each).lower())]
+    return found[0] if len(found) == 1 else None
+
+
 def contents(rules: Iterable[Rule], *, color: bool = False) -> str:
-    """The topics of the guide and the families of the rules, a line for each, with the word that shows more of it."""
+    """The topics of the guide and the families of rules, one a line, each with the word to look it up."""
     families: dict[str, list[Rule]] = {}
     for rule in rules:
         families.setdefault(rule.code[:4], []).append(rule)
@@ -103,7 +112,7 @@ def page(topic: str, columns: int = WIDTH, *, color: bool = False) -> str:
 
 
 def _adapted(text: str, color: bool) -> str:
-    """The Markdown with commands in place of links to pages; names keep their backticks where no color marks them."""
+    """The Markdown with commands in place of links to pages. Without color, names keep their backticks."""
     parts = FENCED.split(text)
     for index in range(0, len(parts), 2):
         parts[index] = LINK.sub(r"\1 (`irlint explain \2`)", parts[index])
@@ -113,7 +122,7 @@ def _adapted(text: str, color: bool) -> str:
 
 
 def _markdown(text: str) -> Any:
-    """The Markdown for rich, with headings and examples as the pages of rules have them."""
+    """The Markdown as a rich object, with headings and examples in the style of rule pages."""
     import textwrap
 
     from rich.markdown import CodeBlock, Heading, Markdown

@@ -1,4 +1,4 @@
-"""A finding in one line for other tools, and where its file lies in the repository."""
+"""Findings in one line for other tools, and the path of a file in its repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def headline(finding: Finding) -> str:
 
 
 def and_following(finding: Finding) -> str:
-    """``, and 43 that follow``, or nothing."""
+    """``, and 43 that follow``; "" if none follow."""
     count = len(finding.following)
     return f", and {count} that {'follows' if count == 1 else 'follow'}" if count else ""
 

@@ -1,4 +1,4 @@
-"""What a model is and what it costs, on one screen; and those of many models as a table."""
+"""The size and cost of a model, as text on one screen; of several models as a table."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irlint.reporters.canvas import display
 from irlint.reporters.markdown import MARKDOWN
 from irlint.reporters.plain import headed, safe, spelled
 
-#: So many operators and sizes are named, the others counted.
+#: At most this many operators and sizes are named; the others are counted.
 SHOWN = 8
 
 #: The longest text of an expression.
@@ -31,7 +31,8 @@ COLUMNS = ("model", "format", "nodes", "parameters", "bytes", "MACs", "peak memo
 
 
 def rendered(info: dict[str, Any], encoding: str = "utf-8", *, color: bool = False) -> str:
-    """The model, its interface, its costs and its most expensive nodes; what ``encoding`` lacks is escaped."""
+    """The model, its interface, its costs and its most expensive nodes. Characters that ``encoding`` lacks are
+    escaped."""
     if "models" in info:
         return spelled(_table(info["models"]), encoding)
     lines = [painted(headed(info), "head", color), _stamp(info)]
@@ -41,7 +42,7 @@ def rendered(info: dict[str, Any], encoding: str = "utf-8", *, color: bool = Fal
 
 
 def markdown(info: dict[str, Any]) -> str:
-    """The same for a page or a comment."""
+    """The same as Markdown, for a page or a comment."""
     if "models" in info:
         cells = [_cells(each) for each in info["models"]]
         return _grid(COLUMNS, [(_code(path), *rest) for path, *rest in cells])
@@ -52,7 +53,7 @@ def markdown(info: dict[str, Any]) -> str:
 
 
 def size_text(size: int | str | None, longest: int = LONGEST) -> str:
-    """A count of the JSON, rounded, in at most so many characters."""
+    """A number or expression, rounded, in at most ``longest`` characters."""
     if size is None:
         return "not known"
     if isinstance(size, int):
@@ -132,7 +133,7 @@ def _dear(each: Mapping[str, Any], every: int | str | None) -> tuple[str, str]:
 
 
 def _percent(part: int | str, every: int | str) -> str:
-    """The share of a node, of dynamic sizes where all are typical."""
+    """The share of a node. Dynamic sizes take typical values."""
     if isinstance(part, int) and isinstance(every, int):
         return f"{100 * part / max(every, 1):.0f} %"
     try:
@@ -143,7 +144,7 @@ def _percent(part: int | str, every: int | str) -> str:
 
 
 def _is_mentioned(name: str, info: Mapping[str, Any]) -> bool:
-    """Whether a name stands in a count or an output, and not as the file has it."""
+    """Whether a count or an output mentions a name that the file does not define."""
     texts = [str(info["macs"]), str(info["peak_memory"]), *(str(each["shape"]) for each in info["outputs"])]
     declared = {dim for each in info["inputs"] for dim in each["shape"] or ()}
     return name not in declared and any(name in text for text in texts)
@@ -158,7 +159,7 @@ def _aligned(rows: Rows) -> list[str]:
 
 
 def _cells(info: Mapping[str, Any]) -> tuple[str, ...]:
-    """A line of the table."""
+    """A row of the table."""
     if "error" in info:
         return (safe(info["path"]), safe(info["error"]))
     counts = (info["macs"], info["peak_memory"])

@@ -6,7 +6,7 @@ from irlint.findings.report import Report
 
 
 def rendered(report: Report) -> str:
-    """``irlint-report-1``, as ``as_dict`` of a report and of its findings has it."""
+    """The document ``irlint-report-1``, from ``as_dict`` of the report and of its findings."""
     import json
 
     return json.dumps(report.as_dict(), indent=2, ensure_ascii=False) + "\n"

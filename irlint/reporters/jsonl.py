@@ -1,4 +1,4 @@
-"""The report as lines of JSON, of which each file's can be written as soon as it is checked."""
+"""The report as lines of JSON. The lines of a file can be written as soon as it is checked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = "irlint-jsonl-1"
 
 
 def rendered(report: Report) -> str:
-    """A line for the run, for each file those of its findings and one of its own, and at the end one with counts."""
+    """A line for the run; for each file, the lines of its findings and its own line; at the end a line with counts."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -22,12 +22,12 @@ def rendered(report: Report) -> str:
 
 
 def run(version: str, **more: Any) -> str:
-    """The first line: what has written the others."""
+    """The first line, which names the program and its version."""
     return _line("run", {"schema": SCHEMA, "version": version, **more})
 
 
 def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
-    """The lines of a file: its findings, and behind them its own, with which they are whole."""
+    """The lines of a file: its findings, then its own line, which marks them as complete."""
     entry = file.as_dict()
     entry |= {"about": entry.pop("kind")} if file.kind else {}
     entry |= {"producer": file.producer} if file.producer else {}
@@ -37,7 +37,7 @@ def of_file(file: CheckedFile, findings: Iterable[Finding]) -> str:
 
 
 def end(summary: dict[str, Any]) -> str:
-    """The last line, without which a run was cut off."""
+    """The last line. Without it, the run was cut off."""
     return _line("summary", summary)
 
 

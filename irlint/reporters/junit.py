@@ -11,13 +11,13 @@ from irlint.reporters import excerpt
 from irlint.reporters.headlines import headline, place_in_graph
 from irlint.reporters.plain import safe
 
-#: A text without these and without control characters may stand in an element and in an attribute.
+#: Escapes for element texts and attributes. Control characters are escaped by ``safe``.
 ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;"})
 
 
 @record
 class _Case:
-    """A test case; ``outcome`` is ``failure``, ``error``, ``skipped``, ``system-out`` or, without a word, empty."""
+    """A test case. ``outcome`` is ``failure``, ``error``, ``skipped``, ``system-out`` or empty."""
 
     name: str
     outcome: str = ""
@@ -27,11 +27,11 @@ class _Case:
 
 
 def rendered(report: Report, fail_on: str = "error") -> str:
-    """A suite for each file: a failed case with its text report for a finding of severity ``fail_on`` or worse, a
-    passed one with it for any other, and a passed one for a model without findings.
+    """A suite for each file. A finding of severity ``fail_on`` or worse is a failed case with its text report; any
+    other finding is a passed case. A model without findings has one passed case.
 
-    What is found in a file that could not be read is an error. A file that is no model is skipped, and so is one that
-    could not be read where no finding is left.
+    A finding in a file that could not be read is an error. A file that is not a model is skipped, as is an unreadable
+    file without a reported finding.
     """
     least = Severity.ERROR.rank if fail_on == "never" else Severity(fail_on).rank
     found: dict[str, list[Finding]] = {}
@@ -69,7 +69,7 @@ def _found(finding: Finding, outcome: str, least: int) -> _Case:
 
 
 def _named(cases: Iterable[_Case]) -> list[_Case]:
-    """The cases with a number behind a name that another one has."""
+    """The cases; a number is appended to a name that another case has."""
     counts: dict[str, int] = {}
     result = []
     for case in cases:

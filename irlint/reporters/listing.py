@@ -1,4 +1,4 @@
-"""The values of a model as a table for people."""
+"""The values of a model as a table."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from irlint.model.formats import FORMATS
 from irlint.reporters.canvas import cut, display, wrapped
 from irlint.reporters.plain import headed, safe, spelled
 
-#: Contents longer than this are cut in the table.
+#: Values longer than this are cut in the table.
 SHOWN = 48
 
-#: The columns of the table are at most so wide; a longer text pushes what is behind it to the right.
+#: The widest columns of the table. A longer text pushes the following columns to the right.
 WIDEST = (48, 24, 40)
 
-#: On a page of some width names are cut, down to so many columns, where types of so many have no room; contents are not
-#: shown in fewer than the last.
+#: The least width of names, of types and of values, if the page has a limited width: names are cut first, and values
+#: are omitted last.
 LEAST_NAME = 24
 LEAST_TYPE = 32
 LEAST_CONTENTS = 12
 
-#: What goes on in the next line is moved in so far.
+#: The indentation of a continued line.
 MORE = 6
 
 Row = tuple[str, str, str, str]
@@ -31,11 +31,11 @@ Row = tuple[str, str, str, str]
 def rendered(
     listing: dict[str, Any], encoding: str = "utf-8", columns: int | None = None, *, every: bool = False
 ) -> str:
-    """One line for each value under a heading for each graph, then what the model requires; what ``encoding`` does not
-    have is escaped.
+    """A line for each value, under a heading for each graph, then the requirements of the model. Characters that
+    ``encoding`` lacks are escaped.
 
-    A page of so many ``columns`` gets names that are cut and lines that go on below. Constants are left out unless
-    ``every`` value is shown, or there are only constants.
+    With ``columns``, names are cut and long lines are continued. Constants are omitted, unless ``every`` is set or all
+    values are constants.
     """
     return spelled(_rendered(listing, encoding, columns, every), encoding)
 
@@ -88,14 +88,15 @@ def _row(entry: dict[str, Any], listing: dict[str, Any], encoding: str) -> Row:
 
 
 def table(listing: dict[str, Any]) -> list[Row]:
-    """The name, the maker, the type and the contents of each value; one in a body is named after that, too."""
+    """The name, the maker, the type and the contents of each value. The name of a value in a body begins with the path
+    of the body."""
     rows = (_row(entry, listing, "utf-8") for entry in listing["values"])
     graphs = (f"{safe(entry['graph'])}: " if entry["graph"] else "" for entry in listing["values"])
     return [(f"{graph}{name}", *rest) for graph, (name, *rest) in zip(graphs, rows)]  # type: ignore[misc]
 
 
 def _lines(rows: list[Row], columns: int | None) -> Iterator[str]:
-    """The rows with their columns under each other, on a page of ``columns`` within it."""
+    """The rows with aligned columns; with ``columns`` they fit that width."""
     widths = [min(max((display(row[column]) for row in rows), default=0), limit) for column, limit in enumerate(WIDEST)]
     if columns is None:
         yield from ("  ".join(map(_padded, row, (*widths, 0))).rstrip() for row in rows)
@@ -126,7 +127,7 @@ def type_of(entry: dict[str, Any]) -> str:
 
 
 def contents(value: Any) -> str:
-    """``= [1, 2.5, N]``; of many entries only the first ones."""
+    """``= [1, 2.5, N]``; of many entries only the first."""
     if value is None:
         return ""
     text = _entry(value)

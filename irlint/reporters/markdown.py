@@ -1,4 +1,4 @@
-"""The report as Markdown: a table of the findings, and the text report on each model, folded."""
+"""The report as Markdown: a table of the findings, then the folded text report on each model."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from irlint.reporters.headlines import headline, repository_paths
 from irlint.reporters.plain import safe, summary
 from irlint.reporters.repeated import once
 
-#: A comment of GitHub's has at most this many characters, the page of a step so many bytes.
+#: The largest number of characters of a comment on GitHub, and of bytes of a job summary.
 COMMENT, PAGE = 65_536, 1_024_000
 
-#: What Markdown would read as more than itself.
+#: Escapes for the characters with a meaning in Markdown.
 MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]()<>#|~!$@&"})
 
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 
 def rendered(report: Report) -> str:
-    """A page for a comment, or for the summary of a step: the worst findings first, as far as there is room."""
+    """A page for a comment or a job summary: the worst findings first, as many as fit."""
     return page_of(report, COMMENT)
 
 
 def page_of(report: Report, room: int) -> str:
-    """The worst findings first, in at most ``room`` bytes of UTF-8, of which the text report has at most half."""
+    """The worst findings first, in at most ``room`` bytes of UTF-8. The text report takes at most half of them."""
     places = repository_paths(report)
     head = f"### irlint\n\n{summary(report)}\n"
     if not report.findings:
@@ -56,25 +56,25 @@ def _more(count: int) -> str:
 
 
 def place_of(finding: Finding, places: Mapping[str, str]) -> str:
-    """``models/m.xml:418:3``, the path as seen from the repository's root."""
+    """``models/m.xml:418:3``, with the path from the root of the repository."""
     place = safe(places[finding.path])
     return place if finding.line is None else f"{place}:{finding.line}:{finding.column or 1}"
 
 
 def _row(finding: Finding, places: Mapping[str, str], files: int) -> str:
-    """A finding, which so many more ``files`` have."""
+    """The row of a finding that ``files`` more files have."""
     place = place_of(finding, places).translate(MARKDOWN) + (f" and {counted(files, 'more file')}" if files else "")
     text = unlinked(headline(finding).translate(MARKDOWN))
     return f"| {finding.severity.value} | {finding.rule.code} {finding.rule.name} | {unlinked(place)} | {text} |\n"
 
 
 def unlinked(text: str) -> str:
-    """Markdown in which no name becomes a link to somewhere else."""
+    """Markdown in which names do not become links."""
     return text.replace("://", "\\://").replace("www.", "www\\.")
 
 
 def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
-    """The text report on each model under a line that opens it."""
+    """The folded text report on each model."""
     by_path: dict[str, list[Finding]] = {}
     for finding in report.findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -92,11 +92,11 @@ def _folded(report: Report, places: Mapping[str, str], room: int) -> str:
     return "".join(parts) if len(parts) > 1 or (parts and parts[0].startswith("<")) else ""
 
 
-#: At most this many bytes are kept free for what stands around a model's report.
+#: The number of bytes that are reserved for the frame of a model's report.
 LEAST = 400
 
 
 def fenced(text: str) -> str:
-    """A text as a block of code, which nothing in it ends."""
+    """A text as a block of code, with a fence that the text does not contain."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"

@@ -1,4 +1,4 @@
-"""The names in one finding: the scope that they share, stated once; long names are shortened, never ambiguously."""
+"""Shortens the names in one finding: their common scope is stated once, and long names are cut but stay distinct."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from irlint.reporters.canvas import cut, display, ending
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
 
-#: What stands for the scope.
+#: The sign that replaces the scope.
 SCOPE = "~"
 
-#: A scope is taken away where at least two names have it, and all of them together become so many characters shorter.
+#: A scope is used only if at least two names have it and they become this many characters shorter in total.
 SAVED = 24
 
-#: What may stand in a name: a scope begins where none of these is before it.
+#: Characters that may belong to a name. A scope begins only where none of these is before it.
 _WITHIN = frozenset("_.-:/~")
 
 
 def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
-    """The scope that it pays most to say once: ``/layers.0/attn`` of names such as ``/layers.0/attn/q_proj/MatMul``; ""
-    where it pays not, or where names begin with the sign for it. Names in no scope of folders have one of their parts
-    between full stops. Where the node that the finding is about, ``own``, stands in folders, it is one of these.
+    """The scope that saves most characters: ``/layers.0/attn/`` for names such as ``/layers.0/attn/q_proj/MatMul``. ""
+    if none saves enough, or if names begin with the sign for it.
+
+    Names without ``/`` are divided at full stops. If ``own``, the name of the node at fault, contains ``/``, the scope
+    is one of its own.
     """
     every = set(names)
     inside = own if "/" in own else ""
@@ -43,7 +45,7 @@ def scope_of(names: Iterable[str], path: str = "", own: str = "") -> str:
 
 
 def without_scope(text: str, scope: str) -> str:
-    """A text whose names have the sign for the scope, which ends with its ``/``, in its place."""
+    """The text with ``~/`` in place of the scope in its names."""
     if not scope or scope not in text:
         return text
     parts = text.split(scope)
@@ -55,10 +57,10 @@ def without_scope(text: str, scope: str) -> str:
 
 
 def named_shortly(drawing: Drawing, scope: str) -> Drawing:
-    """A picture whose texts have the names without their scope, and no control characters."""
+    """The snippet with the scope removed from its names, and without control characters."""
 
     def short(text: str) -> str:
-        return without_scope(safe(text), scope)
+        return without_scope(safe(text), scope) if text else ""
 
     def line(each: Line) -> Line:
         pieces = tuple(
@@ -77,8 +79,8 @@ def named_shortly(drawing: Drawing, scope: str) -> Drawing:
 
 
 def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawing:
-    """A picture in which the ``wide`` ones of its names take at most ``limit`` columns, the same name the same way
-    throughout, and no two names the same."""
+    """The snippet with its ``wide`` names cut to at most ``limit`` columns. Equal names are cut equally, and different
+    names stay different."""
     texts = distinct_texts(drawing.names, limit, wide)
     cuts = {name: text for name, text in texts.items() if text != name}
     if not cuts:
@@ -103,7 +105,7 @@ def with_cut_names(drawing: Drawing, limit: int, wide: Collection[str]) -> Drawi
 
 
 def _cut_within(text: str, cuts: dict[str, str]) -> str:
-    """A text such as ``y: float[2]`` or ```y` is declared here`` with its names cut."""
+    """A text with names, such as ``y: float[2]`` or ```y` is declared here``, with the names cut."""
     words = (word.strip("`,:") for word in text.split(" ")) if text else ()
     for word in words:
         if word in cuts:
@@ -112,8 +114,8 @@ def _cut_within(text: str, cuts: dict[str, str]) -> str:
 
 
 def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | None = None) -> dict[str, str]:
-    """For each name a text of at most ``limit`` columns, where that distinguishes it from the others; names that are
-    not in ``wide`` stay uncut."""
+    """For each name a text of at most ``limit`` columns, or longer if this is needed to distinguish it. With ``wide``,
+    only these names are cut."""
     texts = {name: tail(name, limit) if wide is None or name in wide else name for name in names}
     for ending_alike in _alike({name: _without_head(text) for name, text in texts.items()}):
         for name in ending_alike:
@@ -132,13 +134,13 @@ def distinct_texts(names: Iterable[str], limit: int, wide: Collection[str] | Non
 
 
 def _without_head(text: str) -> str:
-    """What a text says beside the sign for the scope or for what is cut away."""
+    """The text without its beginning: the sign for the scope, or for the part that was cut."""
     return text.removeprefix("...").removeprefix(SCOPE)
 
 
 def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
-    """The name, cut, with the last of its parts in which it differs from others that end as it does; "" where there is
-    no room."""
+    """The name, cut, with its last part that distinguishes it from other names with the same end. "" if there is no
+    room."""
     parts = name.split("/")
     same = 0
     for other in others:
@@ -154,7 +156,7 @@ def _with_difference(name: str, others: Iterable[str], limit: int) -> str:
 
 
 def _alike(texts: dict[str, str]) -> list[list[str]]:
-    """The names that have one text, whole ones first."""
+    """The names that have the same text, uncut ones first."""
     groups: dict[str, list[str]] = {}
     for name, text in texts.items():
         groups.setdefault(text, []).append(name)
@@ -162,7 +164,7 @@ def _alike(texts: dict[str, str]) -> list[list[str]]:
 
 
 def _common_folder(names: list[str]) -> int:
-    """The length of the folders that all of the names begin with."""
+    """The length of the longest folder with which all names begin."""
     first, last = min(names), max(names)
     same = next((at for at, (a, b) in enumerate(zip(first, last)) if a != b), len(first))
     return first.rfind("/", 0, same) + 1
@@ -175,7 +177,7 @@ def _numbered(text: str, number: int, taken: Collection[str]) -> str:
 
 
 def tail(name: str, limit: int) -> str:
-    """The name, or as many of its last parts as fit: ``.../q_proj/MatMul_output_0``."""
+    """The name; if it is too long, as many of its last parts as fit: ``.../q_proj/MatMul_output_0``."""
     if display(name) <= limit:
         return name
     at = name.find("/", 1)

@@ -1,4 +1,4 @@
-"""Rules for people: a page for each, and the table of all."""
+"""The page of each rule, and the table of all rules."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from irlint.reporters.canvas import wrapped
 
 WIDTH = 100
 
-#: A table has its sentences beside the names if they get at least so many columns, else under them.
+#: Sentences are beside the names in a table if they get at least this many columns, otherwise below them.
 BESIDE = 40
 
-#: How the rules of a family can be tried.
+#: For each family, how to try its rules.
 TRIED = {
     "broadcasting": "`irlint broadcast 1,64,56,56 64,1,1` applies each broadcast rule to these shapes; try others, too."
 }
 
-#: Of an example with so many lines, only what differs from the other one is repeated.
+#: If an example has this many lines, only its differences from the other example are repeated.
 LONG = 8
 
 
 def page(rule: Rule, columns: int = WIDTH, *, color: bool = False) -> str:
-    """What a rule is about, why, an example that breaks it, one that keeps it, and how to fix it."""
+    """The statement of a rule, the reason, an example that breaks it, one that keeps it, and how to fix it."""
     severity = rule.severity.value
     head = f"{painted(f'{rule.code} {rule.name}', 'head', color)} ({painted(severity, severity, color)})"
     sections = (
@@ -48,7 +48,7 @@ def _example(text: str) -> str:
 
 
 def _good(rule: Rule) -> str:
-    """The good example; of a long one the lines that are not those of the bad one, each between its neighbours."""
+    """The good example. Of a long one, only the lines that differ from the bad one, each with its neighbors."""
     lines = rule.good.strip("\n").split("\n")
     if len(lines) < LONG:
         return _example(rule.good)
@@ -64,7 +64,7 @@ def _good(rule: Rule) -> str:
 
 
 def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """The rules whose codes begin so, under what they are about."""
+    """The rules whose codes begin with ``name``, under a heading."""
     every = list(rules)
     subjects = ", ".join(dict.fromkeys(rule.family for rule in every))
     head = painted(f"{name}: {subjects} ({len(every)} rules)", "head", color)
@@ -74,7 +74,7 @@ def family(name: str, rules: Iterable[Rule], columns: int | None = None, *, colo
 
 
 def document(rules: Iterable[Rule]) -> str:
-    """The rules and their pages as ``rules --format json`` prints them."""
+    """The rules with their pages as JSON, for ``rules --format json``."""
     import json
 
     keys = ("code", "name", "severity", "family", "summary", "why", "mend", "bad", "good")
@@ -86,7 +86,7 @@ def document(rules: Iterable[Rule]) -> str:
 
 
 def table(rules: Iterable[Rule], columns: int | None = None, *, color: bool = False) -> str:
-    """A row for each rule: code, severity, name and what it states; a line each where ``columns`` is None."""
+    """A row for each rule: code, severity, name and statement. If ``columns`` is None, each row is one line."""
     every = list(rules)
     name_width = max((len(rule.name) for rule in every), default=0)
     indent = len("IRL000  warning  ") + name_width + 2

@@ -1,5 +1,5 @@
-"""Texts of a model in what users paste: one literal of Python, one word of a shell, or a comment, whatever characters
-they have."""
+"""Quotes texts of a model for code that users paste: as a Python literal, a word of a shell, or a comment. No character
+of the text can break out."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable
 
 from irlint.reporters.plain import safe
 
-#: What a shell reads in double quotes as more than itself.
+#: Characters with a meaning inside double quotes in a shell.
 EXPANDED = frozenset('"$`\\!')
 
 
 def literal(text: str) -> str:
-    """A text as Python writes it, in double quotes where it can be."""
+    """A Python literal, in double quotes if possible."""
     written = repr(text)
     return written if '"' in text or "'" in text else f'"{written[1:-1]}"'
 
 
 def word(text: str) -> str:
-    """A text as one word of a shell's line; with what is not printable it is in ``$'...'``, which bash, ksh and zsh
+    """A text as one word of a shell command. Unprintable characters are written in ``$'...'``, which bash, ksh and zsh
     read."""
     from shlex import quote
 
@@ -38,10 +38,10 @@ def _escaped(character: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A line that Python and shells skip."""
+    """A comment line for Python and shells."""
     return f"# {safe(text)}"
 
 
 def pasted(lines: Iterable[str]) -> str:
-    """The lines of a text that can be pasted: none has a character that ends it, or that a terminal obeys."""
+    """The lines of a text without characters that end a line or that a terminal interprets."""
     return "".join(f"{safe(line)}\n" for line in lines)

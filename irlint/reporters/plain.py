@@ -1,4 +1,4 @@
-"""What every report for people shares: safe texts, places, counts and the closing lines."""
+"""Functions that all text reports share: safe texts, places, counts and the closing lines."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from irlint.lazy_typing import Any
 from irlint.model.formats import FORMATS
 from irlint.reporters.ansi import RESET, ROLES
 
-#: What paints a text, between ``ESC [`` and ``m``.
+#: The codes for colors, between ``ESC [`` and ``m``.
 PAINTS = frozenset((*ROLES.values(), RESET))
 
-#: What stands in markup in place of control characters but tabs and the ends of lines.
+#: Replacements in markup for control characters other than tabs and line ends.
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
-#: The encoding that has every character, as it is called.
+#: The names of the encoding that has every character.
 UTF_8 = ("utf-8", "utf8")
 
 
 def safe(text: str) -> str:
-    """A text without control characters, so that a name in a model cannot steer a terminal or break a line."""
+    """The text with control characters escaped, so that a name in a model cannot control a terminal or break a line."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def inert(text: str) -> str:
-    """The lines of a text, each of them safe and none a command to continuous integration."""
+    """The text with each line safe, and no line a command to continuous integration."""
     return unheard("\n".join(map(safe, text.split("\n"))))
 
 
-#: What stands in a text of each notation in place of what continuous integration takes for a command: ``::`` at the
-#: beginning of a line, and ``##[`` anywhere. In JSON no line begins so.
+#: For each notation, the replacements of the beginnings of CI commands: ``::`` at the start of a line, and ``##[``
+#: anywhere. In JSON no line begins with ``::``.
 ESCAPED = {
     "text": ("\\x3a:", "#\\x23["),
     "json": ("::", "#\\u0023["),
@@ -44,8 +44,8 @@ ESCAPED = {
 
 
 def visible(text: str, notation: str = "text") -> str:
-    """The lines of a text without control characters but those that paint it: whatever reaches a terminal or a file
-    passes through here, so that no name does unescaped. JSON and what is in no notation stay as they are."""
+    """The text without control characters, except the codes for colors. All output passes through this function, so
+    that no name is printed unescaped. JSON, and text with the notation "", stay unchanged."""
     if notation == "xml":
         return text.translate(CONTROLS)
     if notation not in ("text", "markdown"):
@@ -54,7 +54,7 @@ def visible(text: str, notation: str = "text") -> str:
 
 
 def _unpainted(line: str) -> str:
-    """A line that is safe between the sequences that paint it."""
+    """A line that is safe between its codes for colors."""
     first, *rest = line.split("\x1b[")
     parts = [safe(first)]
     for each in rest:
@@ -64,8 +64,8 @@ def _unpainted(line: str) -> str:
 
 
 def unheard(text: str, notation: str = "text") -> str:
-    """A text, ``visible`` in its ``notation``, of which continuous integration takes no line for a command, and a JSON
-    document without control characters; what it means stays the same."""
+    """A text, already ``visible`` in its ``notation``, in which continuous integration finds no command. In JSON,
+    control characters are escaped too. The meaning stays the same."""
     text = visible(text, notation)
     if notation == "json" and not (text.isascii() and "\x7f" not in text):
         text = "\n".join(line if line.isprintable() else _json_escaped(line) for line in text.split("\n"))
@@ -87,39 +87,39 @@ def _json_escaped(line: str) -> str:
 
 
 def spelled(text: str, encoding: str) -> str:
-    """A text with escapes for the characters that an encoding does not have, so that what is under them can be
-    counted."""
+    """The text with escapes for the characters that an encoding lacks. This comes before alignment, so that columns are
+    counted correctly."""
     if text.isascii() or encoding.lower() in UTF_8:
         return text
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def headed(found: Mapping[str, Any]) -> str:
-    """The notes on a model, each in a line, then its path and format."""
+    """The notes on a model, one a line, then its path and format."""
     notes = "".join(f"note: {safe(each)}\n" for each in found.get("notes", ()))
     return f"{notes}{safe(found['path'])} ({found['format']})"
 
 
 def brief(text: str, limit: int = 300) -> str:
-    """A safe text of at most so many characters, its middle left out."""
+    """A safe text of at most ``limit`` characters; its middle is omitted."""
     whole = safe(text)
     half = limit // 2 - 2
     return whole if len(whole) <= limit else f"{whole[:half]}...{whole[-half:]}"
 
 
 def place(finding: Finding) -> str:
-    """``models/m.xml:418:3``, or the path alone."""
+    """``models/m.xml:418:3``; the path alone if there is no line."""
     if finding.line is None:
         return safe(finding.path)
     return f"{safe(finding.path)}:{finding.line}:{finding.column or 1}"
 
 
-#: Rules that say that a model does not work with every size that it declares.
+#: Rules that a model breaks if it does not work with every size that it declares.
 LIMITED = ("frozen-size", "equal-sizes", "no-sizes-fit")
 
 
 def summary(report: Report) -> str:
-    """The closing lines: what was found, and what was checked."""
+    """The closing lines: the counts of findings and of checked files."""
     checked = [file for file in report.files if file.status != "skipped"]
     noun = "file" if any(file.kind for file in checked) else "model"
     return f"{_found(report, counted(len(checked), noun))}\n{_checked(report, checked)}.\n"
@@ -140,13 +140,13 @@ def _found(report: Report, models: str) -> str:
 
 
 def _failing(report: Report) -> str:
-    """How warnings that only some sizes work fail a check without errors."""
+    """A line on warnings that fail the check although there are no errors."""
     limited = any(each.rule.name in LIMITED and each.severity is Severity.WARNING for each in report.findings)
     return "\nOnly some sizes work: `--fail-on warning` makes this fail." if limited and report.ok else ""
 
 
 def _checked(report: Report, checked: list[CheckedFile]) -> str:
-    """How many models of each format were checked, and the files and findings that are not reported."""
+    """Lines on the number of checked models of each format, and on the files and findings that are not reported."""
     known = [sum(file.format == form.name and file.status == "checked" for file in checked) for form in FORMATS]
     kinds = [f"{count} {form.title}" for count, form in zip(known, FORMATS) if count]
     unreadable = sum(file.status == "unreadable" for file in checked)
@@ -174,7 +174,7 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """How many findings `irlint fix` can fix, those that follow from others among them, and how many more it can with
+    """A line on the number of findings that `irlint fix` fixes (with consequences), and on further ones with
     --unsafe-fixes."""
     safe_ones = sum(each.fix is not None and each.fix.applicability == "safe" for each in report.findings)
     count = sum(each.fix is not None for each in report.findings) - safe_ones

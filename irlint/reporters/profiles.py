@@ -1,4 +1,4 @@
-"""The sizes that a model takes, as code and options for the tools that want them, ready to be pasted."""
+"""The sizes that a model accepts, as code or options for other tools, to be pasted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from irlint.reporters.pasted import comment, literal, pasted, word
 
 
 def rendered(profile: Profile, tool: str) -> str:
-    """The text for a tool of ``FORMS``; lines that no condition needs are left out, and comments say what it cannot
-    express."""
+    """The text for a tool of ``FORMS``. Unneeded lines are omitted, and comments state what the tool cannot express."""
     return pasted([*map(comment, profile.notes), *FORMS[tool](profile)])
 
 
@@ -83,7 +82,7 @@ def _range(dim: MaybeDim, profile: Profile) -> str:
 
 
 def _without_rank(profile: Profile) -> Iterator[str]:
-    """A comment for each input whose number of axes is not declared."""
+    """A comment for each input with an undeclared rank."""
     for name, shape in profile.inputs:
         if shape is None:
             yield comment(f"{name}: the number of axes is not declared")
@@ -131,17 +130,17 @@ def _trt_name(name: str) -> str:
 
 
 def free_of(dim: MaybeDim, profile: Profile) -> Free | None:
-    """The symbol that a size of an input is."""
+    """The symbol, if a size of an input is exactly one symbol; else None."""
     return profile.symbols.get(str(dim)) if isinstance(dim, Expr) else None
 
 
 def leaders(profile: Profile) -> list[Free]:
-    """The symbols that stand for themselves."""
+    """The symbols that are not equal to an earlier one."""
     return [free for free in profile.symbols.values() if free.leader == free.name]
 
 
 def _gaps(profile: Profile) -> Iterator[str]:
-    """What single sizes have to fulfil between their bounds."""
+    """Conditions on single sizes beyond their bounds."""
     for free in leaders(profile):
         found = progression(free.sizes)
         if not found.whole or found.step > 1:
@@ -149,14 +148,14 @@ def _gaps(profile: Profile) -> Iterator[str]:
 
 
 def notes(profile: Profile, tool: str) -> Iterator[str]:
-    """What several sizes have to fulfil, and what a branch demands."""
+    """Conditions on several sizes, and conditions of branches."""
     for text in (*profile.equal, *profile.together):
         yield comment(f"{text} must also be true, but {tool} cannot express that")
     yield from of_branches(profile)
 
 
 def of_branches(profile: Profile) -> Iterator[str]:
-    """What a branch demands."""
+    """Conditions that a branch has."""
     for when, text in profile.branches:
         yield comment(f"{text} must be true if {when} runs")
 

@@ -1,4 +1,4 @@
-"""The ``[[models]]`` table that promises what a model takes, accepts and returns, ready to be pasted."""
+"""The ``[[models]]`` table of a configuration that promises the inputs and outputs of a model, to be pasted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from irlint.reporters.pasted import comment, pasted
 
-#: A name of a size that data decide.
+#: The beginning of a symbol whose size depends on data.
 UNKNOWN = re.compile(r"\b_")
 
 
 def rendered(found: Mapping[str, Any]) -> str:
-    """The table for a contract as ``irlint contract --format json`` has it."""
+    """The table for a contract, given as the data of ``irlint contract --format json``."""
     return pasted(_lines(found))
 
 
@@ -42,7 +42,7 @@ def _types(key: str, ends: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _type(end: Mapping[str, Any]) -> str:
-    """The type as ``takes`` and ``returns`` state it; a size that data decide is ``?``."""
+    """The type as ``takes`` and ``returns`` state it; a data-dependent size is ``?``."""
     if end["shape"] is None:
         return str(end["dtype"])
     dims = ("?" if isinstance(dim, str) and UNKNOWN.search(dim) else str(dim) for dim in end["shape"])
@@ -50,10 +50,10 @@ def _type(end: Mapping[str, Any]) -> str:
 
 
 def _key(name: str) -> str:
-    """A name as a key of TOML."""
+    """A name, quoted as a key of TOML if necessary."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
 
 
 def _text(text: str) -> str:
-    """A text as TOML writes it."""
+    """A text as a TOML string."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What several files share: a finding that reads the same in all of them is shown once."""
+"""Findings that several files share: equal findings are shown once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from irlint.findings.report import Finding
 from irlint.findings.wording import counted
 
-#: A finding in so many files is shown in the first of them only.
+#: A finding in at least this many files is shown only for the first.
 FEWEST = 3
 
 #: At most this many of the other files are named.
@@ -15,8 +15,8 @@ NAMED = 3
 
 
 def once(findings: Sequence[Finding]) -> tuple[list[Finding], dict[int, list[str]]]:
-    """The findings without those that read the same in a file before, and by ``id`` of a finding that is kept the other
-    files that have it."""
+    """The findings without repeats in later files. The second result has, by the ``id`` of a kept finding, the other
+    files with it."""
     groups: dict[tuple[object, ...], dict[str, list[Finding]]] = {}
     for each in findings:
         key = each.rule.code, each.severity, each.op, each.message, each.help

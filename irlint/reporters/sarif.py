@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0, with what GitHub's code scanning reads of it."""
+"""The report as SARIF 2.1.0, with the properties that GitHub's code scanning reads."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ABOUT = "https://pypi.org/project/irlint/"
 
-#: Code scanning refuses a run of more results, and cuts off longer descriptions.
+#: The limits of code scanning: results of a run, and characters of a description.
 RESULTS = 25_000
 DESCRIPTION = 1_024
 
 ROOT = "%SRCROOT%"
-#: What code scanning calls the severities.
+#: The names of the severities in code scanning.
 PROBLEM_SEVERITIES = {"error": "error", "warning": "warning", "note": "recommendation"}
 
 Json = dict[str, Any]
 
 
 def rendered(report: Report) -> str:
-    """One run: a rule a line for those that are broken, and a result a line for each finding, in document order.
+    """One run: the broken rules, then a result for each finding in document order. Each is on its own line.
 
-    Behind these come the findings that are suppressed, as such. Of more than 25,000 findings the worst are there, and a
-    notification says how many are not. Files that could not be read and have no finding are notifications.
+    Suppressed findings follow. If there are more than 25,000 findings, only the worst are included, and a notification
+    gives the number of the others. Unreadable files without a finding are notifications.
     """
     import json
 
@@ -73,7 +73,7 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _uri(path: str) -> str:
-    """A path as a relative reference, or as a ``file`` URI where it is absolute."""
+    """A path as a relative reference; an absolute path as a ``file`` URI."""
     from urllib.parse import quote
 
     try:
@@ -155,7 +155,7 @@ def _result(finding: Finding, indices: Mapping[str, int], uris: Mapping[str, str
 
 
 def _fix(fix: Fix, uri: str) -> Json:
-    """What a fix changes in the text of a document, in the order of the text."""
+    """The replacements that a fix makes in a text document, in order."""
     names = ("startLine", "startColumn", "endLine", "endColumn")
     replacements = [
         {
@@ -169,8 +169,8 @@ def _fix(fix: Fix, uri: str) -> Json:
 
 
 def _message(finding: Finding) -> str:
-    """The headline, the helps, and links to the related places, without which these are not shown; each ended by a
-    period."""
+    """The headline, the helps, and links to related places, each ended by a period. Related places are only shown if
+    the message links to them."""
     texts = [headline(finding), *(f"Help: {safe(each)}" for each in finding.helps)]
     every = _plain(" ".join(text if text.endswith((".", "!", "?")) else f"{text}." for text in texts))
     links = ", ".join(f"[{_link(each.node)}]({index})" for index, each in enumerate(finding.related, 1))
@@ -186,12 +186,12 @@ def _link(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text in which nothing is an embedded link."""
+    """A text without embedded links."""
     return safe(text).replace("](", "] (")
 
 
 def _region(finding: Finding) -> Json:
-    """Where a finding stands; one without a line, such as any in a binary file, is shown at the first line."""
+    """The region of a finding. A finding without a line, as in a binary file, is shown at the first line."""
     if finding.line is None:
         return {"startLine": 1}
     places = (finding.line, finding.column, finding.end_line, finding.end_column)
@@ -200,7 +200,7 @@ def _region(finding: Finding) -> Json:
 
 
 def _suppression(each: Silenced) -> Json:
-    """Why a finding is not reported: the model itself says so, or what lies beside it."""
+    """The reason why a finding is suppressed: in the model itself, or in a file beside it."""
     reasons = {"model": "irlint.ignore of the model lists the rule", "baseline": "it is in the baseline"}
     kind = "inSource" if each.by == "model" else "external"
     return {

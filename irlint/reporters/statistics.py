@@ -1,4 +1,4 @@
-"""Counts over many models, as text, as a document, and as a page."""
+"""Counts over many models, as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from irlint.findings.tally import Tally, most_first, most_models_first
 from irlint.findings.wording import counted
 from irlint.reporters.plain import brief, errors_hidden
 
-#: At most this many operators and exporters are listed in a text.
+#: At most this many operators and exporters are listed in the text.
 LISTED = 20
 
 
 def rendered(tally: Tally) -> str:
-    """The counts by rule, by operator and by exporter, each the most frequent first."""
+    """The counts by rule, by operator and by exporter, the most frequent first."""
     return "\n".join(_sections(tally, LISTED)) + "\n" if tally.files else ""
 
 
 def headline(tally: Tally, configuration: str = "") -> str:
-    """The closing lines of a run that has not kept its findings: what was found, in how many models, and what the
-    configuration hid."""
+    """The closing lines of a run without stored findings: the findings, the models, and what the configuration hid."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
     found = f"Found {', '.join(counts)} in {tally.hit} of {counted(models, 'model')}." if counts else "No findings."
@@ -34,14 +33,14 @@ def headline(tally: Tally, configuration: str = "") -> str:
 
 
 def document(tally: Tally) -> str:
-    """``irlint-summary-1``."""
+    """The document ``irlint-summary-1``."""
     import json
 
     return json.dumps(tally.as_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
 def page(tally: Tally, title: str) -> str:
-    """A page of HTML that needs nothing else."""
+    """An HTML page without external resources."""
     from html import escape
 
     models = tally.files - tally.skipped

@@ -1,4 +1,4 @@
-"""Shapes under each other, as text."""
+"""Tables of shapes, as text."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from irlint.reporters.canvas import UNBOUNDED, Canvas, Run, cut, display, wrappe
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Row, Table
 
-#: A table shows so many axes; of more, or where the page is too narrow, only the first, the last and those around the
-#: clash.
+#: A table shows at most this many axes. If there are more, or the page is too narrow, it shows the first, the last, and
+#: those around the clash.
 AXES = 12
 
-#: The last column of a table is at least so wide, or left out.
+#: The last column of a table has at least this width, or is omitted.
 NARROW = 12
 
-#: A remark in a line of its own has so many columns where it is longer.
+#: A remark that is longer than this gets a line of its own with this many columns.
 LONGEST_REMARK = 48
 
-#: What stands in place of a shape has at most this many columns.
+#: The text in place of a shape has at most this many columns.
 INSTEAD = 40
 
 
 @record
 class _Limits:
-    """How wide dims may be, the clashing ones and the others, what is left for the last column, and whether all axes
-    are shown."""
+    """Limits for a table in columns: the widths of other dims, of clashing dims and of the last column, and whether all
+    axes are shown."""
 
     dim: int
     clashing: int
@@ -34,7 +34,7 @@ class _Limits:
     whole: bool = True
 
 
-#: From what is wanted to what fits into a narrow page.
+#: The limits to try, from the most readable to the narrowest.
 LIMITS = (
     _Limits(32, 32),
     _Limits(24, 32),
@@ -51,15 +51,15 @@ LIMITS = (
     _Limits(6, 8, 0, False),
 )
 
-#: So many of them leave enough of the dims: for these, names are cut first.
+#: With the first ones of these limits, dims are readable. Names are shortened before the later ones are used.
 ROOMY = 6
 
-#: Where everything has room.
+#: The limits if nothing is cut.
 WHOLE = _Limits(UNBOUNDED, UNBOUNDED)
 
 
 def table(found: Table, canvas: Canvas) -> None:
-    """The shapes under each other, a row of axis numbers above, and a mark under the axes that clash."""
+    """Writes the shapes in rows, with the axis numbers above and a mark below the clashing axes."""
     grid = _fitted(found, canvas)
     if grid.rank:
         canvas.row("", [(f"  {'axis':{grid.labels}}{grid.header}", "dim")])
@@ -79,7 +79,7 @@ def table(found: Table, canvas: Canvas) -> None:
 
 
 def _fitted(found: Table, canvas: Canvas) -> _Grid:
-    """The grid that shows most and fits."""
+    """The grid for the first limits that fit."""
     if canvas.whole:
         return _Grid(found, canvas, WHOLE)
     for limits in LIMITS:
@@ -90,7 +90,7 @@ def _fitted(found: Table, canvas: Canvas) -> _Grid:
 
 
 def fits(found: Table | None, canvas: Canvas, *, roomy: bool) -> bool:
-    """Whether a table fits with the names as they are and, where it is ``roomy``, enough of its dims."""
+    """Whether a table fits without shortening names; ``roomy`` demands readable dims."""
     if found is None or canvas.whole:
         return True
     return any(_Grid(found, canvas, limits).width <= canvas.room for limits in LIMITS[: ROOMY if roomy else None])
@@ -126,7 +126,7 @@ class _Grid:
         return "    " + "  ".join(f"{'' if column < 0 else column:>{self.widths[column]}}" for column in self.shown)
 
     def _shown(self) -> list[int]:
-        """The columns, and below 0 the gaps between them."""
+        """The shown columns; a negative number is a gap."""
         if self.rank <= AXES and (self.limits.whole or self.rank < 4):
             return list(range(self.rank))
         wanted = {0, self.rank - 1} | ({1, self.rank - 2} if self.limits.whole else set())
@@ -142,7 +142,7 @@ class _Grid:
         return shown
 
     def _cell(self, index: int, column: int) -> str | None:
-        """The text of a dim, None where the shape has no such axis."""
+        """The text of a dim; None if the shape has no such axis."""
         dims, at = self.rows[index].dims, column - self.offsets[index]
         if dims is None or not 0 <= at < len(dims):
             return None
@@ -154,7 +154,7 @@ class _Grid:
         return max([3, len(str(column)), *(display(self._cell(i, column) or "") for i in range(len(self.rows)))])
 
     def _origins(self, room: int) -> list[str]:
-        """Where the values come from, as far as there is room for it."""
+        """The origins of the values, in the longest texts that fit."""
         return [
             _first_fitting([safe(text) for text in row.origins], room) if room >= NARROW else "" for row in self.rows
         ]
@@ -174,7 +174,7 @@ class _Grid:
         return runs
 
     def _shape(self, index: int, row: Row) -> list[Run]:
-        """``[   1,  64 ]``, blank where the shape has no such axis."""
+        """``[   1,  64 ]``, blank for axes that the shape does not have."""
         if row.dims is None:
             return [(_instead(row) + " " * (self.body - display(_instead(row))), "dim")]
         if not row.dims:
@@ -198,7 +198,7 @@ class _Grid:
         return [*runs, (" " * (self.body - length), "")]
 
     def underline(self, columns: Sequence[int], remark: str) -> list[list[Run]]:
-        """``^^`` under the columns, then what they have in common, in lines of its own where there is no room."""
+        """``^^`` below the columns, then the remark, in lines of its own if it does not fit."""
         runs: list[Run] = []
         at = 0
         for column in sorted(set(columns)):
@@ -224,7 +224,7 @@ class _Grid:
 
 
 def _offset(row: Row, end: int) -> int:
-    """The column of the first axis of a row, all of which end in column ``end`` where that is not 0."""
+    """The column of the first axis of a row. If ``end`` is not 0, all rows end in that column."""
     if row.offset is not None or row.dims is None:
         return row.offset or 0
     return max(0, end - len(row.dims))
@@ -243,7 +243,7 @@ def _instead(row: Row) -> str:
 
 
 def _names(labels: Sequence[str], names: Sequence[str]) -> list[str]:
-    """``input 0  images``: what the rows are called."""
+    """``input 0  images``: the labels and names of the rows."""
     wide = max(map(display, labels), default=0)
     return [f"{label}{' ' * (wide - display(label))}  {name}" if name else label for label, name in zip(labels, names)]
 

@@ -1,4 +1,4 @@
-"""Which releases take a model, as a matrix for people."""
+"""The releases that run a model, as a matrix in text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from irlint.lazy_typing import Any
 from irlint.records import record
 from irlint.reporters.plain import safe, spelled
 
-#: The runtime whose releases were not asked.
+#: The runtime whose results come from a list, not from measurements.
 LISTED = "tensorrt"
 
-#: What stands behind its name.
+#: The remark on this runtime.
 BY_LIST = " (by its vendor's list: not measured)"
 
 #: The most reasons for refusing a model that a report lists.
@@ -22,7 +22,7 @@ SHOWN = 30
 #: The runtime that compiles for an NPU.
 NPU = "qnn"
 
-#: What stands behind releases that were asked less than to load a model, or more.
+#: Remarks on releases that were asked for more, or less, than to load a model.
 STAGES = {
     ("runs", "read"): " (read)",
     ("unknown", "read"): " (read; not asked to compile)",
@@ -30,7 +30,7 @@ STAGES = {
     ("refused", "compiled"): " (read, and not compiled for the CPU)",
 }
 
-#: The verdicts in the order of the report, with the heading of each, and the sign of a matrix.
+#: For each verdict, in the order of the report, its heading; then the signs of the matrix.
 HEADINGS = {"runs": "runs on", "refused": "refused by", "unknown": "not known"}
 SIGNS = {"runs": "✓", "refused": "✗", "unknown": "?"}
 
@@ -39,7 +39,7 @@ Entries = Sequence[dict[str, Any]]
 
 @record
 class Shared:
-    """A reason with the releases that share it, by runtime: the places of their entries."""
+    """A reason, and the releases that share it: the indices of their entries by runtime."""
 
     message: str
     help: str
@@ -53,7 +53,7 @@ def by_runtime(found: dict[str, Any]) -> dict[str, Entries]:
 
 
 def shared(runtimes: dict[str, Entries]) -> list[Shared]:
-    """Each reason once, in the order in which they are met."""
+    """The reasons without repeats, in the order of their first release."""
     reasons: dict[tuple[str, str, int], Shared] = {}
     for name, entries in runtimes.items():
         for at, entry in enumerate(entries):
@@ -86,7 +86,7 @@ def _release(entry: dict[str, Any]) -> str:
 
 
 def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
-    """First the releases that run the model, then the others, then each reason once; what ``encoding`` does not have is
+    """The releases that run the model, then the others, then each reason once. Characters that ``encoding`` lacks are
     escaped."""
     runtimes = by_runtime(found)
     lines = [f"{safe(found['path'])} ({found['format']})", *_verdicts(runtimes), *_reasons(runtimes)]
@@ -111,7 +111,7 @@ def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
 
 
 def _asked(name: str, entry: dict[str, Any]) -> str:
-    """What stands behind a release: how far it was asked, or how many nodes it leaves on the CPU."""
+    """The remark on a release: how far it was asked, or how many nodes it leaves on the CPU."""
     if name == LISTED:
         return BY_LIST
     if "fallback" in entry:
@@ -120,7 +120,7 @@ def _asked(name: str, entry: dict[str, Any]) -> str:
 
 
 def _alike(name: str, entries: Entries, verdict: str) -> dict[str, list[int]]:
-    """The entries with such a verdict, by what stands behind them."""
+    """The entries with a verdict, grouped by their remark."""
     found: dict[str, list[int]] = {}
     for at, each in enumerate(entries):
         if each["verdict"] == verdict:
@@ -164,7 +164,7 @@ def advice(stamp: dict[str, Any]) -> str:
 
 
 def markdown(found: dict[str, Any]) -> str:
-    """A table for each runtime: a column for each release, a line for the verdict and one for each reason."""
+    """A table for each runtime: a column for each release, a row for the verdict and for each reason."""
     runtimes = by_runtime(found)
     lines = [f"### {_cell(found['path'])} ({found['format']})"]
     for name, entries in runtimes.items():

@@ -18,13 +18,14 @@ from irlint.snippets.drawing import Drawing, Line, Piece, Row, Table
 
 __all__ = ["PIPE_WIDTH", "colored", "rendered", "terminal_width"]
 
-#: Of one rule in one file so many findings are shown in full.
+#: At most this many findings of a rule in a file are shown in full.
 SHOWN = 10
 
 #: A note has at most this many characters.
 NOTE = 800
 
-#: Tries of (limit of names, how much spare matter is kept, wide dims), the least lossy first.
+#: The steps that shorten a finding, in the order in which they are tried. Each is: the limit of names in columns, the
+#: smallest ``spare`` of the pieces that may be omitted, and whether dims may be wide.
 CUTS = (
     *((limit, 3, True) for limit in (UNBOUNDED, 64, 48, 40)),
     *((limit, 2, True) for limit in (UNBOUNDED, 64, 48, 40, 32, 28, 24)),
@@ -32,10 +33,10 @@ CUTS = (
     *((limit, 1, False) for limit in (28, 24, 20, 16, 12, 8, 5)),
 )
 
-#: A name of more characters has a line of its own.
+#: A longer name has a line of its own.
 BESIDE = 24
 
-#: At most this many of the nodes are named at which a finding is repeated.
+#: At most this many further nodes with the same finding are named.
 NAMED = 3
 
 #: At most this many numbers are listed when they are not consecutive.
@@ -237,7 +238,7 @@ def _headline(finding: Finding) -> str:
 
 
 def _place_text(finding: Finding) -> str:
-    """The facts about the place without a snippet."""
+    """The place of a finding without a snippet."""
     graph = f' of graph "{finding.graph}"' if finding.graph else ""
     if finding.node is not None:
         return f'node "{finding.node}"{graph}'

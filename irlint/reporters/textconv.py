@@ -1,7 +1,7 @@
-"""A model as lines of text that change as little as the model does: no names but those of inputs and outputs, no places
-in the file.
+"""A model as lines of text for ``git diff``. Small changes of the model change few lines: only inputs and outputs have
+names, and no positions are printed.
 
-Nodes come in the order in which the outputs need them, and refer to others by operator: ``Relu`` is the last Relu
+Nodes are in the order in which the outputs need them. They refer to others by operator: ``Relu`` is the last Relu
 above, ``Relu^2`` the one before.
 """
 
@@ -20,7 +20,7 @@ from irlint.reporters.plain import safe
 
 
 def rendered(known: Known, digest: Digest) -> str:
-    """The format, what is fed and returned, what has to hold, and a line for each node."""
+    """The format, the inputs and outputs, the conditions, and a line for each node."""
     model = known.model
     lines = [f"{known.format.name} {model.format_version or '?'}"]
     lines += [f"opset {domain or 'ai.onnx'} {version}" for domain, version in sorted(model.opsets.items())]
@@ -47,8 +47,8 @@ def _conditions(known: Known) -> Iterator[str]:
 
 
 class _Scope:
-    """What a graph has made so far: ``made`` says of a value which one of its operator's nodes makes it, as which
-    output."""
+    """The values that a graph has made so far. ``made`` has, for each value, the operator of its node, the number of
+    that node among those of the operator, and the index of the output."""
 
     def __init__(self, names: Mapping[Value, str]) -> None:
         self.names = dict(names)
@@ -62,7 +62,7 @@ class _Scope:
                 self.made[value] = op, self.counts[op], at
 
     def name(self, value: Value) -> str | None:
-        """How a line of this graph refers to a value, None for one of another graph."""
+        """The reference to a value in a line of this graph; None for a value of another graph."""
         if value in self.names:
             return self.names[value]
         if value not in self.made:
@@ -84,7 +84,7 @@ class _Writer:
     def graph(
         self, graph: Graph, names: Mapping[Value, str], results: Iterable[tuple[str, Value]], indent: str = ""
     ) -> Iterator[str]:
-        """The lines of a graph whose inputs have these names, and of its results."""
+        """The lines of a graph and of its results; ``names`` are those of its inputs."""
         constants = {value: self._held(constant) for value, constant in graph.constants.items()}
         nodes = []
         for node in graph.nodes:
@@ -111,7 +111,7 @@ class _Writer:
         yield from self._inner(function.graph, "  ")
 
     def _inner(self, graph: Graph, indent: str) -> Iterator[str]:
-        """The lines of a body or a function, whose inputs and outputs go by position."""
+        """The lines of a body or a function. Inputs and outputs are named by position."""
         names = {value: f"input {at}" for at, value in enumerate(graph.inputs)}
         yield from self.graph(graph, names, [(f"output {at}", value) for at, value in enumerate(graph.outputs)], indent)
 
@@ -143,8 +143,8 @@ class _Writer:
 
 
 def _needed(nodes: list[Node], results: Iterable[Value]) -> Iterator[Node]:
-    """The nodes in the order in which the results need them, each behind what it uses; then those that nothing
-    needs."""
+    """The nodes in the order in which the results need them, each after the nodes that it uses; then the unused
+    nodes."""
     makers = {value: node for node in nodes for value in node.outputs if value is not None}
     seen: set[Node] = set()
     wanted = [*(makers[value] for value in results if value in makers), *nodes]

@@ -1,6 +1,6 @@
-"""The ``config.pbtxt`` of a model for Triton's server, ready to be pasted.
+"""The ``config.pbtxt`` of a model for Triton's server, to be pasted.
 
-Source: the server's ``model_config.proto``, and what its backends compare: ``irlint.folders.triton``.
+Source: the server's ``model_config.proto``, and the comparisons of its backends (``irlint.folders.triton``).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from irlint.reporters.pasted import comment, pasted
 
 
 def rendered(model: Interface, contract: Contract) -> str:
-    """The configuration, with comments on what the model does not state.
+    """The configuration. Comments state what the model does not declare.
 
-    Raises ValueError where no configuration fits.
+    Raises ValueError if no configuration fits.
     """
     name = next(iter(model.known.format.runtimes))
     _judge(model, BACKENDS[name])
@@ -63,7 +63,7 @@ def _lines(model: Interface, contract: Contract, backend: str) -> Iterator[str]:
 
 
 def _batches(model: Interface, contract: Contract) -> bool:
-    """Whether every input and output begins with a dynamic axis, of which any size works."""
+    """Whether every input and output begins with a dynamic axis that accepts any size."""
     ends = [*(each for each in model.inputs if not each.optional), *model.outputs]
     if not all(each.sizes and each.sizes[0] == -1 for each in ends):
         return False

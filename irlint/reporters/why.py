@@ -1,4 +1,4 @@
-"""Where each size of a value comes from, for people."""
+"""The origin of each size of a value, as text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from irlint.reporters.canvas import wrapped
 from irlint.reporters.listing import contents, type_of
 from irlint.reporters.plain import headed, safe, spelled
 
-#: A line that goes on is moved in so far.
+#: The indentation of a continued line.
 MORE = 4
 
 
 def rendered(why: dict[str, Any], encoding: str = "utf-8", columns: int = PIPE_WIDTH) -> str:
-    """The value, then for each axis a sentence for each place that its size goes through; what ``encoding`` does not
-    have is escaped."""
+    """The value, then for each axis a sentence for each step of its origin. Characters that ``encoding`` lacks are
+    escaped."""
     value = wrapped(spelled(_value(why), encoding), columns, columns - MORE)
     parts = [f"{headed(why)}\n", *(f"{line}\n{' ' * MORE}" for line in value[:-1])]
     parts.append(f"{value[-1]}\n")
@@ -36,7 +36,8 @@ def _value(why: dict[str, Any]) -> str:
 
 
 def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
-    """The sentences of each axis; of axes that differ in nothing, or only in sizes that one place declares, once."""
+    """The axes in groups that share their sentences, each with these sentences. Sizes with one declaration count as
+    equal."""
     groups: dict[tuple[str, ...], list[tuple[int, str]]] = {}
     for each in axes:
         size, sentences = str(each["size"]), tuple(step["text"] for step in each["steps"])
@@ -50,7 +51,7 @@ def _groups(axes: list[dict[str, Any]]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _with_sizes(sentences: tuple[str, ...], sizes: list[str]) -> tuple[str, ...]:
-    """The sentences, ``3, 224 and 224 are`` for `` is`` where that is how they begin."""
+    """The sentences; the first one begins with all sizes: ``3, 224 and 224 are`` instead of ``3 is``."""
     if len(sentences) != 1 or not sentences[0].startswith(" is "):
         return sentences
     if len(sizes) == 1:

@@ -1,4 +1,4 @@
-"""What each broadcast rule makes of some shapes, as data."""
+"""The shape that each broadcast rule gives for some shapes, as data."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ Shapes = Sequence[Shape]
 
 @record
 class BroadcastRule:
-    """A rule by its name: the format and the operators that have it, what it says, and the shape that it gives.
+    """A broadcast rule. ``where`` names the format and the operators that use it, ``sentence`` states the rule, and
+    ``result`` computes the shape.
 
-    ``takes`` is how many shapes it takes, None for any number from two on; ``needs_axis`` says that it asks nothing
-    without one. ``laid`` is the index of the shape that begins at the axis, if one does.
+    ``takes`` is the number of shapes that it accepts; None is any number from 2. With ``needs_axis`` it is applied only
+    if an axis is given. ``laid`` is the index of the shape that begins at the axis, or None.
     """
 
     name: str
@@ -50,8 +51,8 @@ def _mapped(shapes: Shapes, axis: int | None) -> Shape | None:
     return mapped(shapes[0], shapes[1], range(axis, axis + len(shapes[0])))
 
 
-#: In the order of reports. Sources: ONNX "Broadcasting in ONNX", Add-6 and Expand-8; OpenVINO "Broadcast Rules For
-#: Elementwise Operations" and Broadcast-3.
+#: The rules in the order of reports. Sources: ONNX "Broadcasting in ONNX", Add-6 and Expand-8; OpenVINO "Broadcast
+#: Rules For Elementwise Operations" and Broadcast-3.
 RULES = (
     BroadcastRule(
         "multidirectional",
@@ -124,10 +125,9 @@ RULES = (
 
 
 def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
-    """What ``irlint broadcast --format json`` prints: an entry for each rule, or for the one of that name.
+    """The data of ``irlint broadcast --format json``: an entry for each rule, or for the named rule.
 
-    Raises ValueError for fewer than two shapes, and where the rule that is asked for takes another number or needs an
-    axis.
+    Raises ValueError for fewer than two shapes, or if the named rule accepts another number of shapes or needs an axis.
     """
     if len(shapes) < 2:
         raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
@@ -164,7 +164,7 @@ def _entry(shape: Shape | None) -> list[object] | None:
 
 
 def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
-    """``holds`` is None where the rule does not go with what is asked, which ``message`` then says."""
+    """The entry of a rule. ``holds`` is None if the rule does not apply to this input; ``message`` states why."""
     answer: dict[str, Any] = {
         "rule": rule.name,
         "where": rule.where,

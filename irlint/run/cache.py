@@ -1,5 +1,4 @@
-"""Verdicts that are kept: of a model of which all that its check has read is as it was, the outcome need not be worked
-out again."""
+"""A cache of results: if nothing that a check has read changed, the result of a model is not computed again."""
 
 from __future__ import annotations
 
@@ -18,17 +17,17 @@ from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.plain_data import made, plain
 from irlint.run.writing import permissions, put
 
-#: Rules about checks that came to nothing: what they say is not kept.
+#: Rules about checks that were not completed: their results are not stored.
 FLEETING = (NOT_WORKED_OUT,)
 
-#: What is known of settings and of the program, by the settings: one run has one.
+#: The hash of the latest settings, because a run has only one.
 _known: list[tuple[Settings, bytes]] = []
 
 
 @record
 class Entry:
-    """What was found of the model at a path as it is named from a folder, by whom and how it was asked, and what was
-    read for that."""
+    """A stored result: the path and the folder from which it was named, the hash of the settings, the files that were
+    read, and the outcome."""
 
     path: str
     folder: str
@@ -39,7 +38,7 @@ class Entry:
 
 
 def remembered(settings: Settings, path: str) -> Outcome:
-    """The outcome of a file: the one that is kept if it is still true, else a new one, which is kept."""
+    """The outcome of a file: the stored one if nothing changed, else a new one, which is then stored."""
     file, asked = _file(settings.cache, path), _asked(settings)
     entry = _read(file)
     if entry is not None and _is_about(entry, path) and entry.asked == asked and _is_true(entry, path):
@@ -52,7 +51,7 @@ def remembered(settings: Settings, path: str) -> Outcome:
 
 
 def _is_about(entry: Entry, path: str) -> bool:
-    """Whether an entry is that of a path, and all that it has is about the file there, which was read."""
+    """Whether an entry belongs to this path, its findings are all about this file, and the file was read."""
     shown = path.replace(os.sep, "/")
     places = {entry.outcome.file.path, *(finding.path for finding in entry.outcome.findings)}
     is_read = any(each.path == path and each.parts for each in entry.reads)
@@ -74,20 +73,20 @@ def _is_lasting(found: Outcome) -> bool:
 
 
 def _is_plain(trace: Trace) -> bool:
-    """Whether every file beside the model is present and sound; otherwise the report depends on what else lies
-    there."""
+    """Whether every file beside the model was present and sound. Otherwise the report also depends on other files in
+    the folder."""
     return all(each.text[1] is None for each in trace.text)
 
 
 def _file(folder: str, path: str) -> str:
-    """The file for a path, as it is named from the working folder."""
+    """The cache file of a path, which is relative to the working folder."""
     name = blake2b(f"{os.getcwd()}\0{path}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     return os.path.join(folder, name[:2], name[2:])
 
 
 def _asked(settings: Settings) -> bytes:
-    """A hash of all that an outcome depends on beside the model: settings, this program, and what it reads schemas
-    with."""
+    """A hash of everything beside the model that an outcome depends on: the settings, the program, and the packages
+    that read files."""
     if not _known or _known[0][0] is not settings:
         lasting = replaced(settings, cache="", timeout=None, stamped=False)
         text = repr((_canonical(lasting), sys.version, *_program()))
@@ -96,7 +95,7 @@ def _asked(settings: Settings) -> bytes:
 
 
 def _canonical(value: Any) -> Any:
-    """A value as what has the same text whenever it is equal."""
+    """A value in a form whose text is equal for equal values."""
     names = getattr(type(value), "__match_args__", None)
     if names:
         return (type(value).__name__, *(_canonical(getattr(value, name)) for name in names))
@@ -110,7 +109,7 @@ def _canonical(value: Any) -> Any:
 
 
 def _program() -> Iterator[tuple[str, int, int]]:
-    """The files of irlint and of the packages that it reads with: their sizes and times."""
+    """The path, size and modification time of the files of irlint and of the packages that read files."""
     from importlib.util import find_spec
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -138,7 +137,7 @@ def _read(file: str) -> Entry | None:
 
 
 def _write(file: str, entry: Entry) -> None:
-    """Keeps an entry; where that cannot be, the next run works it out again."""
+    """Stores an entry. An error is ignored; the next run then computes the result again."""
     import json
 
     try:

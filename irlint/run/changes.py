@@ -1,5 +1,4 @@
-"""Which models of a git repository differ from a revision: by their own file, by their weights, or by their external
-data."""
+"""Which models of a git repository differ from a revision: the model itself, its weights, or its external data."""
 
 from __future__ import annotations
 
@@ -18,19 +17,19 @@ from irlint.run.search import SUFFIXES, WEIGHTS
 
 @record
 class Differences:
-    """The changed and deleted files of a repository since a revision, and those of the revision; relative to its
-    root."""
+    """The files of a repository that changed since a revision (``changed``), and all files of the revision (``known``),
+    relative to ``root``."""
 
     root: str
     changed: frozenset[str]
     known: frozenset[str]
 
     def has(self, path: str) -> bool:
-        """Whether a file, or the submodule that it is in, differs."""
+        """Whether a file, or the submodule that contains it, differs."""
         return not self.changed.isdisjoint(_around(_name(path, self.root)))
 
     def has_model(self, path: str) -> bool:
-        """Whether a model's own file differs, which one that the revision does not have does."""
+        """Whether a model's own file differs, or is new since the revision."""
         return self.has(path) or self.known.isdisjoint(_around(_name(path, self.root)))
 
     def has_below(self, folder: str) -> bool:
@@ -40,20 +39,20 @@ class Differences:
         return any(name.startswith(inside) for name in self.changed)
 
     def has_beside(self, path: str) -> bool:
-        """Whether something that is no model differs in the folder of a model, or below."""
+        """Whether a file that is not a model differs in the folder of a model or below it."""
         folder = os.path.dirname(_name(path, self.root))
         inside = f"{folder}/" if folder else ""
         return any(name.startswith(inside) and not name.lower().endswith(SUFFIXES) for name in self.changed)
 
 
-#: How git lists the files that differ, those of submodules included whatever is set for these.
+#: Options for git to list differing files, including submodules regardless of its configuration.
 NAMES = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--ignore-submodules=none")
 
 
 class Changes:
-    """Chooses the models that differ from a revision ``ref``, or from where the work on it and on this branched;
-    ``deciding`` are files which change what is found in every model. Counts in ``unchanged`` those that it does not
-    choose."""
+    """Chooses the models that differ from the revision ``ref``, or from the commit where the current branch left it. A
+    change of a file in ``deciding`` counts as a change of every model. ``unchanged`` counts the models that were not
+    chosen."""
 
     def __init__(self, ref: str, deciding: Collection[str] = ()) -> None:
         self.ref = ref
@@ -99,7 +98,7 @@ class Changes:
         return self._found[root]
 
     def _root(self, folder: str) -> str:
-        """The work tree that a folder lies in, "" where it lies in none."""
+        """The root of the work tree that contains a folder; "" if there is none."""
         if folder not in self._roots:
             above = os.path.dirname(folder)
             is_root = os.path.exists(os.path.join(folder, ".git")) and not _is_submodule(folder)
@@ -108,7 +107,7 @@ class Changes:
 
 
 def differences(root: str, ref: str) -> Differences:
-    """What differs in a work tree from where ``ref`` and it branched. Raises NoRevision."""
+    """The differences of a work tree from the commit where it and ``ref`` branched. Raises NoRevision."""
     git = Git(root)
     commit = git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if not commit:
@@ -124,7 +123,7 @@ def differences(root: str, ref: str) -> Differences:
 
 
 def _is_submodule(folder: str) -> bool:
-    """Whether a work tree is that of a submodule, which the repository around it has a revision of."""
+    """Whether a folder is the work tree of a submodule. The repository around it then has the revision."""
     try:
         with opened(os.path.join(folder, ".git")) as file:
             return "/modules/" in os.fsdecode(file.read(4096).partition(b"\n")[0]).replace(os.sep, "/")
@@ -133,19 +132,19 @@ def _is_submodule(folder: str) -> bool:
 
 
 def _around(name: str) -> Iterator[str]:
-    """A path and the folders that it lies in."""
+    """A path and all folders that contain it."""
     while name:
         yield name
         name = name.rpartition("/")[0]
 
 
 def _name(path: str, root: str) -> str:
-    """The path of a file from the root of its repository on, as git has it."""
+    """The path of a file relative to the root of its repository, with ``/``."""
     return os.path.relpath(path, root).replace(os.sep, "/")
 
 
 def data_files(model: Model) -> set[str]:
-    """The files beside a model that it has contents in."""
+    """The files beside a model that hold its external data."""
     return {each.stored.file for each in _constants(model) if each.stored is not None and each.stored.file}
 
 

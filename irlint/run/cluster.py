@@ -1,4 +1,4 @@
-"""Work on many items by a Dask cluster: a result of each, whatever becomes of a worker."""
+"""Runs a function on many items with a Dask cluster. Every item gets a result, even if a worker crashes."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from irlint.run.processes import interruptions_wait
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: Items are sent together until they are so many, or have so many bytes.
+#: Items are sent together in a batch of at most this many items, or this many bytes.
 MOST_ITEMS = 16
 MOST_BYTES = 1 << 26
 
-#: For each thread of the cluster so many batches are under way.
+#: The number of batches in progress for each thread of the cluster.
 DEEP = 2
 
-#: An item over which a worker has ended is tried so often alone.
+#: How often an item is tried alone after a worker crashed on it.
 CHANCES = 2
 
-#: A scheduler has so many seconds to answer, and its cluster so many to have a worker.
+#: The seconds in which a scheduler must answer, and in which its cluster must have a worker.
 CONNECT = 10
 WORKERS = 60
 
-#: Workers on this machine set up their logs by it at start.
+#: The environment variable that configures the logs of workers on this machine.
 LOGGING = "DASK_LOGGING__DISTRIBUTED"
 
-#: The scheme of a scheduler's address as it is given.
+#: The prefix of a scheduler's address.
 SCHEME = "dask://"
 
 
 class NoCluster(ValueError):
-    """A cluster that is not there, or that cannot do the work."""
+    """A cluster that does not exist or cannot do the work."""
 
 
 @record
 class Batch:
-    """Items with their indices, which are worked on together; ``chances`` are the workers that an item may end which is
-    alone in the cluster, and ``left`` counts how often results may still get lost."""
+    """Items with their indices, which are processed together. ``chances`` is the number of workers that the only item
+    of a batch may crash; ``left`` is how often its results may still be lost."""
 
     items: tuple[tuple[int, Any], ...]
     chances: int = 0
@@ -61,11 +61,11 @@ def results(
     address: str = "",
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item with the item's index, as the workers of the cluster at an ``address`` have worked it
-    out, or ``jobs`` workers on this machine; as ``processes.results`` gives it.
+    """``function`` of every item, with the index of the item. It runs on the cluster at ``address``, or on ``jobs``
+    workers on this machine, like ``processes.results``.
 
-    Items that weigh little are sent together. Where a worker ends over items, each is tried again alone, and ``died``
-    makes the result of one that ends a second one. Raises NoCluster.
+    Small items (by ``weight``) are sent together. If a worker crashes, each of its items is tried again alone. If an
+    item crashes a second worker, ``died`` makes its result. Raises NoCluster.
     """
     waiting = _batches(enumerate(items), weight)
     under_way: dict[Any, Batch] = {}
@@ -80,8 +80,8 @@ def results(
             under_way[future.key] = batch
             done.add(future)
 
-        # Whoever is queued at a worker that ends is suspected: so each item of theirs is tried again while nothing else
-        # is under way.
+        # Every batch that is queued at a crashed worker is suspected. So each of its items is tried again while nothing
+        # else runs.
         suspects: list[Batch] = []
         while following is not None or under_way or suspects:
             if suspects and not under_way:
@@ -119,8 +119,8 @@ def _batches(items: Iterator[tuple[int, Item]], weight: Callable[[Item], int]) -
 
 
 def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, Any]], list[Batch]]:
-    """The results of a batch, or what of it is to be tried again; neither where it has ended workers twice. Raises
-    NoCluster where something else went wrong."""
+    """The results of a batch, or the batches to try again; neither if it crashed two workers. Raises NoCluster for any
+    other failure."""
     try:
         return future.result(), []
     except Exception as error:
@@ -128,7 +128,7 @@ def _answered(future: Any, batch: Batch, client: Any) -> tuple[list[tuple[int, A
         if name == "KilledWorker":
             left = batch.chances - 1 if batch.chances else CHANCES
             return [], [Batch((each,), left) for each in batch.items if left]
-        # The results of a worker that ends before they are fetched go with it.
+        # If a worker crashes before its results are fetched, they are lost.
         if "Cancelled" in name and client.status == "running" and batch.left:
             return [], [replaced(batch, left=batch.left - 1)]
         raise NoCluster(_reason(error)) from None
@@ -143,12 +143,12 @@ def _reason(error: BaseException) -> str:
     return f"a worker cannot do the work: {type(error).__name__}: {first}"
 
 
-#: A worker with several threads checks one file at a time.
+#: A worker with several threads checks only one file at a time.
 _ALONE = Lock()
 
 
 def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int, Any], ...]) -> list[tuple[int, Any]]:
-    """What a worker does: the results of a batch."""
+    """The results of a batch; it runs in the worker."""
     if version != __version__:
         raise NoCluster(f"irlint {__version__} is installed there, but {version} here")
     with _ALONE:
@@ -156,8 +156,7 @@ def _worked(function: Callable[[Any], Any], version: str, items: tuple[tuple[int
 
 
 def dask_setup(worker: Any) -> None:
-    """What Dask calls in a worker on this machine: findings report what becomes of the worker, so it writes nothing
-    itself."""
+    """Called by Dask in each worker on this machine. It silences the worker's logs, because findings report crashes."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 2)
     os.close(nothing)
@@ -165,7 +164,7 @@ def dask_setup(worker: Any) -> None:
 
 @contextmanager
 def _connected(address: str, jobs: int) -> Iterator[Any]:
-    """A client of the cluster, which is gone afterwards if it is one of its own."""
+    """A client of the cluster. A cluster that was started here is stopped afterwards."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
@@ -177,7 +176,7 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
 
     place = address.removeprefix(SCHEME)
     with ExitStack() as stack:
-        # Findings report what becomes of workers.
+        # Findings report crashes of workers.
         for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.core"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         settings = {
@@ -189,11 +188,11 @@ def _connected(address: str, jobs: int) -> Iterator[Any]:
             if place:
                 client = Client(f"tcp://{place}", timeout=CONNECT, set_as_default=False)
             else:
-                # Without a port of its own choice its page would ask for a fixed one, which may be taken.
+                # Without a port of its own, the dashboard would use a fixed one, which may be taken.
                 page = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
                 preload = [__name__, *dask.config.get("distributed.worker.preload")]
                 options = {"threads_per_worker": 1, "memory_limit": 0, "preload": preload, "scheduler_kwargs": page}
-                # Its start lets interruptions through again, to workers as well: they are this process's affair.
+                # Starting the cluster lets workers receive Ctrl-C again, but only this process handles it.
                 if os.name == "posix":
                     resource_tracker.ensure_running()
                 with interruptions_wait():

@@ -1,4 +1,4 @@
-"""What two model files differ in, as data."""
+"""The differences of two model files, as data."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from irlint.run.opened import Opened, opened
 
 
 def compared(old: str, new: str, data: tuple[bytes | None, bytes | None] = (None, None)) -> dict[str, Any]:
-    """What ``irlint diff --format json`` prints; ``data`` are the bytes of those that are in memory.
+    """The data of ``irlint diff --format json``. ``data`` holds the bytes of models in memory.
 
-    Raises OSError where a file cannot be opened, and ValueError where one is no model that can be read.
+    Raises OSError if a file cannot be opened, and ValueError if one is not a readable model.
     """
     one, other = opened(old, data[0]), opened(new, data[1])
     notes = [*errors_on(one.known, old), *errors_on(other.known, new)]
@@ -62,7 +62,7 @@ def _entry(change: Change) -> dict[str, Any]:
 
 
 def _lacking(model: Opened, path: str) -> Iterator[str]:
-    """That constants cannot be read, and why the first of them cannot."""
+    """A sentence if constants cannot be read, with the reason for the first."""
     reasons = [why for each in _constants(model) if (why := Digests.lack(each))]
     if reasons:
         what = "1 constant" if len(reasons) == 1 else f"{len(reasons)} constants"
@@ -79,8 +79,8 @@ def _constants(model: Opened) -> Iterator[Constant]:
 
 
 def _digest(model: Opened, digests: Digests, by_type: bool) -> Digest:
-    """How the constants of a model are hashed; with ``by_type`` only those whose contents are known without their
-    bytes."""
+    """A function that hashes the constants of a model; with ``by_type`` only those whose values are known without
+    reading the weights."""
 
     found: dict[int, str | None] = {}
 

@@ -1,4 +1,4 @@
-"""One file that states something about models beside it, from its text to its findings."""
+"""Checks one configuration file that makes statements about the models beside it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from irlint import folders
 from irlint.findings.report import CheckedFile, Finding
 from irlint.findings.wording import bounded
 from irlint.folders.statements import Disagreement
-from irlint.parsers.opening import is_url, lies_elsewhere, whole
+from irlint.parsers.opening import NotListed, lies_elsewhere, whole
 from irlint.records import replaced
 from irlint.run.files import Settings, with_policy
 from irlint.run.one_file import DRAWN, fingerprint
 
-#: Why a configuration behind a URL is skipped: of the files beside it, many servers list none.
-REMOTE = "a configuration is checked with the files beside it: copy its folder to this machine"
+#: Why a configuration behind a URL may be skipped: it is checked with the files beside it.
+NOT_LISTED = "the server does not list the folder of the configuration: copy the folder to this machine"
 
 
 def inspected(path: str, data: bytes | None, settings: Settings) -> tuple[CheckedFile, tuple[Finding, ...]]:
     """The entry of a configuration and its findings, without those that ``settings`` suppress.
 
-    Raises OSError where the file, or a model beside it, cannot be opened.
+    Raises OSError if the file, or a model beside it, cannot be opened.
     """
-    if is_url(path):
-        return CheckedFile(path, None, status="skipped", reason=REMOTE), ()
     text = (whole(path, "configuration") if data is None else data).decode("utf-8", "replace")
-    checked = folders.checked(path, text)
+    try:
+        checked = folders.checked(path, text)
+    except NotListed:
+        return CheckedFile(path, None, status="skipped", reason=NOT_LISTED), ()
     name = path.replace(os.sep, "/")
     if checked.reason:
         return CheckedFile(name, None, status="skipped", reason=checked.reason, kind=checked.kind), ()

@@ -1,4 +1,4 @@
-"""What a model demands of its inputs, and what it then returns, as data."""
+"""The contract of a model (which inputs it accepts, and which outputs it then returns), as data."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from irlint.contracts.profiles import Profile
     from irlint.folders.beside import Interface
 
-#: Tools that read no OpenVINO IR.
+#: Tools that do not read OpenVINO IR.
 ONNX_ONLY = ("onnxruntime", "trtexec")
 
-#: Tools that build each branch for all sizes, whether it runs or not.
+#: Tools that build all branches of a model, even those that never run.
 BUILDS_BRANCHES = ("trtexec",)
 
 
@@ -31,12 +31,12 @@ def demanded(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
-    """What ``irlint contract --format json`` prints; raises as ``listing.listed`` does."""
+    """The data of ``irlint contract --format json``. Raises like ``listing.listed``."""
     return demanded_by(worked_out(path, data, shapes, given_by), path)
 
 
 def demanded_by(known: Known, path: str) -> dict[str, Any]:
-    """What ``irlint contract --format json`` prints of a model that was worked out."""
+    """The data of ``irlint contract --format json`` for an inferred model."""
     contract = contract_of(known)
     found: dict[str, Any] = {
         "schema": "irlint-contract-1",
@@ -76,10 +76,8 @@ def fitted(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Profile:
-    """The sizes that a model takes, with what is assumed of them, for a tool; raises as ``listing.listed`` does.
-
-    ValueError, too, for an assumption that is none or fits no sizes, and for a tool that does not read the format.
-    """
+    """The sizes that a model accepts under the assumptions, for a tool. Raises like ``listing.listed``, and ValueError
+    for an assumption that is invalid or leaves no sizes, or for a tool that does not read the format."""
     from irlint.contracts.assumptions import with_assumptions
     from irlint.contracts.profiles import profile_of
 
@@ -105,8 +103,8 @@ def stated(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> tuple[Interface, Contract]:
-    """The inputs and outputs of a model as its runtime states them, and what it demands; raises as ``listing.listed``
-    does."""
+    """The inputs and outputs of a model as its runtime declares them, and its contract. Raises like
+    ``listing.listed``."""
     from irlint.folders.beside import interface_of
 
     known = worked_out(path, data, shapes, given_by)
@@ -114,7 +112,8 @@ def stated(
 
 
 def _built(known: Known, tool: str) -> Contract:
-    """What is demanded where each branch is built; raises ValueError where only that leaves no sizes."""
+    """The contract if all branches are built. Raises ValueError if the model accepts some sizes, but not with all
+    branches."""
     contract = contract_of(known)
     if not any(demand.when for demand in known.requires):
         return contract
@@ -126,7 +125,7 @@ def _built(known: Known, tool: str) -> Contract:
 
 
 def _computed(known: Known) -> dict[Dim, None]:
-    """The sizes of all values that are no numbers, each once."""
+    """The symbolic sizes of all values, each once."""
     return dict.fromkeys(dim for each in known.types.values() for dim in _shape(each) or () if isinstance(dim, Expr))
 
 
@@ -139,7 +138,7 @@ def _entry(end: End) -> dict[str, Any]:
 
 
 def _returned(end: End, contract: Contract) -> dict[str, Any]:
-    """An output with its sizes where the conditions hold."""
+    """The entry of an output, with its sizes under the conditions of the contract."""
     found = end.type
     if isinstance(found, Tensor) and found.shape is not None:
         found = Tensor(found.dtype, tuple(None if dim is None else contract.returned(dim) for dim in found.shape), None)

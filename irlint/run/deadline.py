@@ -1,4 +1,4 @@
-"""How long one file may take: what lasts longer is broken off, in whichever process it runs."""
+"""The time limit of one file: a check that exceeds it is interrupted, in a process or a thread."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import FrameType
 
-#: The check of one file may take so many seconds where nobody says otherwise.
+#: The default limit in seconds.
 USUAL = 600
 
-#: More seconds are as good as any number, and more than clocks take.
+#: A longer limit (in seconds) counts as none, because clocks do not accept more.
 LONGEST = 1e9
 
-#: A process that does not break off by itself, as inside of a library, is ended after so many seconds more.
+#: If a process does not react, for example inside a library, it is killed after this many further seconds.
 GRACE = 5.0
 
-#: Where an interruption gets lost, as in what cleans up, another one follows after so many seconds.
+#: An interruption may be lost, for example in cleanup code. It is repeated after this many seconds.
 AGAIN = 1.0
 
 
 class TimedOut(BaseException):
-    """The time for a file is over; no Exception, since these become findings about single nodes."""
+    """The time for a file is over. It is no Exception, because an Exception becomes a finding about a single node."""
 
 
 def limited(seconds: float | None) -> Any:
-    """A block inside of which TimedOut is raised once so many seconds have passed; None stands for any number."""
+    """A context manager that raises TimedOut in its block after ``seconds``; None is no limit."""
     if seconds is None or seconds > LONGEST:
         return _Unlimited()
     if not _is_main_thread():
@@ -43,7 +43,8 @@ def _is_main_thread() -> bool:
 
 
 def _signals() -> Any:
-    """What the module ``signal`` wraps, which imports ``enum`` for it: a tenth of the time of a small check."""
+    """The C module under ``signal``. The Python module also imports ``enum``, which takes a tenth of the time of a
+    small check."""
     return import_module("_signal")
 
 
@@ -66,7 +67,7 @@ class _BySignal:
         signals.setitimer(signals.ITIMER_REAL, self.seconds, AGAIN)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
-        # An exception at the ends of the block would leave the timer running behind it.
+        # An exception at the ends of the block would leave the timer running.
         at_an_end = frame is not None and frame.f_code in (_BySignal.__enter__.__code__, _BySignal.__exit__.__code__)
         if not self.over and not at_an_end:
             raise TimedOut
@@ -79,7 +80,7 @@ class _BySignal:
 
 
 class _ByThread:
-    """Where there are no such signals: another thread interrupts this one, as Ctrl-C does."""
+    """For systems without these signals: another thread interrupts the main thread, as Ctrl-C does."""
 
     def __init__(self, seconds: float) -> None:
         from threading import Timer
@@ -104,8 +105,8 @@ class _ByThread:
 
 
 class _InThread:
-    """In a thread that is not the main one, as workers of a cluster have it: another one raises TimedOut there, between
-    two steps of Python."""
+    """For threads other than the main one, such as those of cluster workers: another thread raises TimedOut between two
+    steps of Python."""
 
     def __init__(self, seconds: float) -> None:
         import ctypes
@@ -140,7 +141,7 @@ class _InThread:
 
 
 def watch(parent: Any, end: Callable[[], None]) -> None:
-    """Calls ``end`` from a thread of its own once another process has ended, whatever this one is at work on."""
+    """Starts a thread that calls ``end`` when another process has ended, whatever this process is doing."""
     from multiprocessing.connection import wait
     from threading import Thread
 

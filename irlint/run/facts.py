@@ -1,17 +1,17 @@
-"""What is known of a model beside its findings, for the forms that show it."""
+"""Facts about a model beside its findings, for the forms that show them."""
 
 from __future__ import annotations
 
 from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 
-#: Of a model so many values are listed.
+#: At most this many values of a model are listed.
 VALUES = 2_000
 
 
 def facts(known: Known, path: str) -> dict[str, Any]:
-    """The values of a model (of very many the first) as lines of a table, its contract and costs, and which releases
-    take it."""
+    """The table of the values of a model (at most ``VALUES``), its contract, its costs, and the releases that load
+    it."""
     from irlint.reporters.listing import table
     from irlint.run.contract import demanded_by
     from irlint.run.info import described_by

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from irlint.policy.suppressions import Policy
     from irlint.run.sources import Source
 
-#: Prefixes of URLs that are local paths.
+#: Prefixes of URLs that mean local paths.
 LOCAL = ("file://", "local://")
 
-#: Optional packages, by the name that they are imported as.
+#: Optional packages: the name to import, and the name to install.
 PACKAGES = {"lxml": "lxml", "numpy": "numpy", "google": "protobuf"}
 
-#: The executor that is this machine's own processes.
+#: The name of the executor that uses processes of this machine.
 PROCESSES = "processes"
 
 
@@ -137,7 +137,7 @@ def checked(
 
 
 def apart(paths: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The paths on this machine, and the URLs."""
+    """The local paths and the URLs."""
     named = [path.partition("://")[2] if path.startswith(LOCAL) else path for path in paths]
     return [path for path in named if not is_url(path)], [path for path in named if is_url(path)]
 
@@ -174,7 +174,7 @@ def _alone(settings: Settings) -> Settings:
     return replaced(settings, policy=replaced(policy, selections=kept))
 
 
-#: A run with as many processes as are worth it begins with one, and gets more after so many seconds.
+#: An automatic number of processes begins with one; more start after this many seconds.
 PATIENCE = 1.0
 
 

@@ -1,4 +1,4 @@
-"""Fixes, applied to a model until none is left: what the file becomes, and what is found in it then."""
+"""Applies fixes to a model until none is left, and checks the result."""
 
 from __future__ import annotations
 
@@ -27,19 +27,20 @@ UNSAFE: Applicability = "unsafe"
 
 Applied = list[tuple[Finding, Fix]]
 
-#: A fix may make room for another one; after so many rounds, what is left is left.
+#: One fix may make another one possible. After this many rounds, the rest is left.
 ROUNDS = 20
 
-#: A file of at most this many bytes is fixed in memory, a larger one in a file beside it.
+#: A file of at most this many bytes is fixed in memory, a larger one in a temporary file beside it.
 SMALL = 1 << 24
 
-#: So much is copied at once.
+#: The number of bytes that are copied at once.
 BLOCK = 1 << 20
 
 
 @record(eq=False)
 class Version:
-    """A model as it was or is to be: its ``stream``, what its parser reads of that, and its findings."""
+    """One version of a model: its bytes as a ``stream``, the part that the parser reads (``data``), and its
+    findings."""
 
     stream: BinaryIO
     data: Any
@@ -48,9 +49,13 @@ class Version:
 
 @record(eq=False)
 class Fixed:
-    """A model before and after ``fixes``, and after what was ``asked`` for beside them; ``after`` is ``before`` where
-    there are none. ``refused`` says what was asked for and could not be had. ``state`` identifies the file that was
-    read; it is None of a model in memory."""
+    """A model before and after fixes.
+
+    * ``after``: equals ``before`` if nothing was changed.
+    * ``asked``: the edits that the user requested beside the fixes.
+    * ``refused``: for each request that could not be met, the reason.
+    * ``state``: identifies the file that was read; None for a model in memory.
+    """
 
     path: str
     before: Version
@@ -62,23 +67,23 @@ class Fixed:
 
     @property
     def is_current(self) -> bool:
-        """Whether the file is still as it was when it was opened. Raises OSError."""
+        """Whether the file has not changed since it was opened. Raises OSError."""
         return self.state is None or self.state == _state(os.stat(self.path))
 
     def blocks(self) -> Iterator[bytes]:
-        """The bytes of the file as it is to be."""
+        """The bytes of the fixed file."""
         self.after.stream.seek(0)
         while block := self.after.stream.read(BLOCK):
             yield block
 
     @property
     def edits(self) -> tuple[Edit, ...]:
-        """What was changed, in this order."""
+        """The applied edits, in order."""
         return (*dict.fromkeys(edit for _, fix in self.fixes for edit in fix.edits), *self.asked)
 
     def texts(self) -> tuple[list[str], list[str]]:
-        """The lines of a document before and after; of a model that is none what ``irlint diff --textconv`` prints,
-        without hashes of weights."""
+        """The lines before and after. For a text document these are its own lines, otherwise those of ``irlint diff
+        --textconv`` without hashes of weights."""
         if _has_lines(self.after.outcome.file.format):
             before, after = [
                 version.data.decode("utf-8", "replace").splitlines() for version in (self.before, self.after)
@@ -92,23 +97,23 @@ class Fixed:
         return before, after
 
     def close(self) -> None:
-        """Closes the files, and removes the one beside the model."""
+        """Closes the files; the temporary file is then removed."""
         for version in (self.before, self.after):
             version.stream.close()
 
 
-#: What may be asked for beside fixes, in the order in which it is done.
+#: The requests beside fixes, in the order in which they are applied: versions for targets, fixed sizes, annotations.
 Wish = Literal["target", "freeze", "annotate"]
 
 
 def fixed(
     path: str, settings: Settings, data: bytes | None = None, wishes: Sequence[Wish] = (), *, unsafe: bool = False
 ) -> Fixed:
-    """A model at a path, or in ``data``, with the safe fixes of its findings, with ``unsafe`` also those that are
-    suggested alone, and with versions that the targets take, the sizes of ``settings`` or annotations, as ``wishes``
-    say, all of which leave it without a finding that is new.
+    """A model with the safe fixes of its findings applied; with ``unsafe`` also the suggested fixes. Then the
+    ``wishes`` are applied, with the targets and shapes of ``settings``. No step may leave a new finding; it is undone
+    or refused instead.
 
-    Raises OSError where it cannot be opened.
+    Raises OSError if the model cannot be opened.
     """
     quick = replaced(settings, drawn=False, operands=True, cache="")
     stream = BytesIO(data) if data is not None else opened(path)
@@ -141,7 +146,7 @@ def fixed(
 
 
 def _wished(wish: Wish, path: str, version: Version, settings: Settings) -> list[Edit]:
-    """What a wish changes in a model."""
+    """The edits that fulfil a wish."""
     from irlint.fixes import asked
     from irlint.inference.inputs import input_names, overridden
     from irlint.inference.walk import inferred
@@ -163,7 +168,7 @@ def _checked_again(path: str, version: Version, settings: Settings) -> Version:
 
 
 def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
-    """Why a wish is not fulfilled: the first finding that it would bring."""
+    """Why a wish is refused: the first finding that it would cause."""
     if changed is None:
         return f"--{wish} was not applied: its edits cannot be written into this file"
     known = Counter(each.rule for each in before.outcome.findings)
@@ -176,8 +181,7 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 
 
 def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) -> tuple[Version, Applied]:
-    """A model with its unsafe fixes, one after another, of which each leaves nothing new that a safe fix does not take
-    away."""
+    """A model with its unsafe fixes, applied one by one. A fix is kept only if safe fixes remove all new findings."""
     after, applied = before, list(fixes)
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
@@ -200,7 +204,7 @@ def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) ->
 
 
 def _state(status: os.stat_result) -> tuple[int, ...]:
-    """What changes when a file is written or replaced."""
+    """The facts about a file that change if it is written or replaced."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
@@ -210,7 +214,7 @@ def _version(path: str, stream: BinaryIO, settings: Settings) -> Version:
 
 
 def _read(path: str, stream: BinaryIO) -> Any:
-    """What the parser reads of a file: of a large ONNX model all but the weights."""
+    """The part of a file that its parser reads: of a large ONNX model, everything except the weights."""
     if isinstance(stream, BytesIO):
         return stream.getvalue()
     stream.seek(0)
@@ -228,7 +232,7 @@ def _has_lines(kind: str | None) -> bool:
 
 
 def _tidied(path: str, version: Version, settings: Settings, rules: Collection[Rule] | None) -> tuple[Version, Applied]:
-    """A model with the fixes of some rules, None for all, until there are none, and these."""
+    """A model with the fixes of ``rules`` (None for all) applied until none is left, and these fixes."""
     applied: Applied = []
     for _ in range(ROUNDS):
         found = [each for each in version.outcome.findings if each.fix is not None and each.fix.applicability == SAFE]
@@ -243,13 +247,13 @@ def _tidied(path: str, version: Version, settings: Settings, rules: Collection[R
 
 
 def _same_bytes(one: Any, other: Any) -> bool:
-    """Whether two buffers are equal; compared in pieces, for they may be large."""
+    """Whether two buffers are equal. They are compared in pieces, because they may be large."""
     ends = range(0, len(one), BLOCK)
     return len(one) == len(other) and all(one[at : at + BLOCK] == other[at : at + BLOCK] for at in ends)
 
 
 def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """A model with the fixes of as many rules as leave nothing new."""
+    """A model with the fixes of as many rules as possible without new findings."""
     after, fixes = before, list[tuple[Finding, Fix]]()
     kept: set[Rule] = set()
     safe = (each for each in before.outcome.findings if each.fix is not None and each.fix.applicability == SAFE)
@@ -262,8 +266,8 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
 
 
 def _is_worse(after: Outcome, before: Outcome) -> bool:
-    """Whether a model has more findings of some rule than it had; what is unused is only looked for where there is no
-    error."""
+    """Whether a model has more findings of some rule than before. Rules about unused parts do not count if errors hid
+    them before."""
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     counts = Counter(each.rule for each in after.findings if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
@@ -271,13 +275,13 @@ def _is_worse(after: Outcome, before: Outcome) -> bool:
 
 
 def _has_fewer(rule: Rule, after: Outcome, before: Outcome) -> bool:
-    """Whether fewer findings of a rule are left: that of a node has not moved to another one."""
+    """Whether fewer findings of a rule are left. Otherwise a finding may only have moved to another node."""
     one, other = (sum(each.rule is rule for each in outcome.findings) for outcome in (after, before))
     return one < other
 
 
 def _last(outcome: Outcome) -> Collection[Rule]:
-    """The rules about what nothing uses that are only looked for where there is no error."""
+    """The rules about unused parts, which are only checked if there is no error."""
     from irlint.policy.rule_index import RULES as MODULES
     from irlint.policy.rulebook import by_code
 
@@ -286,7 +290,7 @@ def _last(outcome: Outcome) -> Collection[Rule]:
 
 
 def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Edit]) -> Version | None:
-    """The model after some edits; None where they cannot be written."""
+    """The model after some edits; None if they cannot be written."""
     model = parsers.read(path, version.data)
     if model.format is None or not model.format.writer:
         return None
@@ -302,7 +306,7 @@ def _changed(path: str, version: Version, settings: Settings, edits: Iterable[Ed
 
 
 def _joined(path: str, pieces: Iterable[Piece], source: BinaryIO) -> BinaryIO:
-    """The pieces of a file as one, in memory or, of a large one, in a nameless file beside it."""
+    """The pieces of a file joined: in memory, or for a large file in a temporary file beside it."""
     source.seek(0, os.SEEK_END)
     result: BinaryIO
     if source.tell() <= SMALL:

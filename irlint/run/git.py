@@ -1,5 +1,5 @@
-"""What git says of a repository, of which nothing is executed: no hook, filter, monitor or transport that its own
-configuration names."""
+"""Asks git about a repository. Nothing that the repository configures is executed: no hook, filter, monitor or
+transport."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from irlint.run.deadline import USUAL
 
-#: The variables that name the repository of a hook, which need not be the one that is asked.
+#: The variables that git sets for a hook. They may name another repository than the one that is asked about.
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX", "GIT_NAMESPACE")
 
-#: Keys in place of those that make git start programs.
+#: Values for the keys that make git start programs.
 OVERRIDDEN = (("core.fsmonitor", "false"), ("core.hooksPath", os.devnull))
 
-#: Nothing is fetched, asked for or written.
+#: An environment in which git does not fetch, prompt or write.
 ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_NO_LAZY_FETCH": "1",
@@ -22,7 +22,7 @@ ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 
-#: Scopes of keys that a repository cannot set.
+#: Scopes of configuration that a repository cannot set.
 TRUSTED = ("system", "global", "command")
 
 #: The mode of a submodule in the index.
@@ -45,8 +45,7 @@ class Git:
             self.keys.append((f"{name}.required", "false"))
 
     def __call__(self, *arguments: str, root: str = "") -> list[str] | None:
-        """What git prints, at its NULs; None where it ends with another status than 0. Raises NoRevision where git
-        cannot be run."""
+        """The output of git, split at NUL; None if its exit status is not 0. Raises NoRevision if git cannot be run."""
         import subprocess
 
         try:
@@ -69,8 +68,8 @@ class Git:
         return os.fsdecode(result.stdout).split("\0") if result.returncode == 0 else None
 
     def _filters(self, root: str, seen: set[str]) -> Iterator[str]:
-        """``filter.NAME`` of the filters that the configurations of a work tree and its submodules define; all filters
-        where one extends Git LFS, which would run that."""
+        """``filter.NAME`` of each filter that the configuration of a work tree or a submodule defines. All filters if
+        one extends Git LFS, which would run that filter."""
         seen.add(os.path.realpath(root))
         pattern = r"^(filter\..*\.(clean|smudge|process)|lfs\.extension\..*)$"
         listed = self("config", "--show-scope", "--name-only", "-z", "--get-regexp", pattern, root=root) or []
@@ -88,7 +87,8 @@ class Git:
 
 
 def _program() -> str:
-    """Git; on Windows its path, for there the working folder, which may hold anything, would be searched first."""
+    """The command for git. On Windows it is a full path, because Windows also searches the working folder, which is not
+    trusted."""
     from irlint.reporters.console import WINDOWS
 
     found = (os.path.join(folder, "git.exe") for folder in os.get_exec_path() if os.path.isabs(folder))
@@ -96,7 +96,7 @@ def _program() -> str:
 
 
 def _environment(keys: list[tuple[str, str]]) -> dict[str, str]:
-    """The environment of git with these keys, which count before those of a repository."""
+    """The environment of git with these keys, which override the keys of the repository."""
     result = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | ENVIRONMENT
     given = result.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isascii() and given.isdigit() else 0

@@ -1,4 +1,4 @@
-"""What a model is and what it costs, as data."""
+"""The size and cost of a model, as data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from irlint.run.contract import demanded_by
 from irlint.run.listing import dim_entry, worked_out
 from irlint.run.search import models
 
-#: So many of the nodes with the most MACs are listed.
+#: The number of most expensive nodes (by MACs) that are listed.
 DEAREST = 5
 
 
@@ -29,15 +29,13 @@ def described(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
-    """What ``irlint info --format json`` prints; raises as ``listing.listed`` does."""
+    """The data of ``irlint info --format json``. Raises like ``listing.listed``."""
     return described_by(worked_out(path, data, shapes, given_by), path)
 
 
 def described_folder(folder: str, shapes: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
-    """The same for every model in a folder, for the ``shapes`` of each: what cannot be read has an ``error``.
-
-    Raises ValueError for a folder without models.
-    """
+    """The same for every model in a folder; ``shapes`` gives the shapes for each path. An unreadable model has an
+    ``error``."""
     paths = models([folder])
     if not paths:
         raise ValueError("this folder has no models")
@@ -52,8 +50,7 @@ def _described(path: str, shapes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def described_by(known: Known, path: str, contract: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What ``irlint info --format json`` prints of a model that was worked out, and of its contract where that is
-    known."""
+    """The data of ``irlint info --format json`` for an inferred model. ``contract`` avoids computing it again."""
     model, cost, stored = known.model, counted(known), sums(known)
     contract = contract or demanded_by(known, path)
     found: dict[str, Any] = {
@@ -85,7 +82,7 @@ def _operator(known: Known, node: Node) -> str:
 
 
 def _nodes(known: Known) -> Counter[str]:
-    """The number of nodes of each operator, without those that stand for inputs, outputs and constants."""
+    """The number of nodes of each operator, without nodes for inputs, outputs and constants."""
     silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
     every = (node for graph in graphs(known.model) for node in graph.nodes if node.op not in silent)
     return Counter(_operator(known, node) for node in every)
@@ -121,7 +118,7 @@ def _dear(each: NodeCost, stored: Sums) -> dict[str, Any]:
 
 
 def _named(known: Known, contract: Mapping[str, Any], cost: Cost) -> dict[str, str]:
-    """What the names of sizes stand for that the answer mentions."""
+    """The meaning of each symbol that the answer mentions."""
     names = {name for size in (cost.macs, cost.peak) if isinstance(size, Expr) for name in symbols(size)}
     found = {name: text for name, text in known.symbols.items() if name in names}
     return {**contract["symbols"], **found}

@@ -1,4 +1,5 @@
-"""What a file of JSON lines says of a run, file by file: of one that was cut off, what is whole."""
+"""Reads a journal: the file of JSON lines that a run writes, file by file. If the run was cut off, the complete lines
+are read."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from irlint.reporters.jsonl import SCHEMA
 
 
 class BrokenJournal(ValueError):
-    """A file that is not of JSON lines as a check writes them."""
+    """A file that is not a journal."""
 
 
 @record
 class Block:
-    """The lines of a checked file, what they say, and where in the journal they begin and end."""
+    """The lines of one checked file, parsed, with their start and end in the journal (in bytes)."""
 
     file: dict[str, Any]
     findings: list[dict[str, Any]]
@@ -27,13 +28,13 @@ class Block:
 
     @property
     def key(self) -> int | None:
-        """The identity of the file as it was checked; None where it is unknown."""
+        """The key of the file in the state that was checked; None if it is unknown."""
         size, stamp = self.file.get("size"), self.file.get("stamp")
         return None if size is None else key(str(self.file.get("path")), size, stamp or "")
 
 
 def key(path: str, size: int, stamp: str) -> int:
-    """A number for a file and its state: of a million of them hardly two are equal, and they take little memory."""
+    """A number for a file and its state. It saves memory; among a million files, equal numbers are very unlikely."""
     from hashlib import blake2b
 
     text = f"{path}\0{size}\0{stamp}".encode("utf-8", "surrogatepass")
@@ -41,7 +42,7 @@ def key(path: str, size: int, stamp: str) -> int:
 
 
 def header(stream: BinaryIO) -> dict[str, Any]:
-    """The first line of a journal; raises BrokenJournal where that is none."""
+    """The first line of a journal. Raises BrokenJournal if it is invalid."""
     found = _parsed(stream.readline())
     if found is None or found.get("schema") != SCHEMA:
         raise BrokenJournal(f"its first line is not of the schema {SCHEMA}")
@@ -49,7 +50,7 @@ def header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def blocks(stream: BinaryIO) -> Iterator[Block]:
-    """The files in a journal from where it stands, up to the first line that is not whole."""
+    """The files in a journal from the current position, up to the first incomplete line."""
     findings: list[dict[str, Any]] = []
     start = at = stream.tell()
     for line in stream:
@@ -65,7 +66,7 @@ def blocks(stream: BinaryIO) -> Iterator[Block]:
 
 
 def tally(file: str) -> tuple[Tally, bool]:
-    """The counts of a journal, and whether its run came to its end. Raises OSError and BrokenJournal."""
+    """The counts of a journal, and whether its run was completed. Raises OSError and BrokenJournal."""
     found = Tally()
     end = 0
     source: Any = opened(file)
@@ -80,13 +81,13 @@ def tally(file: str) -> tuple[Tally, bool]:
     return found, last is not None and last.get("kind") == "summary"
 
 
-#: The texts that a line of each kind has, and those that may be null or missing.
+#: The fields of each kind of line that must be texts, and those that may be null or missing.
 TEXTS = {"file": ("path", "status"), "finding": ("code", "rule", "severity")}
 OPTIONAL = {"file": ("format", "producer"), "finding": ("op", "because")}
 
 
 def _judge(entry: dict[str, Any]) -> None:
-    """Raises KeyError, TypeError or ValueError where a line has something else in the place of a text."""
+    """Raises KeyError, TypeError or ValueError if one of these fields is not a text."""
     kind = entry["kind"]
     texts = [entry[name] for name in TEXTS[kind]]
     texts += [entry[name] for name in OPTIONAL[kind] if entry.get(name) is not None]

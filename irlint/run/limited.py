@@ -1,17 +1,18 @@
-"""The problems of a file that are listed: of very many that break one rule the first, and how many more there are."""
+"""Limits the listed problems of a file: after the first problems of a rule, one entry gives the number of the
+others."""
 
 from __future__ import annotations
 
 from irlint.model import Problem
 from irlint.records import replaced
 
-#: What is counted together: the code of a rule, a severity, and whether the problems follow from another.
+#: The problems that are counted together: code of the rule, severity, and whether they follow from another problem.
 Key = tuple[str, str, bool]
 
 
 def limited(problems: list[Problem], most: int) -> list[Problem]:
-    """The problems; one that stands for those of a rule and severity past ``most``, at the place of the first of them,
-    has their number."""
+    """The problems, at most ``most`` for each rule and severity. The others are replaced by one problem with their
+    number, at the place of the first."""
     counts: dict[Key, int] = {}
     kept: list[Problem] = []
     left_out: dict[Key, list[Problem]] = {}
@@ -32,7 +33,7 @@ def _key(problem: Problem) -> Key:
 
 
 def _stand_in(left_out: list[Problem], count: int, stand_ins: dict[int, Problem]) -> Problem:
-    """The problem that stands for those which are not listed, of ``count`` in all."""
+    """The problem that replaces the unlisted ones; ``count`` is the number of all."""
     first, rule = left_out[0], left_out[0].fault.rule
     severity, number = first.fault.severity, sum(each.count for each in left_out)
     fault = rule.fault(
@@ -46,6 +47,6 @@ def _stand_in(left_out: list[Problem], count: int, stand_ins: dict[int, Problem]
 
 
 def _with_root(problem: Problem, stand_ins: dict[int, Problem]) -> Problem:
-    """A problem that follows from the stand-in of what it follows from, where that is not listed."""
+    """The problem. If the problem that it follows from is unlisted, it follows from the replacement."""
     root = stand_ins.get(id(problem.because)) if problem.because is not None else None
     return problem if root is None else replaced(problem, because=root)

@@ -1,4 +1,4 @@
-"""Every value of a model with its element type, its shape and its small contents."""
+"""Lists every value of a model with its element type, its shape and its values if there are few."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from irlint.records import NOTHING
 if TYPE_CHECKING:
     from irlint.run.selection import Selection
 
-#: Contents are listed for at most this many elements.
+#: Values are listed for at most this many elements.
 LISTED_CONTENTS = 64
 
 
@@ -35,11 +35,13 @@ def listed(
     selection: Selection | None = None,
     marked: bool = False,
 ) -> dict[str, Any]:
-    """What ``irlint shapes --format json`` prints, of the values that ``selection`` names where it is given.
+    """The data of ``irlint shapes --format json``; with ``selection``, only the selected values.
 
-    With ``marked`` each value says in ``marks`` whether it is an ``input``, a ``constant`` or an ``output`` of its
-    graph. Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or
-    where ``shapes`` names an input that the model does not have.
+    With ``marked``, ``marks`` of each value states whether it is an ``input``, a ``constant`` or an ``output`` of its
+    graph.
+
+    Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if ``shapes`` names
+    an input that the model does not have.
     """
     return listed_of(worked_out(path, data, shapes, given_by), path, selection=selection, marked=marked)
 
@@ -47,7 +49,7 @@ def listed(
 def listed_of(
     known: Known, path: str, *, selection: Selection | None = None, marked: bool = False, most: int | None = None
 ) -> dict[str, Any]:
-    """What ``irlint shapes --format json`` prints of a model that was worked out; of its values at most so many."""
+    """The data of ``irlint shapes --format json`` for an inferred model, with at most ``most`` values."""
     model = known.model
     shown = None
     if selection is not None:
@@ -76,8 +78,8 @@ def worked_out(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> Known:
-    """What is known of the model in a file; of the shapes that ``given_by`` knows, those of inputs that it does not
-    have do not count. Raises as ``listed`` does."""
+    """The inferred model in a file. Shapes listed in ``given_by`` may be for inputs that the model does not have.
+    Raises like ``listed``."""
     model = parsers.read(path, data)
     if model.graph is None:
         raise ValueError("; ".join(problem.fault.message for problem in model.problems) or "it is not a model")
@@ -89,7 +91,7 @@ def worked_out(
 
 
 def notes_on(known: Known) -> dict[str, list[str]]:
-    """What to know of the given shapes: where they contradict what the file declares."""
+    """Notes on the given shapes that contradict the declarations of the file."""
     if not known.overridden:
         return {}
     from irlint.checks.given import problems
@@ -99,7 +101,7 @@ def notes_on(known: Known) -> dict[str, list[str]]:
 
 
 def errors_on(known: Known, path: str) -> list[str]:
-    """That a model has errors: what is behind them may not be known."""
+    """A note if the model has errors: values after an error may be unknown."""
     problems = (*known.model.problems, *known.problems)
     count = sum(each.is_error and each.because is None for each in problems)
     if not count:
@@ -124,7 +126,7 @@ def _outputs(model: Model) -> list[str]:
 
 
 def _entries(graph: Graph, known: Known, marked: bool) -> Iterator[tuple[Value, dict[str, Any]]]:
-    """The values of a graph in its order, each with its entry."""
+    """The values of a graph in order, each with its entry."""
     outputs = set(graph.outputs) if marked else set()
     for value, node in _values(graph, known):
         entry = _entry(graph, value, node, None if node is None else value.port, known)
@@ -174,7 +176,7 @@ def entry_of(graph: Graph, value: Value, known: Known) -> dict[str, Any]:
 
 
 def typed(known: Type | None) -> dict[str, Any]:
-    """The element type and the shape of a value, as the forms of the JSON have them."""
+    """The element type and the shape of a value as JSON."""
     shape = known.shape if isinstance(known, (Tensor, SparseTensor)) else None
     return {"dtype": _dtype(known), "shape": None if shape is None else [dim_entry(dim) for dim in shape]}
 
@@ -196,7 +198,7 @@ def _dtype(known: Type | None) -> str | None:
 
 
 def dim_entry(dim: object) -> object:
-    """A size as the forms of the JSON have it."""
+    """A size as JSON."""
     return str(dim) if isinstance(dim, Expr) else dim
 
 
@@ -239,7 +241,7 @@ def _requires(known: Known, shown: Set[Value] | None) -> list[dict[str, str]]:
 
 
 def _mentioned(values: list[dict[str, Any]]) -> set[str]:
-    """Every name that a listed dim or element uses."""
+    """The symbols in the listed dims and elements."""
     names: set[str] = set()
     waiting: list[Any] = [(entry["shape"], entry["value"]) for entry in values]
     while waiting:

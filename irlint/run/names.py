@@ -1,4 +1,4 @@
-"""Which value of a model a person means by a name."""
+"""Resolves a name that a user gives to a value of a model."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from irlint.model import Graph, Model, Node, Value
 from irlint.model.order import graphs, producers
 from irlint.records import record
 
-#: At most this many names are proposed for one that fits nothing, or several values.
+#: At most this many names are proposed if a name matches no value, or several.
 PROPOSED = 5
 
-#: What a shell takes for something else than a part of a word.
+#: Characters that a shell does not take for a part of a word.
 STEERING = frozenset(" \t\n\"'`$\\;&|<>()*?[]{}!#~^,")
 
-#: What stands between the parts of a name.
+#: The separators between the parts of a name.
 SEPARATORS = "/.:"
 
 
 class NotOneValue(ValueError):
-    """A name that no value has, or several have; ``helps`` say which ones there are."""
+    """A name that matches no value, or several. ``helps`` lists the names that exist."""
 
     def __init__(self, message: str, helps: Sequence[str]) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class NotOneValue(ValueError):
 
 @record
 class Meant:
-    """A value and its graph; ``node`` is the one that makes it, or the one without outputs that takes it."""
+    """A value and its graph. ``node`` makes the value; for a node without outputs, it uses the value."""
 
     graph: Graph
     value: Value
@@ -36,16 +36,22 @@ class Meant:
 
     @property
     def name(self) -> str:
-        """The name that only this value has: with the path of its graph, unless that is the main one."""
+        """The unique name of the value. Outside the main graph it begins with the path of its graph."""
         return _qualified(self.value.name, self)
 
 
 def meant(name: str, model: Model) -> Meant:
-    """The value that a name stands for; of a node, its first output.
+    """The value that a name means; for a node, its first output.
 
-    In this order, and in the main graph first: the name of a value; the name or id of a node, or a name of its port;
-    with the path of its graph before it; the end of such a name, preferably behind a ``/``, ``.`` or ``:``; the
-    operator of one node. Raises NotOneValue.
+    These are tried in order, and in the main graph first:
+
+    * the name of a value,
+    * the name or id of a node, or the name of one of its ports,
+    * such a name after the path of its graph,
+    * the end of such a name, preferably after ``/``, ``.`` or ``:``,
+    * an operator with only one node.
+
+    Raises NotOneValue.
     """
     values, nodes, every = _by_value(model), _by_node(model), names_of(model)
 
@@ -84,12 +90,13 @@ def meant(name: str, model: Model) -> Meant:
 
 
 def names_of(model: Model) -> list[tuple[str, Meant]]:
-    """Every name that stands for a value, with the path of its graph unless that is the main one."""
+    """Every name of a value or node, with the path of its graph unless this is the main one."""
     return [(_qualified(text, each), each) for text, each in (*_by_value(model), *_by_node(model))]
 
 
 def completions(start: str, model: Model) -> list[str]:
-    """The names of values and nodes of the main graph that begin so, and in which a shell finds nothing to execute."""
+    """The names in the main graph that begin with ``start``. Names with characters that a shell would interpret are
+    omitted."""
     found = {text for text, each in names_of(model) if not each.graph.path and text.startswith(start)}
     return sorted(text for text in found if text.isprintable() and STEERING.isdisjoint(text))
 
@@ -105,8 +112,8 @@ def _by_value(model: Model) -> list[tuple[str, Meant]]:
 
 
 def _by_node(model: Model) -> list[tuple[str, Meant]]:
-    """The first output of each node, or the input of one without outputs, with each name of the node; and values with
-    further names of their ports."""
+    """The value of each node (its first output, or the input of a node without outputs), by each name of the node.
+    Further names of ports are included."""
     found: list[tuple[str, Meant]] = []
     for graph in graphs(model):
         for node in graph.nodes:
@@ -137,7 +144,7 @@ def _qualified(text: str, each: Meant) -> str:
 
 
 def proposals(name: str, named: Iterable[str]) -> list[str]:
-    """What may be meant: names that have this one in them, then those most like it."""
+    """Names that may have been intended: those that contain the name, then the most similar ones."""
     names = list(dict.fromkeys(named))
     close = list(dict.fromkeys((*_with(name, names), *_like(name, names))))[:PROPOSED]
     return (

@@ -1,4 +1,4 @@
-"""One model file from its bytes to its findings."""
+"""Checks one model file: from its bytes to its findings."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from irlint.fixes.suggestions import Suggestions
     from irlint.policy.suppressions import Policy
 
-#: The families of rules whose findings one attribute, input or number may fix.
+#: The families of rules whose findings may be fixed by changing one attribute, input or number.
 FIXED = ("structure", "broadcasting", "shapes", "element-types", "operators", "declarations", "versions")
 
-#: Of one rule in one file, the text report draws at most this many findings in full.
+#: At most this many findings of a rule in a file get a snippet in the text report.
 DRAWN = 10
 
 Span = tuple[int | None, int | None, int | None, int | None]
 
-#: That of a place in a file that has no lines.
+#: The position of a place in a file without lines.
 NOWHERE: Span = (None, None, None, None)
 
 
@@ -80,7 +80,7 @@ def _inspected(path: str, data: bytes | None, settings: Settings) -> tuple[Check
 
 
 def _with_details(checked: CheckedFile, known: Known, settings: Settings) -> CheckedFile:
-    """The entry of a file, with facts about its model and its suppressed findings if ``settings`` request them."""
+    """The entry of a file. It gets facts about the model and the suppressed findings if ``settings`` request them."""
     if checked.silenced and not settings.silenced:
         checked = replaced(checked, silenced=())
     if settings.facts and known.model.graph is not None:
@@ -108,7 +108,7 @@ def _every_problem(known: Known, targets: Sequence[str], limits: Sequence[Budget
 
 
 def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
-    """The promises of the configuration that the model breaks."""
+    """Problems for the promises (in the configuration) that the model breaks."""
     entries = settings.models.of(known.model.path) if settings.models else ()
     promises = [each for each in entries if each.promises]
     if not promises:
@@ -122,7 +122,7 @@ def _broken_promises(known: Known, settings: Settings) -> list[Problem]:
 def _suggestions(
     known: Known, found: Sequence[Problem], data: bytes | None, shapes: Mapping[str, Shape]
 ) -> Suggestions | None:
-    """The search for edits of a model; None if no problem can be fixed by edits."""
+    """The search for fixes of a model; None if edits can fix none of its problems."""
     form = known.model.format
     by_document = form is not None and bool(form.intended) and any(each.is_error for each in found)
     if not by_document and (known.model.graph is None or not any(map(_may_be_fixed, found))):
@@ -138,7 +138,7 @@ def _may_be_fixed(problem: Problem) -> bool:
 
 
 def _suggested(suggestions: Suggestions, problem: Problem, finding: Finding) -> Finding:
-    """A finding with its fix, if one was found."""
+    """The finding with its suggested fix, if there is one."""
     found = suggestions.of(problem)
     return finding if found is None else replaced(finding, suggestion=found.text, fix=finding.fix or found.fix)
 
@@ -163,7 +163,7 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], dat
 
 
 def _ignores(model: Model) -> bool:
-    """Whether a model silences rules, for itself or for a node."""
+    """Whether a model ignores rules, for itself or for a node."""
     if IGNORE in model.metadata:
         return True
     return any(node.metadata for graph in _graphs(model) for node in graph.nodes)
@@ -177,7 +177,7 @@ def _remaining(
     policy: Policy | None,
     ignores: bool,
 ) -> tuple[list[Problem], list[Finding], CheckedFile]:
-    """The remaining pairs of problems and findings, and the entry of the file with the number of the others."""
+    """The problems and findings that are reported, and the entry of the file with the number of the others."""
     from irlint.policy.suppressions import Policy, ignored, remaining
 
     policy = policy or Policy()
@@ -198,7 +198,7 @@ def _remaining(
 
 
 def _missing(model: Model, shapes: Mapping[str, Shape]) -> tuple[str, ...]:
-    """The names that are not inputs of a model; none if the model has no graph."""
+    """The names in ``shapes`` that are not inputs of the model; () if the model has no graph."""
     if not shapes or model.graph is None:
         return ()
     from irlint.inference.inputs import input_names
@@ -289,7 +289,7 @@ def _findings(
 
 
 def _operands(model: Model, known: Known, found: list[Problem], data: bytes | None) -> list[tuple[Operand, ...]]:
-    """The inputs of the node of each problem."""
+    """For each problem, the inputs of its node."""
     from irlint.run.operands import operands
     from irlint.snippets.finding import Pictures
 
@@ -298,14 +298,14 @@ def _operands(model: Model, known: Known, found: list[Problem], data: bytes | No
 
 
 def _axis(operands: Iterable[Operand], at_fault: int | None) -> int | None:
-    """The first clashing axis of the input at fault, or else of the first input with one."""
+    """The first clashing axis of the input at fault; otherwise of the first input with a clashing axis."""
     clashing = [each for each in operands if each.axes]
     clashing.sort(key=lambda each: each.input != at_fault)
     return clashing[0].axes[0] if clashing else None
 
 
 def _related(known: Known, found: list[Problem]) -> list[tuple[tuple[Related, Place | None], ...]]:
-    """For each problem, the nodes in its message with their positions."""
+    """For each problem, the nodes that its message names, with their positions."""
     from irlint.inference.origins import Makers
     from irlint.snippets.finding import related
 
@@ -320,7 +320,7 @@ def _version(node: Node | None) -> str | None:
 
 
 def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
-    """A text that stays the same if other nodes are added or removed."""
+    """A text that identifies a problem, and stays the same if other nodes are added or removed."""
     node = problem.node
     name = "" if node is None else node.label
     parts = [problem.fault.rule.code, problem.graph, name, problem.value or "", str(problem.fault.input)]
@@ -330,7 +330,7 @@ def _fingerprint(problem: Problem, counts: dict[str, int]) -> str:
 
 
 def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
-    """A hash of the subject of a finding, and of its number among findings with the same subject."""
+    """A hash of the subject of a finding. ``counts`` numbers the findings with the same subject."""
     from hashlib import sha256
 
     key = "\0".join(parts)
@@ -339,7 +339,8 @@ def fingerprint(parts: Iterable[str], counts: dict[str, int]) -> str:
 
 
 def positions_of(model: Model, places: Iterable[Place | None], data: bytes | None) -> dict[Place | None, Span]:
-    """The lines and columns (from 1) of places in a text file: the starts, then the positions just after the ends."""
+    """The lines and columns (from 1) of places in a text file: start line and column, then end line and the column
+    after the end."""
     wanted = {place for place in places if place is not None}
     if model.format is None or not model.format.has_lines or not wanted:
         return {}

@@ -1,4 +1,5 @@
-"""Opens a model file for comparing or printing; a Git LFS pointer is replaced by its file."""
+"""Opens a model file for commands that compare or print models. A Git LFS pointer is replaced by the file that it
+points to."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from irlint.records import record
 
 @record(eq=False)
 class Opened:
-    """The inferred facts of a model, and the file with its bytes if it is not the one at its path; ``data`` are the
-    bytes of a model in memory."""
+    """An inferred model, the path of its file if this is not ``path``, and the bytes of a model in memory
+    (``data``)."""
 
     known: Known
     source: str | None = None
@@ -23,7 +24,7 @@ class Opened:
 
 
 class Unreadable(ValueError):
-    """A file that is not a readable model; ``path`` is its path."""
+    """A file that is not a readable model."""
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"{path}: {reason}")
@@ -44,7 +45,7 @@ def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Open
     source = path if alone else None
     if pointer is not None:
         source = lfs.stored(pointer, os.path.dirname(path) or os.curdir, os.curdir)
-    # Beside a file in no folder there is nothing.
+    # No files are beside a path in a folder that does not exist.
     place = os.path.join(os.devnull, os.path.basename(path)) if alone else path
     model = parsers.read(path) if source is None or not head else parsers.read_from(place, source)
     return Opened(_inferred(path, model), source)

@@ -1,4 +1,4 @@
-"""What the nodes of findings are given, as data."""
+"""The inputs of the nodes at fault, as data."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from irlint.run.listing import typed
 from irlint.snippets.finding import Pictures
 from irlint.snippets.tables import marked_axes
 
-#: The most inputs of a node that are listed, those at fault among them.
+#: At most this many inputs of a node are listed, including those at fault.
 MOST = 8
 
 
 def operands(pictures: Pictures, problem: Problem) -> tuple[Operand, ...]:
-    """The inputs of a problem's node that are not left out; without types where those that are known are not those of
-    the fault."""
+    """The inputs of a problem's node. Types are omitted if the known types are not those of the fault."""
     node, fault = problem.node, problem.fault
     if node is None or not node.inputs:
         return ()

@@ -1,5 +1,5 @@
-"""Records as plain data of JSON, and back: nothing is made but records of known classes, whose fields have the types
-that these declare."""
+"""Converts records to plain JSON data and back. Reading creates only records of known classes, and checks the declared
+types of their fields."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from irlint.snippets import drawing
 
 Reader = Callable[[Any], Any]
 
-#: The modules whose records are read.
+#: The modules whose records can be read.
 MODULES = (edits, report, trace, drawing, files)
 
-#: What fields hold that are declared as anything; of others it is a text, a number or nothing.
+#: The types of fields that are declared as Any; an unlisted one is a text, a number or None.
 DECLARED_OTHERWISE = {
     ("Finding", "detail"): "Drawing | None",
     ("Outcome", "error"): "None",
@@ -29,7 +29,7 @@ DECLARED_OTHERWISE = {
 
 
 def plain(value: Any) -> Any:
-    """A value as lists, texts, numbers, true, false and null; raises TypeError for one that cannot be read again."""
+    """A value as lists, texts, numbers, booleans and None. Raises TypeError if it could not be read back."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, bytes):
@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def made(kind: Any, value: Any) -> Any:
-    """The record of a class that plain data stand for; raises ValueError where they are of something else."""
+    """The record of a class from plain data. Raises ValueError if they do not fit the class."""
     names = kind.__match_args__
     if not isinstance(value, list) or len(value) != len(names):
         raise ValueError(f"no {kind.__name__}")
@@ -56,14 +56,14 @@ def made(kind: Any, value: Any) -> Any:
 
 @cache
 def _fields(kind: Any) -> tuple[Reader, ...]:
-    """What reads each field of a class."""
+    """The reader of each field of a class."""
     declared: dict[str, str] = kind.__annotations__
     return tuple(_reader(DECLARED_OTHERWISE.get((kind.__name__, name), declared[name])) for name in kind.__match_args__)
 
 
 @cache
 def _reader(text: str) -> Reader:
-    """What reads a value of a type, as it is written."""
+    """The reader for a type annotation."""
     kinds = _parts(text, " | ")
     if len(kinds) > 1:
         rest = [_reader(kind) for kind in kinds if kind != "None"]
@@ -82,7 +82,7 @@ def _reader(text: str) -> Reader:
 
 
 def _parts(text: str, between: str) -> list[str]:
-    """The parts of a type between separators that stand in no brackets."""
+    """The parts of an annotation between separators outside brackets."""
     result: list[str] = []
     for part in text.split(between):
         if result and result[-1].count("[") > result[-1].count("]"):
@@ -109,7 +109,7 @@ def _listed(value: Any, length: int | None = None) -> list[Any]:
 
 @cache
 def _readers() -> dict[str, Reader]:
-    """What reads a value, by the name of its type."""
+    """Readers by the name of the type."""
     scalars: dict[str, Reader] = {kind.__name__: _of(kind) for kind in (str, int, float, bool)}
     kinds = [kind for module in MODULES for kind in vars(module).values() if hasattr(kind, "__match_args__")]
     records: dict[str, Reader] = {kind.__name__: _record(kind) for kind in kinds if isinstance(kind, type)}
@@ -136,7 +136,7 @@ def _nothing(value: Any) -> None:
 
 
 def _any(value: Any) -> Any:
-    """A scalar, or a tuple of such."""
+    """A scalar, or a tuple of scalars."""
     return tuple(map(_any, value)) if isinstance(value, list) else _scalar(value)
 
 

@@ -1,4 +1,4 @@
-"""Work on many items by several processes: a result of each, whatever becomes of a process."""
+"""Runs a function on many items in several processes. Every item gets a result, even if a process crashes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: So often somebody who waits for results hears of it, in seconds.
+#: How often (in seconds) a caller that waits for results gets control.
 TICK = 0.25
 
 #: Windows waits for at most 63 connections at once.
@@ -40,12 +40,13 @@ def results(
     seconds: float | None = None,
     ahead: int = sys.maxsize,
 ) -> Iterator[tuple[int, Result]]:
-    """``function`` of every item with the item's index, as ``jobs`` processes have worked it out; items are begun in
-    the order given, and none so many as ``ahead`` before the first that is not done.
+    """``function`` of every item, with the index of the item. It runs in ``jobs`` processes.
 
-    ``function``, items and results have to be such that they can be pickled, and ``function`` raises nothing. Where a
-    process ends before it has answered, ``died`` makes the result from the item and a text that says how the process
-    ended. With ``seconds`` one that takes longer over an item is ended, and ``late`` makes the result.
+    Items start in order. An item starts only if it is less than ``ahead`` places after the first unfinished one.
+    ``function``, items and results must be picklable, and ``function`` must not raise.
+
+    If a process crashes, ``died`` makes the result from the item and a text on how the process ended. An item that
+    takes longer than ``seconds`` is stopped, and ``late`` makes its result.
     """
     waiting = enumerate(items)
     given: dict[int, Item] = {}
@@ -67,7 +68,8 @@ def results(
 
 
 class _Pool:
-    """The processes: those at work, by their connections with the index of the item, and those that wait for some."""
+    """The processes. ``busy`` maps the connection of a working process to the index of its item; ``idle`` lists the
+    others."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
@@ -90,7 +92,8 @@ class _Pool:
             return
 
     def answers(self) -> Iterator[tuple[int, bool, Any]]:
-        """The index of each item that is done, whether there is an answer, and the answer or how the process ended."""
+        """For each finished item: its index, whether there is an answer, and the answer or a text on how the process
+        ended."""
         ready = wait([*self.busy], TICK)
         for connection in [each for each in self.busy if each in ready]:
             index = self.busy.pop(connection)
@@ -103,7 +106,7 @@ class _Pool:
             yield index, True, answer
 
     def overdue(self, seconds: float) -> list[int]:
-        """The indices of the items that have been worked on for longer; their processes are ended."""
+        """Kills the processes that exceed ``seconds``, and returns the indices of their items."""
         now = monotonic()
         slow = [each for each in self.busy if now - self.since[each] > seconds]
         for connection in slow:
@@ -133,7 +136,7 @@ class _Pool:
 
 
 def _context() -> BaseContext:
-    """How processes begin: as somebody has set it, else by a fork on Linux, where it is quick and nothing here has
+    """How processes start: as the program has set it, otherwise by fork on Linux, which is fast and safe without
     threads."""
     chosen = multiprocessing.get_start_method(allow_none=True)
     return multiprocessing.get_context(chosen or ("fork" if sys.platform == "linux" else None))
@@ -154,8 +157,8 @@ def _pool(function: Callable[[Any], Any]) -> Iterator[_Pool]:
 
 @contextmanager
 def interruptions_wait() -> Iterator[None]:
-    """Holds back Ctrl-C, also from a process that starts meanwhile, until that ignores it, and from threads that do and
-    what these start."""
+    """Blocks Ctrl-C during the block. This also protects processes that start meanwhile until they ignore it
+    themselves."""
     if not hasattr(signal, "pthread_sigmask"):
         with Uninterrupted():
             yield
@@ -168,8 +171,8 @@ def interruptions_wait() -> Iterator[None]:
 
 
 def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
-    """A process: it ends with its connection, or with the one that started it, whatever it is at work on; interruptions
-    are the latter's affair."""
+    """The main loop of a worker process. It ends when its connection closes or its parent ends, and ignores Ctrl-C,
+    which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -184,7 +187,7 @@ def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
 
 
 def _left() -> None:
-    """Ends a process whose parent has ended."""
+    """Ends the process after its parent ended."""
     from irlint.run.writing import discard_all
 
     discard_all()

@@ -1,4 +1,4 @@
-"""Models in stores and on servers: which there are behind a URL, a glob or a folder, and the check of one."""
+"""Models behind URLs: lists the models of a folder or glob, and checks one of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from irlint.folders import COMMON, is_configuration
 from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
@@ -16,7 +17,7 @@ from irlint.run.deadline import USUAL
 from irlint.run.files import Outcome, Settings, outcome
 from irlint.run.search import SUFFIXES, Excluded, MissingPaths
 
-#: So many remote files are read at once where nobody says otherwise: each waits for its server most of the time.
+#: The default number of remote files that are read at once; most of the time each waits for its server.
 AT_ONCE = 16
 
 
@@ -25,7 +26,8 @@ class NotListed(ValueError):
 
 
 def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False) -> Iterator[Located]:
-    """The models behind URLs, each once: a file as named, in folders and of globs those whose names end as models' do.
+    """The models and configurations behind URLs, each once. A named file is always included; in folders and globs, the
+    name decides.
 
     Raises MissingPaths, NotListed, and NotInstalled.
     """
@@ -34,13 +36,15 @@ def listed(urls: Iterable[str], excluded: Excluded, force_exclude: bool = False)
         is_file = _is_named(url)
         for file in [Located(url)] if is_file else _found(url):
             key = hash(file.url)
+            if not is_file and excluded.configurations and is_configuration(str(file)):
+                continue
             if key not in seen and not ((force_exclude or not is_file) and excluded(str(file))):
                 seen.add(key)
                 yield file
 
 
 def _is_named(url: str) -> bool:
-    """Whether a URL is one of a file, and not of a folder or several files."""
+    """Whether a URL names a file, and not a folder or several files."""
     path = url.partition("?")[0] if is_web(url) else url
     if _is_glob(path) or path.endswith("/"):
         return False
@@ -48,19 +52,20 @@ def _is_named(url: str) -> bool:
 
 
 def _is_glob(path: str) -> bool:
-    """Whether a path has wildcards; what stands in brackets on the web is an address."""
+    """Whether a path has wildcards. On the web, brackets are part of an address."""
     return "*" in path or ("[" in path and not is_web(path))
 
 
 @record
 class _Place:
-    """A folder of a store: its URL, and its path as the store has it."""
+    """A folder of a store: its URL, and its path inside the store."""
 
     url: str
     path: str
 
     def file(self, path: str, entry: Mapping[str, Any]) -> Located:
-        """A file in it or below, of a listing, by a URL that has all that the one of the folder has."""
+        """A file in the folder or below, from an entry of a listing. Its URL keeps the other parts of the folder's
+        URL."""
         if is_url(path):
             url = path
         else:
@@ -69,19 +74,34 @@ class _Place:
         size = entry.get("size")
         return Located(url, None if size is None else int(size), "" if size is None else stamp(entry))
 
-    def models(self, entries: Mapping[str, Any]) -> Iterator[Located]:
-        """The models of a listing, but those that are hidden."""
+    def models(self, entries: Mapping[str, Any], beside: Iterable[str] = ()) -> Iterator[Located]:
+        """The models of a listing and the configurations of models in it or ``beside`` it, except hidden files."""
+        folders = _folders_of_models((*entries, *beside))
         for path in sorted(entries):
-            if path.lower().endswith(SUFFIXES) and not self.hides(path) and entries[path].get("type") != "directory":
+            wanted = path.lower().endswith(SUFFIXES) or _is_about_models(path, folders)
+            if wanted and not self.hides(path) and entries[path].get("type") != "directory":
                 yield self.file(path, entries[path])
 
     def hides(self, path: str) -> bool:
-        """Whether a path has a part that begins with a dot, from here on."""
+        """Whether a part of a path below this folder begins with a dot."""
         return any(part.startswith(".") for part in path.removeprefix(self.path).split("/"))
 
 
+def _folders_of_models(paths: Iterable[str]) -> set[str]:
+    """The folders of models, and the folders whose folder ``onnx`` has models."""
+    found = {path.rpartition("/")[0] for path in paths if path.lower().endswith(SUFFIXES)}
+    return found | {folder.removesuffix("/onnx") for folder in found}
+
+
+def _is_about_models(path: str, folders: set[str]) -> bool:
+    """Whether a file is a configuration of models; files of other programs have some of the names, too."""
+    path = path.partition("?")[0]
+    folder, _, name = path.rpartition("/")
+    return is_configuration(path) and (name not in COMMON or folder in folders)
+
+
 def _place(store: Store, url: str) -> _Place:
-    """The folder that a URL is one of, or the deepest one that holds all that a glob may name."""
+    """The folder of a URL; for a glob, the deepest folder that contains all matches."""
     if _is_glob(url):
         url = url[: min(url.find(mark) % (len(url) + 1) for mark in "*[")].rpartition("/")[0]
     return _Place(url, store.filesystem._strip_protocol(url))
@@ -106,18 +126,18 @@ def _found(url: str) -> Iterator[Located]:
 
 
 def _judge_listing(url: str, error: Exception) -> None:
-    """Raises OSError where a folder of a server is not listed in time; others that cannot be listed are passed over."""
+    """Raises OSError if a server does not list a folder in time. Other folders that cannot be listed are skipped."""
     if "Timeout" in type(error).__name__:
         raise denied(errno.EIO, "the server did not answer in time", url)
 
 
 def _in_folder(filesystem: Any, place: _Place) -> Iterator[Located]:
-    """The models of a folder: its own, and those below, the listing of one folder in it at a time."""
+    """The models of a folder and below. The folders in it are listed one at a time."""
     entries = _asked(place.url, lambda: filesystem.ls(place.path, detail=True))
     for entry in sorted(entries, key=lambda each: f"{each['name']}{'/' * (each['type'] == 'directory')}"):
         name = entry["name"]
         if entry["type"] != "directory":
-            yield from place.models({name: entry})
+            yield from place.models({name: entry}, (each["name"] for each in entries))
         elif not place.hides(name):
             yield from place.models(_asked(place.url, lambda inside=name: filesystem.find(inside, detail=True)))
 
@@ -140,11 +160,17 @@ def _asked(url: str, ask: Any) -> Any:
         raise NotListed(f"{shown(url)} cannot be listed: {judged(error, url)}") from None
 
 
+def _folder_of(configuration: str) -> str:
+    """The folder whose files the check of a configuration may open: for Triton, the repository of the model."""
+    folder = configuration.rpartition("/")[0]
+    return folder.rpartition("/")[0] if configuration.endswith("/config.pbtxt") else folder
+
+
 def outcome_of(settings: Settings, file: Located) -> Outcome:
-    """One remote file, checked, as one on this machine is, but never for any number of seconds: a server may be as slow
-    as it likes."""
+    """The outcome of one remote file. The check always has a time limit, because a server may be slow."""
     timeout = USUAL if settings.timeout is None else settings.timeout
-    with Session(file) as session:
+    folder = _folder_of(str(file)) if is_configuration(str(file)) else None
+    with Session(file, folder) as session:
         found = outcome(replaced(settings, stamped=False, timeout=timeout), str(file))
         model = session.files[str(file)]
         notices = found.file.notices
@@ -155,7 +181,7 @@ def outcome_of(settings: Settings, file: Located) -> Outcome:
                 f"{host} ignores ranges, so each model is read from its start up to the last byte that is needed",
             )
         entry = replaced(found.file, notices=notices)
-        if settings.stamped and model.known is not None and found.error is None:
+        if settings.stamped and folder is None and model.known is not None and found.error is None:
             known = model.known
             stamp = known.stamp or file.stamp
             entry = replaced(entry, size=known.size, stamp=stamp)

@@ -1,4 +1,4 @@
-"""What a caller in Python asks of a check: rules, releases and a configuration, which the command has as options."""
+"""The check as called from Python: turns arguments such as rules, targets and a configuration into settings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def answered(
     weights: bool = False,
     config: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """The report on models, whose findings carry what its text draws of them.
+    """The report on models; the findings have the snippets for a text report.
 
-    Raises as ``files.checked`` does, OSError where the configuration or its baseline cannot be opened, and ValueError
-    for one that cannot be used, and for a rule or a target that there is not.
+    Raises like ``files.checked``. Raises OSError if the configuration or its baseline cannot be opened, and ValueError
+    if it is invalid or if a rule or target is unknown.
     """
     given = None if config is None else configuration(os.fspath(config))
     settings = Settings(
@@ -57,8 +57,8 @@ def answered(
 
 
 def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
-    """A model with its safe fixes, and with ``unsafe`` also those that are suggested alone, their edits, and the report
-    on what is left. Raises OSError where it cannot be opened."""
+    """A model with its safe fixes (with ``unsafe`` also the suggested ones), the edits, and the report on the remaining
+    findings. Raises OSError if it cannot be opened."""
     from irlint.findings.edits import Fixed
     from irlint.run import fixing
 
@@ -72,7 +72,7 @@ def fixed(model: Source, *, unsafe: bool = False) -> Fixed:
 
 
 def configuration(file: str) -> Config:
-    """The configuration in a file; raises OSError where it cannot be opened, and ValueError where it cannot be used."""
+    """The configuration in a file. Raises OSError if it cannot be opened, and ValueError if it is invalid."""
     from irlint.policy.configuration import ConfigError, loaded
 
     try:
@@ -87,8 +87,8 @@ def configuration(file: str) -> Config:
 def _policy(
     select: str | Iterable[str] | None, ignore: str | Iterable[str] | None, config: Config | None
 ) -> Policy | None:
-    """What is reported; None where that is everything. ``select`` and ``ignore`` act on what the configuration
-    leaves."""
+    """The policy: which findings are reported; None reports all. ``select`` and ``ignore`` apply to the rules that the
+    configuration leaves."""
     if config is None and select is None and not ignore:
         return None
     from irlint.policy.suppressions import Policy, selection
@@ -126,5 +126,5 @@ def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:
 
 
 def _listed(entries: str | Iterable[str]) -> list[str]:
-    """The names in a list, or in a text with commas."""
+    """The names in a list, or in a text separated by commas."""
     return [name.strip() for name in entries.split(",") if name.strip()] if isinstance(entries, str) else list(entries)

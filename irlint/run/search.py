@@ -1,5 +1,4 @@
-"""Which files a run checks: those that are named, those that folders hold, and not those that are known to be no
-models."""
+"""Finds the files that a run checks: the named files, and those in named folders."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ if TYPE_CHECKING:
     from irlint.policy.gitignore import GitIgnores
     from irlint.run.changes import Changes
 
-#: How the names of models end, for which folders are searched.
+#: The suffixes of models; folders are searched for these.
 SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 
-#: How the names of weights end, with those of the models that they belong to.
+#: The suffixes of weights files, each with the suffix of its model.
 WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
 
-#: Names of what lies beside models and is none: with the suffixes of documents, of settings, of programs, of pictures
-#: and sounds, and of data, or whole names.
+#: Names of files beside models that are not models: suffixes of documents, settings, programs, images, sounds and data,
+#: and complete names.
 NON_MODELS = (
     *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
     *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
@@ -37,12 +36,12 @@ NON_MODELS = (
 NAMES = ("license", "notice", "readme", "copying", "authors", "changelog", "makefile", "dockerfile", "sha256sums")
 
 
-#: Of the links that are not followed, at most this many are named.
+#: At most this many unfollowed links are named.
 LINKS = 3
 
 
 class MissingPaths(FileNotFoundError):
-    """Paths that were named and do not exist; ``paths`` lists them all."""
+    """Named paths that do not exist."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(f"no such file or folder: {', '.join(paths)}")
@@ -51,9 +50,14 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """Globs of what not to check: some from the working folder on, and some from ``root`` on; what git ignores, if
-    given; and what ``since`` a revision has not changed. ``links`` collects the links to folders that are not followed,
-    if given. ``configurations``: the files that state something about models are excluded, too."""
+    """What not to check.
+
+    * ``here``: globs relative to the working folder; ``there``: globs relative to ``root``.
+    * ``git``: what git ignores.
+    * ``since``: models that did not change since a revision.
+    * ``links``: collects the links to folders that are not followed.
+    * ``configurations``: whether configuration files are excluded, too.
+    """
 
     here: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
@@ -72,22 +76,22 @@ class Excluded:
 
     @property
     def left_out(self) -> Mapping[str, str]:
-        """The files that git ignores, with the lines that make it."""
+        """The files that git ignores, with the pattern lines that match them."""
         return self.git.left_out if self.git is not None else {}
 
     @property
     def unchanged(self) -> int:
-        """How many files there are that have not changed."""
+        """The number of files that did not change."""
         return self.since.unchanged if self.since is not None else 0
 
     def passed_links(self) -> Iterator[str]:
-        """A line on the links that are not followed, where there are any."""
+        """A line about the links that are not followed, if there are any."""
         if self.links:
             links = f"{counted(len(self.links), 'link')} to folders outside of the named paths ({first(self.links)})"
             yield f"not followed: {links}; name a folder to check it"
 
     def by(self, path: str) -> str:
-        """The first glob that names a path, "" where none does."""
+        """The first glob that matches a path; "" if none does."""
         from irlint.policy.globs import matches
 
         here = (glob for glob in self.here if matches(path, [glob]))
@@ -95,12 +99,13 @@ class Excluded:
 
 
 def discovered(paths: Iterable[str], excluded: Excluded | None = None, force_exclude: bool = False) -> list[str]:
-    """The files to check, sorted, each once: files as named, weights for their models, folders searched for files of
-    the suffixes.
+    """The files to check, sorted, each once. A weights file means its model. Folders are searched for files with the
+    suffixes of models.
 
-    Files that are named are excluded only with ``force_exclude``. What cannot be opened in a folder is found all the
-    same. Links to folders are followed where these lie below a folder that is named. Raises MissingPaths, OSError for a
-    folder that is named and cannot be read, and ValueError where the changes are unknown.
+    Named files are excluded only with ``force_exclude``. Unreadable files in a folder are included. A link to a folder
+    is followed only if its target is below a named folder.
+
+    Raises MissingPaths, OSError for a named folder that cannot be read, and ValueError if the changes are unknown.
     """
     excluded, paths = excluded or Excluded(), list(paths)
     missing = [path for path in dict.fromkeys(paths) if not os.path.exists(path)]
@@ -126,18 +131,18 @@ def models(
 
 
 def first(links: Collection[str]) -> str:
-    """The first of some links, by their names."""
+    """The first links by name, as text."""
     return ", ".join([*sorted(links)[:LINKS], *(["..."] if len(links) > LINKS else [])])
 
 
 def leading_out(files: Iterable[str], paths: Iterable[str]) -> list[str]:
-    """Those of the ``files`` found among ``paths`` that are links to files outside of these."""
+    """The ``files`` that are links to files outside ``paths``."""
     roots = [os.path.realpath(path) for path in paths]
     return [file for file in files if not within(os.path.realpath(file), roots)]
 
 
 def _model(path: str) -> str:
-    """The model that a path stands for: of weights the one beside them."""
+    """The path; for a weights file, the model beside it."""
     for suffix, other in WEIGHTS:
         if path.lower().endswith(suffix) and os.path.isfile(path[: -len(suffix)] + other):
             return path[: -len(suffix)] + other
@@ -152,9 +157,8 @@ def _is_skipped(path: str, skip_pointers: bool) -> bool:
 
 
 def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str, str]:
-    """The models in a folder and those below it, and the folders that cannot be read, with their real paths; of links
-    to folders only those that lead below one of ``roots`` are followed, after all other folders. Raises OSError for the
-    folder itself."""
+    """The models in a folder and below it, and the unreadable folders, each with its real path. Links to folders are
+    visited last, and only if they lead below one of ``roots``. Raises OSError if the folder itself cannot be read."""
     found: dict[str, str] = {}
     seen: set[tuple[int, int]] = set()
     waiting, links = [(folder, os.path.realpath(folder))], list[tuple[str, str]]()
@@ -188,7 +192,7 @@ def _files_in(folder: str, excluded: Excluded, roots: Sequence[str]) -> dict[str
 
 
 def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> bool:
-    """Whether the search of a folder passes over an entry: it is hidden, excluded, ignored by git, or a file that is no
+    """Whether the search skips an entry of a folder: it is hidden, excluded, ignored by git, or a file that is not a
     model."""
     is_wanted = is_folder or name.lower().endswith(SUFFIXES)
     if not is_wanted and is_configuration(name) and not excluded.configurations:
@@ -199,14 +203,14 @@ def _is_passed(name: str, path: str, is_folder: bool, excluded: Excluded) -> boo
 
 
 def _is_link(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry of a folder leads to another place; on Windows a junction does as well."""
+    """Whether an entry of a folder is a link; on Windows also a junction."""
     is_junction = getattr(entry, "is_junction", None)
     return entry.is_symlink() or bool(is_junction is not None and is_junction())
 
 
 def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models: bool) -> CheckedFile | None:
-    """The entry of a ``.xml`` file that is no IR, of an LFS pointer where these are skipped, and with
-    ``skip_non_models`` of a file whose name and contents are those of no model; None for any other file."""
+    """The entry of a skipped file: a ``.xml`` file that is not an IR; with ``skip_pointers`` an LFS pointer; with
+    ``skip_non_models`` a file whose name and bytes are not those of a model. None for any other file."""
     lowered = path.lower()
     strange = skip_non_models and data is None and _is_strange(lowered) and not is_configuration(path)
     if not lowered.endswith(".xml") and not skip_pointers and not strange:
@@ -225,7 +229,7 @@ def skipped(path: str, data: bytes | None, skip_pointers: bool, skip_non_models:
 
 
 def _is_strange(path: str) -> bool:
-    """Whether a path, in lower case, is one that models do not have."""
+    """Whether a path (in lower case) has a name that models do not have."""
     if path.endswith(SUFFIXES):
         return False
     weights = tuple(suffix for suffix, _ in WEIGHTS)

@@ -1,4 +1,4 @@
-"""Which values of a model a listing is about."""
+"""Selects the values of a model for a listing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from irlint.run.names import NotOneValue, meant, names_of, proposals
 
 @record
 class Selection:
-    """The values that all of this holds for: the name of the value or of its node fits one of the globs ``nodes``; its
-    node is at most ``depth`` nodes from what ``around`` names; it is an input or an output of the model where ``ends``
-    says so."""
+    """Selects the values that satisfy all given conditions: one of the globs ``nodes`` matches the name of the value or
+    its node; its node is at most ``depth`` nodes away from ``around``; with ``ends``, it is an input or output of the
+    model."""
 
     nodes: tuple[str, ...] = ()
     around: str = ""
@@ -23,7 +23,7 @@ class Selection:
 
 
 def selected(model: Model, selection: Selection) -> Set[Value] | None:
-    """The values, None for all of them. Raises NotOneValue where a glob fits none, or ``around`` names no node or
+    """The selected values; None for all. Raises NotOneValue if a glob matches none, or if ``around`` names no node or
     several."""
     parts: list[Set[Value]] = []
     if selection.nodes:
@@ -36,7 +36,7 @@ def selected(model: Model, selection: Selection) -> Set[Value] | None:
 
 
 def ends(graph: Graph) -> Set[Value]:
-    """The inputs of a graph that are fed, and its outputs."""
+    """The inputs of a graph that are not constants, and its outputs."""
     return {value for value in graph.inputs if value not in graph.constants} | set(graph.outputs)
 
 
@@ -55,8 +55,8 @@ def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
 
 
 def _around(model: Model, name: str, depth: int) -> Set[Value]:
-    """The results of the nodes that are at most ``depth`` edges away, and what the nearer ones use; nothing leads on
-    from a constant."""
+    """The results of the nodes at most ``depth`` steps away, and the inputs of the nearer ones. The search does not
+    pass through constants."""
     centre = meant(name, model)
     makers, users = _edges(model)
     constant = model.format.constant_node if model.format is not None else None
@@ -78,7 +78,7 @@ def _around(model: Model, name: str, depth: int) -> Set[Value]:
 
 
 def _edges(model: Model) -> tuple[dict[Value, Node], dict[Value, list[Node]]]:
-    """The node that makes each value, and those that use it."""
+    """The node that makes each value, and the nodes that use it."""
     makers: dict[Value, Node] = {}
     users: dict[Value, list[Node]] = {}
     for graph in graphs(model):

@@ -1,4 +1,4 @@
-"""Files shared out among several processes: which is begun when, and what becomes of one that ends a process."""
+"""Distributes files to several processes: decides the order, and handles crashes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from irlint.run.files import PROCESSES, Outcome, Settings, died, outcome, timed_
 if TYPE_CHECKING:
     from irlint.parsers.remote.locations import Located
 
-#: Where outcomes are given in the order of the files, so many may wait for the first that is not known.
+#: If outcomes are wanted in order, at most this many wait for the first unknown one.
 AHEAD = 1000
 
 
 def shared(
     files: Iterable[str | Located], settings: Settings, jobs: int, *, ordered: bool, executor: str = PROCESSES
 ) -> Iterator[Outcome]:
-    """The outcomes of files that ``jobs`` processes check: ``ordered`` as the files are, else the largest ones are
-    begun first.
+    """The outcomes of files, checked by ``jobs`` processes. With ``ordered`` they have the order of the files;
+    otherwise the largest files start first.
 
-    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError
-    where a cluster cannot be had.
+    The ``executor`` is PROCESSES, ``dask`` for a cluster on this machine, or ``dask://HOST:PORT``. Raises ValueError if
+    a cluster is not available.
     """
     if not ordered:
         files = sorted(files, key=_size, reverse=True)
@@ -40,9 +40,9 @@ def shared(
 def _answers(
     files: Iterable[str | Located], settings: Settings, jobs: int, ahead: int, executor: str
 ) -> Iterator[tuple[int, Outcome]]:
-    """The outcomes with the indices of the files, from whoever checks them."""
-    # What a forked process finds loaded it need not load, and what reports a failure can be loaded no longer without a
-    # handle.
+    """The outcomes with the indices of their files."""
+    # Modules that are loaded now need not be loaded by each forked process. If file handles run out, the modules that
+    # report this must already be loaded.
     from irlint.reporters import plain  # noqa: F401
     from irlint.run import one_file as inspection  # noqa: F401
 
@@ -60,7 +60,7 @@ def _answers(
 
 
 def in_order(answers: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
-    """The answers in the order of their indices, each as soon as those before it are there."""
+    """The answers in the order of their indices, each as soon as all earlier ones are known."""
     held: dict[int, Outcome] = {}
     following = 0
     for index, answer in answers:

@@ -1,4 +1,4 @@
-"""What a caller in Python may give as a model: a path, or a model in memory."""
+"""The models that a Python caller may pass: a path, or a model in memory."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from irlint.lazy_typing import Any
 from irlint.model.formats import ONNX, OPENVINO
 from irlint.records import record
 
-#: The folder of models in memory that have no name: there is no such one, so nothing lies beside them.
+#: The folder of models in memory without a name. It does not exist, so no files are beside them.
 NOWHERE = "<memory>"
 
 
 @record
 class Source:
-    """The path of a model, or its name and its bytes; what is kept in other files is not known of one that is
-    ``alone``."""
+    """A model: its path, or its name and bytes. If it is ``alone``, the files beside it are unknown."""
 
     path: str
     data: bytes | None = None
@@ -24,12 +23,12 @@ class Source:
 
 
 def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str = "model") -> Source:
-    """Where a model is: a path, bytes, a binary file object, an ``onnx.ModelProto``, or what has one as
+    """The source of a model: a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object with one as
     ``model_proto``.
 
-    ``name`` is what a model in memory is called, and beside that lies what it keeps in other files; without one it is
-    called by ``stem``. Raises TypeError for anything else, ValueError for a name of a path, and for a ModelProto that
-    has no bytes.
+    ``name`` is the path of a model in memory; its external data are searched there. Without it, the name is ``stem``.
+    Raises TypeError for any other argument, and ValueError for a ``name`` given with a path or for a ModelProto that
+    cannot be serialized.
     """
     if isinstance(model, (str, os.PathLike)):
         if name is not None:
@@ -46,7 +45,7 @@ def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str 
 
 
 def sources(models: Any, name: str | os.PathLike[str] | None = None) -> list[Source]:
-    """Where each of one model or several is; raises as ``source`` does."""
+    """The sources of one model or of several. Raises like ``source``."""
     if not isinstance(models, Iterable) or isinstance(models, (str, bytes, bytearray, memoryview, os.PathLike)):
         return [source(models, name)]
     if hasattr(models, "read"):

@@ -1,4 +1,4 @@
-"""Which releases of which runtimes take a model, as data."""
+"""Which releases of which runtimes run a model, as data."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def taken(
     shapes: Mapping[str, Shape] | None = None,
     given_by: Mapping[str, str] = NOTHING,
 ) -> dict[str, Any]:
-    """What ``irlint targets --format json`` prints; of the ``named`` targets alone where there are some, and for these
-    shapes of inputs.
+    """The data of ``irlint targets --format json``. With ``named`` only these targets are included; ``shapes`` are
+    those of the inputs.
 
-    Raises OSError where the file cannot be opened, and ValueError where it is no model that can be read, or a target is
-    not known.
+    Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if a target is
+    unknown.
     """
     asked = [target(each) for each in named]
     found = taken_of(worked_out(path, data, shapes, given_by), path)
@@ -64,12 +64,12 @@ def taken(
 
 
 def _is_asked(asked: Target, entries: Sequence[dict[str, Any]]) -> bool:
-    """Whether the runtime loads files of the format at all."""
+    """Whether the runtime reads the format of the model."""
     return any(each["name"] == asked.runtime for each in entries)
 
 
 def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The entry of a named release: that of the newest measured one where it is newer."""
+    """The entry of a named release. If it is newer than all measured releases, the newest measured one counts."""
     if asked.column is None:
         fault = too_old(asked)
         reason = {"rule": fault.rule.name, "message": fault.message, "help": fault.help}
@@ -79,7 +79,7 @@ def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def taken_of(known: Known, path: str) -> dict[str, Any]:
-    """What ``irlint targets --format json`` prints of a model that was worked out."""
+    """The data of ``irlint targets --format json`` for an inferred model."""
     roots = [each for each in every_problem(known) if each.because is None]
     late = [each for each in roots if each.fault.stage == "compile"]
     wrong = [each for each in roots if each.is_error and each not in late and not _is_of_limits(each)]
@@ -97,13 +97,13 @@ def taken_of(known: Known, path: str) -> dict[str, Any]:
 
 
 def _is_of_limits(problem: Problem) -> bool:
-    """Whether an error is that of a version which the releases themselves judge."""
+    """Whether an error is about a version that each release accepts or refuses itself."""
     return problem.fault.rule in (IR_VERSION_TOO_NEW, OPSET_TOO_NEW)
 
 
 def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The highest opset, with its IR version, with which as many more releases run the model as with the lowest ones,
-    and which do then; None where none do."""
+    """The highest opset, with its IR version, that lets more releases run the model, as many as any lower opset does;
+    and these releases. None if no opset helps."""
     least = lowest(known)
     if least is None or all(each["verdict"] == RUNS for each in entries):
         return None
@@ -125,7 +125,7 @@ def _lower(known: Known, entries: list[dict[str, Any]]) -> dict[str, Any] | None
 
 
 def _running(known: Known, stamp: Stamp) -> list[tuple[str, str]]:
-    """The releases that run a model with such versions."""
+    """The releases that run a model with this opset and IR version."""
     then = restamped(known, stamp)
     runs: list[tuple[str, str]] = []
     for runtime in known.format.runtimes:
@@ -164,7 +164,7 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
 
 
 def _compiled(entry: dict[str, Any], late: Sequence[Problem]) -> dict[str, Any]:
-    """The entry of a release that reads an IR, with what is known of compiling it: of one release that was measured."""
+    """The entry of a release for an IR, with the result of compiling, which was measured for one release only."""
     if entry["verdict"] == REFUSED:
         return entry
     if entry["release"] != openvino_cpu.RELEASE:
@@ -197,7 +197,7 @@ def _of_node(problem: Problem) -> str:
 
 
 def _unsound(problem: Problem, refused: bool) -> dict[str, Any]:
-    """An error of the check as a reason: some a release may only see when the model runs."""
+    """An error of the check as a reason. Some releases report it only when the model runs."""
     fault, node = problem.fault, problem.node
     name = fault.rule.name if refused else TARGET_NOT_KNOWN.name
     text = _of_node(problem)

@@ -15,10 +15,10 @@ from irlint.run.opened import Unreadable, opened
 
 
 def text_of(path: str) -> str:
-    """What ``irlint diff --textconv`` prints: the same for the same bytes, wherever they lie.
+    """The text of ``irlint diff --textconv``. It depends only on the bytes of the file.
 
-    No file beside the model is looked at: git hands out copies that have none. What is no model is described in a line,
-    since git gives up at an exit status. Raises OSError where the file cannot be opened.
+    No other file is read, because git makes copies without the files beside a model. A file that is not a model gives
+    one line, because git stops at an exit status. Raises OSError if the file cannot be opened.
     """
     try:
         model = opened(path, alone=True)

@@ -19,7 +19,7 @@ from irlint.run.one_file import NOWHERE, positions_of
 from irlint.snippets.finding import Pictures
 from irlint.snippets.reasons import NAMED, cause, text
 
-#: The lines of nodes, in files that have lines.
+#: A function from a node to its line; None in files without lines.
 Lines = Callable[[Node], int | None]
 
 
@@ -33,11 +33,11 @@ def traced(
     *,
     limit: int | None = NAMED,
 ) -> dict[str, Any]:
-    """What ``irlint why --format json`` prints of the value that ``name`` stands for, of one axis or of each.
+    """The data of ``irlint why --format json`` for the value ``name``, for one axis or all.
 
-    Of the nodes that kept a size, a sentence names ``limit``, or all with None. Raises as ``listing.listed`` does,
-    NotOneValue (a ValueError) where ``name`` stands for no value or for several, and ValueError for an axis that the
-    value does not have.
+    A sentence names at most ``limit`` of the nodes that kept a size; None names all. Raises like ``listing.listed``,
+    NotOneValue (a ValueError) if ``name`` matches no value or several, and ValueError for an axis that the value does
+    not have.
     """
     known = worked_out(path, data, shapes, given_by)
     wanted = meant(name, known.model)

@@ -1,4 +1,4 @@
-"""How a file is written: under another name in its folder, of which nothing is left, and then put in its place."""
+"""Writes a file safely: under a temporary name in its folder, which then replaces the file."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from importlib import import_module
 
 from irlint.lazy_typing import Any
 
-#: The files that are being written, to be put in the place of others.
+#: The temporary files that are not in place yet.
 _pending: set[str] = set()
 
-#: Signals that end a process without a word to Python.
+#: Signals that end a process before Python can clean up.
 ENDING = ("SIGTERM", "SIGHUP")
 
 
 def put(file: str, blocks: Iterable[bytes], mode: int) -> None:
-    """Puts a file of these bytes and permissions in the place of ``file``, or leaves everything as it was, also where a
-    signal ends the process. Raises OSError."""
+    """Replaces ``file`` by a file with these bytes and permissions. If this fails, or if a signal ends the process,
+    everything stays as it was. Raises OSError."""
     from tempfile import mkstemp
 
     name = ""
@@ -38,7 +38,7 @@ def put(file: str, blocks: Iterable[bytes], mode: int) -> None:
 
 
 def discard_all() -> None:
-    """Removes the files that are not in their places yet."""
+    """Removes all temporary files."""
     for name in tuple(_pending):
         _discard(name)
 
@@ -52,7 +52,7 @@ def _discard(name: str) -> None:
 
 
 def permissions(file: str) -> int:
-    """Those of a file, or of a new one where there is none."""
+    """The permissions of a file; those of a new file if it does not exist."""
     try:
         return os.stat(file).st_mode & 0o777
     except FileNotFoundError:
@@ -62,7 +62,8 @@ def permissions(file: str) -> int:
 
 
 class _Ending:
-    """A block that signals leave by removing what is pending; in threads, and where there are no signals, any block."""
+    """A block during which an ending signal first removes the temporary files. In other threads, and without signals,
+    it does nothing."""
 
     def __enter__(self) -> _Ending:
         self.signals: Any = import_module("signal")
@@ -78,13 +79,13 @@ class _Ending:
         return self
 
     def wait(self) -> None:
-        """Holds back Ctrl-C and the signals."""
+        """Blocks Ctrl-C and the ending signals."""
         if hasattr(self.signals, "pthread_sigmask"):
             held = [self.signals.SIGINT, *self.before]
             self.mask = self.signals.pthread_sigmask(self.signals.SIG_BLOCK, held)
 
     def hear(self) -> None:
-        """Lets them through."""
+        """Unblocks them."""
         if self.mask is not None:
             mask, self.mask = self.mask, None
             self.signals.pthread_sigmask(self.signals.SIG_SETMASK, mask)
@@ -96,7 +97,7 @@ class _Ending:
 
 
 def _end(number: int, _: object) -> None:
-    """Ends the process as the signal does by itself."""
+    """Removes the temporary files, then ends the process with the same signal."""
     import signal
 
     discard_all()

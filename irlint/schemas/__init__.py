@@ -1,9 +1,9 @@
-"""What the schemas of ONNX and of ONNX Runtime say of an operator at its version.
+"""The schemas of ONNX and of ONNX Runtime: inputs, outputs, attributes and element types of operators by version.
 
-ONNX's schemas stand in ``onnx.txt``, written from the ``onnx`` package by ``tests/make/schemas.py``: reading a few
-lines of it takes a twentieth of the time that the package needs to register them all. Only for an opset that is newer
-than the table is the package asked, where it is installed. ``onnxruntime.txt`` has those of ONNX Runtime's own
-operators, and the opsets with which its kernels begin.
+``onnx.txt`` has the schemas of the ``onnx`` package; ``tests/make/schemas.py`` writes it. Reading a few lines of it
+takes a twentieth of the time of importing the package. The package, if installed, is used only for opsets that are
+newer than the table. ``onnxruntime.txt`` has the schemas of ONNX Runtime's own operators, and the opsets with which
+its kernels begin.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from functools import cache
 from irlint.lazy_typing import Any
 from irlint.records import record
 
-#: ONNX Runtime's domains: its own operators, and those of its layouts with channels last and with channels in blocks.
+#: ONNX Runtime's domains: its own operators, those for channels last, and those for channels in blocks.
 MICROSOFT = "com.microsoft"
 NHWC = "com.ms.internal.nhwc"
 NCHWC = "com.microsoft.nchwc"
 
-#: The domains that ``onnxruntime.txt`` is asked about; the operators that ONNX Runtime alone has in ONNX's own stand
-#: there as of ai.onnx.
+#: The domains in ``onnxruntime.txt``. Under "ai.onnx" it has operators of ONNX's domain that only ONNX Runtime has.
 RUNTIME_DOMAINS = (MICROSOFT, NCHWC, "ai.onnx")
 
 
@@ -37,7 +36,7 @@ class Formal:
 
 @record
 class OfficialSchema:
-    """An operator's schema as the ``onnx`` package states it; ``attributes`` maps names to (kind, required)."""
+    """The schema of an operator; ``attributes`` maps names to (kind, required)."""
 
     name: str
     domain: str
@@ -52,10 +51,10 @@ class OfficialSchema:
     attributes: Mapping[str, tuple[str, bool]]
 
 
-#: Of each opset of ai.onnx that came with a new IR version, that.
+#: Opsets of ai.onnx that came with a new IR version, and that version.
 IR_VERSIONS = {28: 14, 25: 13, 24: 12, 23: 11, 21: 10, 19: 9, 15: 8, 12: 7, 11: 6, 10: 5, 9: 4}
 
-#: Domains that the ``onnx`` package has schemas for.
+#: The domains of the ``onnx`` package.
 OFFICIAL_DOMAINS = frozenset({"", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training"})
 
 
@@ -71,7 +70,7 @@ def table_text(name: str) -> str:
 
 
 def _lines(start: str, domain: str) -> list[str]:
-    """The lines that begin with ``start``, without it, of the table that has ``domain``."""
+    """The rest of each line that begins with ``start``, in the table for ``domain``."""
     table, found = table_text("onnxruntime.txt" if domain in RUNTIME_DOMAINS else "onnx.txt"), []
     at = table.find(f"\n{start}")
     while at >= 0:
@@ -120,7 +119,7 @@ def _versions(name: str, domain: str) -> tuple[OfficialSchema, ...]:
 
 @cache
 def official(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The official schema of an operator at an opset version, None where ``onnx`` has none."""
+    """ONNX's schema of an operator at an opset version; None if there is none."""
     if version > latest_opset(domain):
         return installed(name, version, domain)
     return next((schema for schema in reversed(_versions(name, domain)) if schema.since <= version), None)
@@ -128,39 +127,38 @@ def official(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 @cache
 def of_runtime(name: str, domain: str) -> OfficialSchema | None:
-    """ONNX Runtime's own schema of an operator, None where it has none: of ONNX's domain, only what ONNX does not
-    have."""
+    """ONNX Runtime's own schema of an operator; None if it has none, or if ONNX has the operator."""
     own = domain or "ai.onnx"
     return next(iter(_versions(name, own)), None) if own in RUNTIME_DOMAINS else None
 
 
 def is_experimental(schema: OfficialSchema) -> bool:
-    """Whether a schema of ONNX Runtime's is that of an operator of early ONNX, of which it checks the types and nothing
-    else."""
+    """Whether a schema of ONNX Runtime is for an operator of early ONNX; ONNX Runtime checks only the types of
+    these."""
     return schema.domain == "ai.onnx" and len(_versions(schema.name, "ai.onnx")) > 1
 
 
 @cache
 def runtime_version() -> str:
-    """The ONNX Runtime that the table of com.microsoft was written from."""
+    """The release of ONNX Runtime from which ``onnxruntime.txt`` was written."""
     return table_text("onnxruntime.txt").split(maxsplit=3)[2]
 
 
 @cache
 def official_versions(name: str, domain: str) -> tuple[int, ...]:
-    """The opset versions at which the official schema of an operator changed, () for an unknown one."""
+    """The opset versions at which ONNX's schema of an operator changed; () for an unknown operator."""
     return tuple(schema.since for schema in _versions(name, domain))
 
 
 @cache
 def official_names(domain: str) -> frozenset[str]:
-    """The names of all operators of a domain."""
+    """The names of all operators of a domain in the tables."""
     return frozenset(line.partition(" ")[0] for line in _lines(f"{domain}:", domain))
 
 
 @cache
 def latest_opset(domain: str) -> int:
-    """The newest opset version of a domain that the table has, 0 for none."""
+    """The newest opset version of a domain in the table; 0 if it has none."""
     return next((int(line) for line in _lines(f"opset {domain} ", domain)), 0)
 
 
@@ -179,7 +177,7 @@ _DTYPES = {
 
 
 def type_name(text: str) -> str:
-    """``tensor(float)`` as ``float32``, ``seq(tensor(int64))`` as ``seq(int64)``: NumPy's names throughout."""
+    """A type with NumPy's names: ``float32`` for ``tensor(float)``, ``seq(int64)`` for ``seq(tensor(int64))``."""
     head, _, rest = text.partition("(")
     if not rest:
         return _DTYPES.get(text, text)
@@ -198,7 +196,7 @@ def _formal(parameter: Any) -> Formal:
 
 
 def from_package(schema: Any) -> OfficialSchema:
-    """A schema of the ``onnx`` package."""
+    """A schema of the ``onnx`` package as a record."""
     return OfficialSchema(
         name=schema.name,
         domain=schema.domain,
@@ -215,8 +213,10 @@ def from_package(schema: Any) -> OfficialSchema:
 
 
 def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
-    """The schema that the installed ``onnx`` package has, or the newest of the table where that is not installed; None
-    where there is none."""
+    """The schema in the installed ``onnx`` package, or the newest one in the table if the package is missing.
+
+    None if there is no such operator.
+    """
     if version >= 1 << 31:
         return None
     try:
@@ -230,8 +230,10 @@ def installed(name: str, version: int, domain: str) -> OfficialSchema | None:
 
 
 def installed_opset(domain: str) -> int:
-    """The newest opset of a domain that the installed ``onnx`` package has, or the table where that is not installed; 0
-    for none."""
+    """The newest opset of a domain in the installed ``onnx`` package, or in the table if the package is missing.
+
+    0 for a domain without opsets.
+    """
     try:
         import onnx.defs
     except ImportError:
@@ -242,13 +244,12 @@ def installed_opset(domain: str) -> int:
 
 
 def late_kernels() -> dict[str, int]:
-    """The operators of ai.onnx that are older than ONNX Runtime's first kernel of them, with the opset of that one."""
+    """The opset of ONNX Runtime's first kernel for each operator of ai.onnx that is older than that kernel."""
     return _opsets("kernels ")
 
 
 def ended_kernels() -> dict[str, int]:
-    """The operators of ai.onnx that are newer than ONNX Runtime's last kernel of them, with the first opset that has
-    none."""
+    """The first opset without a kernel of ONNX Runtime, for operators of ai.onnx whose kernels end."""
     return _opsets("ended ")
 
 

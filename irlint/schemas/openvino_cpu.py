@@ -1,5 +1,4 @@
-"""Which element types OpenVINO reads at an input and its CPU plugin refuses to compile, as ``openvino_cpu.txt`` has
-them."""
+"""Element types that OpenVINO reads at an input but its CPU plugin refuses to compile, from ``openvino_cpu.txt``."""
 
 from __future__ import annotations
 
@@ -9,14 +8,16 @@ from functools import cache
 from irlint.records import record
 from irlint.schemas import table_text
 
-#: The release that was asked to compile.
+#: The OpenVINO release with which the table was measured.
 RELEASE = "2026.4"
 
 
 @record
 class Refusal:
-    """The element types that an operation of the opsets ``first`` to ``last`` has refused at the inputs ``indices``,
-    ``always`` or only where all sizes are known."""
+    """The element types that the CPU plugin refuses at the inputs ``indices`` of an operation.
+
+    It applies to the opsets ``first`` to ``last``: ``always``, or only if all sizes are known.
+    """
 
     first: int
     last: int
@@ -39,8 +40,10 @@ def _refusals() -> Mapping[str, tuple[Refusal, ...]]:
 
 
 def is_refused(name: str, opset: int, index: int, dtype: str, *, sized: bool) -> bool:
-    """Whether the CPU plugin refuses what is of ``dtype`` at an input, where it is no constant; ``sized`` says that all
-    sizes of the inputs are known."""
+    """Whether the CPU plugin refuses ``dtype`` at an input that is not a constant.
+
+    ``sized`` states whether all sizes of the inputs are known.
+    """
     return any(
         dtype in each.types and index in each.indices and each.first <= opset <= each.last and (sized or each.always)
         for each in _refusals().get(name, ())

@@ -1,1 +1,2 @@
-"""What the text report shows of a model: its lines, its shapes, and where sizes come from."""
+"""Snippets: the excerpt of the model that a report shows under a finding, with its lines, its shapes, and the origin of
+the sizes."""

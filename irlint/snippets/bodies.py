@@ -1,4 +1,4 @@
-"""What the bodies of a node give, and which of their nodes makes it."""
+"""Notes on the outputs of a node's bodies: their types, and the nodes inside that make them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from irlint.model import Graph, Node
 from irlint.model.tensor import Tensor, shape_text
 from irlint.snippets.reasons import Naming
 
-#: The most outputs of a body that a finding lists.
+#: At most this many outputs of a body are listed.
 OUTPUTS = 4
 
 
 def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each body of a node, where the fault is about one of them and says no more itself."""
+    """A sentence for each body of a node, if the fault is about a body and does not state the outputs itself."""
     if fault.attribute not in dict(node.bodies) or fault.notes:
         return []
     declared = [

@@ -1,4 +1,4 @@
-"""The lines of an IR document that a finding is about."""
+"""The lines of an IR document around a finding, with marks under the parts at fault."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from irlint.parsers.openvino.xml import Broken, decoded, fixed, start_tags
 from irlint.records import record
 from irlint.snippets.drawing import Line, Piece
 
-#: Of a line longer than this only the surroundings of a mark are shown, so many characters to each side.
+#: A longer line is cut to the text around its marks: this many characters on each side.
 LONG = 400
 AROUND = 150
 
-#: Spots of a long line stand together where not more than so many characters lie between their ends.
+#: Spots of a long line are shown together if at most this many characters are between them.
 TOGETHER = 48
 
 #: At most this many lines of the document are shown for one finding.
@@ -36,7 +36,7 @@ class Spot:
 
 
 class Document:
-    """The text of an IR document, and where its lines and start tags begin and end."""
+    """The text of an IR document, with the positions of its lines and start tags."""
 
     __slots__ = ("text", "lines", "starts", "ends")
 
@@ -57,7 +57,7 @@ class Document:
         return line_and_column(self.lines, index)
 
     def spot(self, place: Place | None, mark: str = "", label: str = "") -> Spot | None:
-        """A start tag, or the attribute of it that the place names."""
+        """A start tag, or the attribute in it that the place names."""
         if place is None or not 0 <= place.element < len(self.starts):
             return None
         start, end = self.starts[place.element], self.ends[place.element]
@@ -68,14 +68,14 @@ class Document:
         return Spot(start, end, mark, label)
 
     def tag(self, element: int) -> str:
-        """The name of a start tag, "" where there is none."""
+        """The name of a start tag; "" if there is none."""
         if not 0 <= element < len(self.starts):
             return ""
         found = re.compile(r"<([^\s/>]+)").match(self.text, self.starts[element])
         return found[1] if found else ""
 
     def dim(self, port: Place | None, axis: int, mark: str, label: str) -> Spot | None:
-        """The number for an axis in a ``<dim>`` of the port at a place."""
+        """The number of an axis in a ``<dim>`` of a port."""
         if port is None:
             return None
         element = port.element + 1 + axis
@@ -86,7 +86,7 @@ class Document:
         return Spot(start, end, mark, label) if end > start and "\n" not in self.text[start:end] else None
 
     def broken(self) -> tuple[int, bool] | None:
-        """Where the markup breaks, and whether the file just ends there; None for a document that can be read."""
+        """Where the markup breaks, and whether the file is cut off there. None if the document can be read."""
         try:
             fixed(self.text)
         except Broken as error:
@@ -96,7 +96,7 @@ class Document:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def drawn(self, spots: Iterable[Spot | None]) -> tuple[Line, ...]:
-        """The lines of the spots, in order, at most ``LINES``, with a gap where lines between them are left out."""
+        """The lines of the spots in order, at most ``LINES``. A gap marks omitted lines between them."""
         by_line: dict[int, list[Spot]] = {}
         for spot in sorted(
             dict.fromkeys(spot for spot in spots if spot is not None), key=lambda spot: (spot.start, -spot.end)
@@ -112,7 +112,7 @@ class Document:
         return tuple(lines)
 
     def _groups(self, number: int, spots: list[Spot]) -> list[list[Spot]]:
-        """The spots of one line, those apart that a long line cannot show together."""
+        """The spots of one line in groups. A long line is shown once for each group."""
         start, end = self._extent(number)
         if end - start <= LONG:
             return [[spot for spot in spots if spot.mark] or spots[:1]]

@@ -1,4 +1,5 @@
-"""What the text report shows of a finding: plain data, the same in every process."""
+"""The parts of a snippet (the excerpt of the model under a finding) as plain data, which any process can send and
+render."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from irlint.records import record
 
 @record
 class Piece:
-    """A part of a line; ``mark`` is ``primary``, ``second`` or "".
+    """A part of a line. ``mark`` is ``primary`` (at fault), ``second`` or "".
 
-    A narrow page leaves out what is ``spare`` and has no mark, 3 first and 1 last. ``name`` is the name that the text
-    ends with, which may be cut there.
+    If the page is too narrow, pieces without a mark are omitted by ``spare``: those with 3 first, with 1 last, with 0
+    never. ``name`` is the name at the end of the text, which may be shortened.
     """
 
     text: str
@@ -22,8 +23,8 @@ class Piece:
 
 @record
 class Line:
-    """A line of the model; ``gap`` is True where lines before it are omitted, ``comment`` what is known of its result,
-    and ``part`` that this is only a part of a very long one."""
+    """A line of the model. ``gap`` marks omitted lines before it, ``comment`` describes its result, and ``part`` marks
+    a part of a very long line."""
 
     gutter: str
     pieces: tuple[Piece, ...]
@@ -34,11 +35,11 @@ class Line:
 
 @record
 class Row:
-    """A value in a table of shapes; ``marked`` are the clashing axes. ``dims`` is None where there is no shape to show,
-    and ``instead`` then says why. ``scalar`` is what a scalar holds.
+    """A value in a table of shapes. ``marked`` are the clashing axes. ``dims`` is None if no shape is shown; then
+    ``instead`` is the text in its place. ``scalar`` is the value of a scalar.
 
-    ``origins`` say where the value comes from, the longest text first; a narrow page takes the first that fits.
-    ``offset`` is the column of its first axis, where that does not follow from how the table is aligned.
+    ``origins`` are texts on where the value comes from, the longest first; the first that fits is shown. ``offset`` is
+    the column of its first axis; None follows the alignment of the table.
     """
 
     label: str
@@ -55,7 +56,7 @@ class Row:
 
 @record
 class Table:
-    """Shapes under each other, aligned on their last axes (``right``) or their first (``left``)."""
+    """Shapes in rows, aligned at their last axes (``right``) or their first (``left``)."""
 
     rows: tuple[Row, ...]
     aligned: str = "right"
@@ -65,8 +66,8 @@ class Table:
 
 @record
 class Carried:
-    """A value between two nodes: ``marked`` are its clashing axes, ``at_fault`` is True where it is at fault, ``dims``
-    are None where no shape is known."""
+    """A value between two nodes. ``marked`` are its clashing axes, and ``at_fault`` marks the value itself. ``dims`` is
+    None if the shape is unknown."""
 
     name: str
     dims: tuple[str, ...] | None
@@ -77,8 +78,8 @@ class Carried:
 
 @record
 class Box:
-    """A node; ``kind`` is ``fault``, ``node``, ``input``, ``output`` or, for what nothing makes, ``missing``. ``held``
-    are the constants that it takes."""
+    """A box of the drawing: a node, or an end of the graph. ``kind`` is ``fault``, ``node``, ``input``, ``output``, or
+    ``missing`` for a value that nothing makes. ``held`` are the constants that the node uses."""
 
     kind: str
     op: str
@@ -89,8 +90,8 @@ class Box:
 
 @record
 class Wire:
-    """A value from one box to another, both by their index; ``input`` is the place that it has among what the second
-    takes."""
+    """A value from one box to another. ``start`` and ``end`` are indices of boxes; ``input`` orders the inputs of the
+    second box."""
 
     start: int
     end: int
@@ -100,7 +101,7 @@ class Wire:
 
 @record
 class Neighbourhood:
-    """The nodes around the one at fault, which is the first box."""
+    """The nodes around the node at fault, which is the first box."""
 
     boxes: tuple[Box, ...]
     wires: tuple[Wire, ...]
@@ -108,11 +109,14 @@ class Neighbourhood:
 
 @record
 class Drawing:
-    """A finding's picture: what stands at its place, the lines of the model, the shapes, and how they came to be.
+    """The snippet of a finding: its place, the lines of the model, the table of shapes, and notes on where the sizes
+    come from.
 
-    ``name`` is the whole name of what stands there, and ``unnamed`` the place without it. ``around`` are the nodes
-    around it, where a form shows them. ``letters`` are symbols with the letter that stands for each, ``types`` element
-    types with what the format calls them. ``behind`` is the fingerprint of the error that explains the same mistake.
+    * ``name``: the uncut name of the node or value at the place; ``unnamed``: the place without this name.
+    * ``around``: the nodes around it, for forms that draw them.
+    * ``letters``: pairs of a long symbol and the letter that replaces it.
+    * ``types``: pairs of an element type and its name in the format.
+    * ``behind``: the fingerprint of the error that explains the same mistake.
     """
 
     place: str = ""
@@ -128,7 +132,7 @@ class Drawing:
 
     @property
     def names(self) -> dict[str, None]:
-        """The names in its lines and its table, each once."""
+        """The names in the lines and the table, each once."""
         found = dict.fromkeys(piece.name for line in self.lines for piece in line.pieces if piece.name)
         if self.table is not None:
             found.update(dict.fromkeys(row.name for row in self.table.rows if row.name))

@@ -1,5 +1,4 @@
-"""Where the entries of a computed input come from, such as the target of a Reshape that Shape, Gather and Concat
-make."""
+"""Notes on the entries of a computed input, such as the target of a Reshape that Shape, Gather and Concat compute."""
 
 from __future__ import annotations
 
@@ -14,14 +13,14 @@ from irlint.model.tensor import INTEGERS, Tensor, Type
 from irlint.snippets.reasons import Naming
 from irlint.snippets.tables import TYPED
 
-#: The most inputs that a finding lists, and the most entries of each.
+#: At most this many inputs are described, and at most this many entries of each.
 INPUTS = 3
 ENTRIES = 8
 
 
 def entry_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each input that nodes compute as a list of whole numbers, where the fault is about shapes; where
-    it is about what an output is declared as, also for each such constant."""
+    """A sentence for each computed input that is a list of integers, if the fault is about shapes. If it is about a
+    declared output, constant inputs are included."""
     declared = fault.rule.family == DECLARED
     if fault.rule.family not in TYPED[:2] and not declared:
         return []
@@ -46,7 +45,7 @@ def _is_list(known: Type | None) -> bool:
 
 
 def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: Naming) -> str:
-    """``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant `c```; "" where no node computes it."""
+    """``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant `c```; "" if no node computes the input."""
     maker = makers.of(value)
     node = maker.node if maker is not None and maker.constant is None else None
     entries = known.ints if isinstance(known, Tensor) else None
@@ -77,7 +76,7 @@ def _part(kind: str, place: str, text: list[tuple[str, str]]) -> str:
 
 
 def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterator[tuple[str, str, str]]:
-    """What an entry is: an axis of a value, what a constant holds, or what a node makes of others."""
+    """The origin of an entry: an axis of a value, an entry of a constant, or the result of a node."""
     at, position = read_from(value, Position(0, index, True), makers)
     if not position.in_contents:
         yield "axis", naming.called(at), str(position.index)

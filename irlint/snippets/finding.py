@@ -1,4 +1,5 @@
-"""What a finding's picture shows: its place, the lines of the model, the shapes, and where their sizes come from."""
+"""Makes the snippet of each finding: its place, the lines of the model, the table of shapes, and where the sizes come
+from."""
 
 from __future__ import annotations
 
@@ -24,21 +25,22 @@ from irlint.snippets.tables import clashing, contradicted, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.neighbourhood import Surroundings
 
-#: Long symbols are looked for in the shapes of so many inputs and outputs.
+#: Long symbols are sought in the shapes of at most this many inputs and outputs.
 MANY = 64
 
-#: At most this many sizes of a finding are explained, and so many of its inputs named as related.
+#: At most this many sizes of a finding are explained, and at most this many of its inputs are listed as related.
 REASONS = 4
 RELATED = 8
 
-#: Of so many findings of a file the nodes around them are drawn.
+#: At most this many findings of a file get a drawing of the surrounding nodes.
 AROUND = 200
 
 Group = tuple[object, ...]
 
 
 def group(finding: Finding) -> Group:
-    """Findings of one group say the same, of repeated parts of a model: the report draws the first of them."""
+    """The key of a finding. Findings with equal keys differ only in the node; a report shows the first of them in
+    full."""
     return finding.path, finding.rule.code, finding.severity, finding.op, finding.message, finding.help
 
 
@@ -53,11 +55,13 @@ def drawn(
     around: bool = False,
     pictures: Pictures | None = None,
 ) -> list[Finding]:
-    """The findings of one file, those that the text report shows in full with their ``detail``.
+    """The findings of one file. Those that the text report shows in full have their snippet as ``detail``.
 
-    ``findings`` belong to ``problems`` one by one. Of each rule the first ``limit`` are drawn, and of those that say
-    the same the first; with None all of them; with ``around`` the nodes around the first are drawn, too. ``data`` is
-    the file if it was read already. Raises OSError where the file has to be opened and cannot be.
+    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet, and only the
+    first of equal ones; with None, all do. With ``around``, the first snippets also get the surrounding nodes. ``data``
+    is the file, if it was read before.
+
+    Raises OSError if the file must be opened and cannot be.
     """
     seen: set[Group] = set()
     counts: dict[str, int] = {}
@@ -78,8 +82,8 @@ def drawn(
 
 
 def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pictures: Pictures) -> list[Finding]:
-    """The findings; those of stale declarations with the first error about a size that has come through the same
-    node."""
+    """The findings. A stale declaration refers to the first error about a size that passed through the same node,
+    because both have the same cause."""
     stale = {
         problem.node: at
         for at, (problem, finding) in enumerate(zip(problems, findings))
@@ -98,23 +102,25 @@ def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pi
 
 
 class Painter(Naming, Protocol):
-    """How findings of one format are shown; ``Painter`` of the module of ``snippets`` that has the format's name."""
+    """How the snippets of one format are made. The module of ``snippets`` with the name of the format has a class
+    ``Painter``."""
 
     def element_type(self, dtype: str | None) -> str:
-        """What the format calls an element type."""
+        """The name of an element type in this format."""
 
     def place(self, problem: Problem) -> tuple[str, str, str]:
-        """What says where the finding stands, the name in it, and what it says without that."""
+        """The text that states the place of the finding, the name in this text, and the text without the name."""
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The lines of the model that the finding is about; without shapes unless these are ``current``."""
+        """The lines of the model that the finding is about. Shapes are shown only if ``current`` (see
+        ``Pictures.current``)."""
 
     def table(self, problem: Problem) -> Table | None:
-        """The shapes that the finding compares."""
+        """The table of the shapes that the finding compares; None if it compares none."""
 
 
 class Pictures:
-    """Draws the findings of one model."""
+    """Makes the snippets for the findings of one model."""
 
     def __init__(self, model: Model, known: Known, data: bytes | None) -> None:
         self.model = model
@@ -126,14 +132,14 @@ class Pictures:
         self._there: dict[Node, list[int]] = {}
 
     def inputs_of(self, node: Node) -> list[int]:
-        """The indices of the inputs of a node that are not left out, in order."""
+        """The indices of the inputs of a node that are not omitted, in order."""
         if node not in self._there:
             self._there[node] = [at for at, value in enumerate(node.inputs) if value is not None]
         return self._there[node]
 
     @property
     def surroundings(self) -> Surroundings:
-        """What lies around the nodes of the model."""
+        """The drawings of the nodes around a finding."""
         if self._surroundings is None:
             from irlint.snippets.neighbourhood import Surroundings
 
@@ -142,14 +148,14 @@ class Pictures:
 
     @property
     def painter(self) -> Painter:
-        """What draws for the model's format."""
+        """The painter of the model's format."""
         if self._painter is None:
             module = import_module(f"irlint.snippets.{self.known.format.name}")
             self._painter = module.Painter(self.model, self.known, self.makers, self._bytes())
         return self._painter
 
     def _bytes(self) -> bytes:
-        """The document that lines are shown of; nothing where the format is no text."""
+        """The text of the document; b"" for a binary format."""
         if not self.known.format.has_lines:
             return b""
         if self.data is None:
@@ -157,7 +163,7 @@ class Pictures:
         return self.data
 
     def drawing(self, problem: Problem) -> Drawing:
-        """The picture of a problem."""
+        """The snippet of a problem."""
         if self.model.graph is None and (self.model.format is None or not self.model.format.has_lines):
             return first_lines(self.model, problem.fault.rule, self.data)
         painter, current = self.painter, self.current(problem)
@@ -177,7 +183,7 @@ class Pictures:
         return self._lettered(self._with_types(drawing, problem), problem, trails)
 
     def _with_types(self, drawing: Drawing, problem: Problem) -> Drawing:
-        """The picture with what its sentences call the element types that the format calls otherwise."""
+        """The snippet with the format's names of the element types in its sentences."""
         texts = (problem.fault.message, problem.fault.help, *drawing.notes)
         types = {
             name: short
@@ -193,7 +199,7 @@ class Pictures:
         )
 
     def _lettered(self, drawing: Drawing, problem: Problem, trails: Sequence[Trail]) -> Drawing:
-        """The picture with letters for long symbols, where there are any."""
+        """The snippet with letters in place of long symbols."""
         node = problem.node
         values = [*node.inputs[:MANY], *node.outputs[:MANY]] if node is not None else []
         shapes = (shape_of(value, self.known) for value in (*values, *(each.value for each in trails)))
@@ -205,20 +211,20 @@ class Pictures:
         return with_letters(drawing, letters_for(dims, drawing.names))
 
     def trails(self, problem: Problem, *, current: bool) -> list[Trail]:
-        """Where the clashing sizes come from."""
+        """The path of each clashing size back to its origin."""
         wanted = [*(self._clashing(problem) if current else ()), *self._disputed(problem)]
         found = [trail(value, axis, self.makers) for value, axis in wanted[:REASONS]]
         return [each for each in found if each is not None]
 
     def _given(self, trails: Sequence[Trail]) -> Iterator[str]:
-        """The sizes of given shapes that others come from by way of nodes that make sizes."""
+        """Sentences on shapes that the user gave, if a clashing size was computed from one of them."""
         for each in trails if self.known.overridden else ():
             *_, last = chain(each.value, each.axis, self.makers)
             if last.value in self.known.overridden and last.value is not each.value:
                 yield text(last, self.painter)
 
     def _entries(self, problem: Problem, current: bool) -> list[str]:
-        """Where the entries of lists that nodes compute come from, and what bodies give."""
+        """Sentences on where the entries of computed lists come from, and on the outputs of bodies."""
         if problem.node is None or not current:
             return []
         from irlint.snippets.entries import entry_notes
@@ -241,7 +247,7 @@ class Pictures:
         return [(value, axis) for index, axis in axes if (value := node.inputs[index]) is not None]
 
     def _disputed(self, problem: Problem) -> list[tuple[Value, int]]:
-        """The axes of a value whose declaration contradicts what its operator gives, or what comes in."""
+        """The axes on which a declaration contradicts the inferred shape: of an output, or of an input port."""
         found = contradicted(problem, self.known)
         if found is not None:
             return [(found.value, axis) for axis in found.axes]
@@ -255,7 +261,8 @@ class Pictures:
         return [(value, axis) for axis in clashing(shape, declared)]
 
     def current(self, problem: Problem) -> bool:
-        """Whether the shapes that are known are those of the fault: a body or a function is walked more than once."""
+        """Whether the known types are those of the fault. They may differ because a body or a function is inferred more
+        than once."""
         node, fault = problem.node, problem.fault
         if node is None or not fault.marks or not problem.graph:
             return True
@@ -265,7 +272,7 @@ class Pictures:
 
 
 def related(makers: Makers, problem: Problem) -> tuple[tuple[Related, Place | None], ...]:
-    """The makers of the inputs at fault, each with its place in the file; the line is not filled in yet."""
+    """The nodes that make the inputs at fault, each with its place in the file. The line is added later."""
     node, fault = problem.node, problem.fault
     if node is None:
         return ()

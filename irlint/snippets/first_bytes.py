@@ -1,4 +1,4 @@
-"""The first bytes of a file that is no model, as lines that can be shown."""
+"""The beginning of a file that is not a model, as lines to show."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.parsers.faults import LFS_POINTER, NOT_A_MODEL
 from irlint.parsers.opening import lies_elsewhere, opened, size
 from irlint.snippets.drawing import Drawing, Line, Piece
 
-#: At most this many lines of a text are shown, each up to this many characters.
+#: At most this many lines of a text are shown, each cut to this many characters.
 LINES = 3
 CHARACTERS = 160
 
@@ -19,7 +19,7 @@ POINTER_NOTES = (
 
 
 def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
-    """The picture of a file that could not be read: its size and, unless it lies elsewhere, how it begins."""
+    """The snippet of a file that could not be read: its size and, for a local file, its beginning."""
     head, size = _head(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if rule is LFS_POINTER:

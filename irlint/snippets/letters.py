@@ -1,4 +1,4 @@
-"""Long names of open sizes in a picture: a letter stands for each, and is explained once."""
+"""Letters for long symbols: in a snippet, a letter replaces each long name of a dynamic size and is explained once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from irlint.dims import Expr, MaybeDim, symbols
 from irlint.records import replaced
 from irlint.snippets.drawing import Drawing, Line, Piece, Row
 
-#: A symbol of more characters has a letter, as has one of more than the second number where the text of a size has more
-#: than the third.
+#: A symbol with more than LONG characters gets a letter. In a size of more than LONG_SIZE characters, a symbol with
+#: more than LONG_WITHIN characters does.
 LONG = 20
 LONG_WITHIN = 8
 LONG_SIZE = 24
 
-#: What stands in quotation marks is a name, and stays as it is.
+#: Text in quotation marks is a name and is not changed.
 _QUOTED = re.compile(r"(`[^`]*`|'[^']*'|\"[^\"]*\")")
 
 
 def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str]:
-    """A letter for each long symbol in some sizes, none of those that are ``taken``."""
+    """A letter for each long symbol in these sizes, without the letters in ``taken``."""
     every: dict[str, None] = {}
     long: dict[str, None] = {}
     for dim in dims:
@@ -36,7 +36,7 @@ def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str
 
 
 def lettered(text: str, letters: Mapping[str, str]) -> str:
-    """A text with the letters for the symbols in it."""
+    """The text with letters in place of the symbols."""
     if not any(name in text for name in letters):
         return text
     pattern = re.compile(rf"(?<![\w.:/])({'|'.join(map(re.escape, letters))})(?!\w|[.:/]\w)")
@@ -47,7 +47,7 @@ def lettered(text: str, letters: Mapping[str, str]) -> str:
 
 
 def with_letters(drawing: Drawing, letters: Mapping[str, str]) -> Drawing:
-    """A picture with the letters, names as they are; it says which symbol each stands for."""
+    """The snippet with letters in place of the symbols, and a legend for them. Names stay."""
     if not letters:
         return drawing
 

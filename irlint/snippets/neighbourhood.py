@@ -1,4 +1,4 @@
-"""The nodes around the one at fault, and the shapes of the values between them."""
+"""The nodes around the node at fault, and the values between them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from irlint.snippets.tables import contradicted, dims_text, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.finding import Pictures
 
-#: A picture has at most this many boxes, nodes of so many steps back, and so many that take what the node gives.
+#: A drawing has at most this many boxes. It goes back this many steps from the node at fault, and forward to this many
+#: of its users.
 BOXES = 12
 BACK = 3
 AHEAD = 2
 
-#: The most constants of a node that a finding lists.
+#: At most this many constants of a node are listed.
 HELD = 4
 
 Marks = Mapping[Value, tuple[int, ...]]
 
 
 class Surroundings:
-    """The neighbourhoods of one model's findings."""
+    """Draws the nodes around the findings of one model."""
 
     def __init__(self, pictures: Pictures) -> None:
         self.pictures = pictures
@@ -37,7 +38,8 @@ class Surroundings:
         self._users: dict[str, dict[Value, list[Node]]] = {}
 
     def of(self, problem: Problem) -> Neighbourhood | None:
-        """What lies around a problem; None where it is at no node, nor at a value that has a place in a graph."""
+        """The nodes around a problem; None if the problem names neither a node nor an input, constant or output of a
+        graph."""
         graph = self.graphs.get(problem.graph)
         if graph is None:
             return None
@@ -48,7 +50,7 @@ class Surroundings:
         return _Collection(self, graph, current, self._marks(problem, node) if current else {}).around(node)
 
     def _at(self, graph: Graph, name: str | None) -> Node | None:
-        """The node that makes a value, else the first one that takes it."""
+        """The node that makes a value; otherwise the first node that uses it."""
         for value in (*graph.inputs, *graph.constants, *graph.outputs) if name is not None else ():
             if value.name == name:
                 maker = self.pictures.makers.of(value)
@@ -58,7 +60,7 @@ class Surroundings:
         return None
 
     def _marks(self, problem: Problem, node: Node) -> dict[Value, tuple[int, ...]]:
-        """The clashing axes of the values at fault; none where it is the value that is."""
+        """The clashing axes of the values at fault."""
         found: dict[Value, tuple[int, ...]] = {}
         for index, axes in marked_axes(problem.fault, node, self.known).items() if problem.node is not None else ():
             value = node.inputs[index]
@@ -75,7 +77,7 @@ class Surroundings:
         return found
 
     def users(self, graph: Graph) -> Mapping[Value, list[Node]]:
-        """The nodes that take each value of a graph."""
+        """The nodes that use each value of a graph."""
         if graph.path not in self._users:
             found: dict[Value, list[Node]] = {}
             for node in graph.nodes:
@@ -86,7 +88,7 @@ class Surroundings:
 
 
 class _Collection:
-    """The boxes and wires of one picture."""
+    """Collects the boxes and wires of one drawing."""
 
     def __init__(self, around: Surroundings, graph: Graph, current: bool, marks: Marks) -> None:
         self.makers = around.pictures.makers
@@ -101,7 +103,7 @@ class _Collection:
         self.places: dict[object, int] = {}
 
     def around(self, node: Node) -> Neighbourhood:
-        """What leads to a node, and what takes what it gives."""
+        """The nodes before and after a node."""
         self._place(node, "fault")
         layer = [node]
         for _ in range(BACK):
@@ -117,11 +119,11 @@ class _Collection:
         return Neighbourhood(tuple(self.boxes), tuple(self.wires))
 
     def _shown_as_node(self, value: Value) -> bool:
-        """Whether what leaves the graph does so by a node of its own."""
+        """Whether the format has a node for an output of the graph."""
         return self.known.format.output_node is not None
 
     def _before(self, node: Node) -> Iterator[Node]:
-        """Draws what a node takes; those nodes of it that were not drawn before."""
+        """Draws the inputs of a node. Yields the nodes that were not drawn before."""
         at_fault = [value for value in self.marks if value in node.inputs]
         for value in dict.fromkeys((*at_fault, *(value for value in used(node) if value is not None))):
             maker = self.makers.of(value)
@@ -155,7 +157,7 @@ class _Collection:
         return self.places[value]
 
     def _held(self, node: Node) -> Iterator[Carried]:
-        """The constants that a node takes, those at fault first."""
+        """The constants that a node uses, those at fault first."""
         found = [value for value in node.inputs if value is not None and self._is_held(value)]
         found.sort(key=lambda value: value not in self.marks)
         for value in found[:HELD]:

@@ -1,4 +1,4 @@
-"""How a finding in an ONNX model is shown: nodes and declarations in ONNX's text syntax."""
+"""The snippet of a finding in an ONNX model: nodes and declarations in ONNX's text syntax."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from irlint.snippets.drawing import Line, Piece, Table
 from irlint.snippets.onnx_text import element, name_piece, named, node_pieces, onnx_type, signature_pieces
 from irlint.snippets.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
 
-#: At most this many nodes that lead to the node at fault are shown, and so many in the table's last column.
+#: At most this many nodes before the node at fault are shown; the second number limits the last column of the table.
 PRODUCERS = 4
 CHAIN = 3
 
 #: The rules about declarations that the operators contradict.
 DECLARATIONS = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
 
-#: Of a node with more operands than this, only those at fault are marked.
+#: If a node has more inputs than this, only those at fault are marked.
 OPERANDS = 4
 
 
 class Painter:
-    """Pictures of one model."""
+    """Makes the snippets of one model."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
         from irlint.model.order import graphs
@@ -98,7 +98,7 @@ class Painter:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """What declares the inputs at fault, the nodes that lead there, and the node itself."""
+        """The declarations of the inputs at fault, the nodes before the node, and the node itself."""
         node, graph = problem.node, self.graphs.get(problem.graph)
         if node is None:
             return self._signature(problem, graph)
@@ -118,7 +118,7 @@ class Painter:
         return (*lines, *self._declared_output(problem, graph))
 
     def _declared_output(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
-        """The graph's output that is declared as something else than what its operator gives."""
+        """The output of the graph whose declaration contradicts the inferred type."""
         if problem.fault.rule not in DECLARATIONS or graph is None:
             return ()
         value = next((value for value in graph.outputs if value.name == problem.value), None)
@@ -222,7 +222,8 @@ class Painter:
         return marks
 
     def _signature(self, problem: Problem, graph: Graph | None) -> tuple[Line, ...]:
-        """The input of that name in the graph's signature, else the output."""
+        """The signature of the graph with the input of this name marked; otherwise the initializer or the output of
+        this name."""
         if graph is None or problem.value is None:
             return ()
         marks = {value: ("primary", "") for value in graph.inputs if value.name == problem.value}
@@ -282,12 +283,12 @@ class Painter:
         return (*(f"{verb} {chain}" for chain in self._chains(value)), self.short(maker.node)), None
 
     def _leading(self, node: Node) -> Value | None:
-        """The first input that is no constant, else the first."""
+        """The first input that is not a constant; the first input if all are."""
         given = [each for each in node.inputs if each is not None]
         return next((each for each in given if not self.makers.is_constant(each)), given[0] if given else None)
 
     def _chains(self, value: Value) -> tuple[str, ...]:
-        """``images -> Conv[0] -> Relu[1]``, the way back along first inputs, and ever shorter parts of it."""
+        """``images -> Conv[0] -> Relu[1]``, the path back along first inputs, and ever shorter forms of it."""
         parts: list[str] = []
         current: Value | None = value
         while current is not None and len(parts) < CHAIN:

@@ -1,4 +1,4 @@
-"""ONNX's own text syntax for a node, a type and the inputs of a graph, with large contents left out."""
+"""ONNX's text syntax for nodes, types and graph signatures. Large values are omitted."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from irlint.model.tensor import Tensor, Type, type_text
 from irlint.records import NOTHING
 from irlint.snippets.drawing import Piece
 
-#: Lists and contents are written out up to this many entries, texts up to this many characters.
+#: Lists and values are written up to this many entries, texts up to this many characters.
 ENTRIES = 12
 CHARACTERS = 48
 
-#: Of the entries of a list in a line the first so many are written, and so many of those with marks: more fit on no
-#: page.
+#: At most this many entries of a list are written, and at most this many marked entries; more do not fit on a page.
 LISTED = 48
 
-#: The only attribute of a node is left out after its inputs where it has at most this many characters.
+#: An attribute with at most this many characters is omitted after the inputs if it is the only one.
 SHORT = 24
 
-#: Of a node with more inputs than this, they are left out before its attributes are.
+#: If a node has more inputs than this, they are omitted before its attributes.
 MANY = 6
 
-#: A mark and its label; and an entry of a list, with the name in it and its mark.
+#: A mark with its label; then an entry of a list with its name and its mark.
 Mark = tuple[str, str]
 Entry = tuple[str, str, "Mark | None"]
 
-#: What stands for entries that are not written.
+#: The text in place of omitted entries.
 OMITTED: Entry = ("...", "", None)
 
 _NAMES = {
@@ -60,7 +59,7 @@ def onnx_type(known: Type | None) -> str:
 
 
 def named(name: str) -> str:
-    """A name as the text syntax has it, quoted where a reader could not see where it ends."""
+    """A name in the text syntax. It is quoted if its end would be unclear."""
     if name and not _AWKWARD.intersection(name):
         return name
     return '"' + name.replace('"', '\\"') + '"'
@@ -92,8 +91,8 @@ def node_pieces(
 def signature_pieces(
     graph: Graph, marked: Mapping[Value, Mark], title: str, given: Mapping[Value, Type | None] = NOTHING
 ) -> tuple[Piece, ...]:
-    """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, its initializers left out; inputs that are
-    ``given`` another type have that one."""
+    """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, without initializers. ``given`` replaces the
+    types of inputs."""
     fed = (value for value in graph.inputs if value not in graph.constants or value in marked)
     shown: list[Value | None] = list(islice(fed, LISTED))
     later = [value for value in marked if value not in shown]
@@ -109,12 +108,12 @@ def signature_pieces(
 
 
 def name_piece(name: str, before: str = "", mark: str = "", label: str = "") -> Piece:
-    """A name, with what stands before it."""
+    """A name, after the text ``before``."""
     return Piece(before + named(name), mark, label, name=named(name))
 
 
 def _operands(values: Sequence[Value | None], marks: Mapping[int, Mark]) -> Iterator[Entry]:
-    """The names of the first values, and of those with marks."""
+    """The names of the first values and of all marked ones."""
     last = -1
     later = islice(sorted(index for index in marks if LISTED <= index < len(values)), LISTED)
     for index in (*range(min(LISTED, len(values))), *later):
@@ -131,7 +130,7 @@ def _operand(value: Value | None, mark: Mark | None) -> Entry:
 
 
 def _attributes(node: Node, marked: str | None) -> Iterator[Entry]:
-    """The first attributes, and the one that has a mark."""
+    """The first attributes and the marked one."""
     names = list(islice(node.attributes, LISTED))
     for name in names:
         yield _attribute(node, name, marked)

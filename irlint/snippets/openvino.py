@@ -1,4 +1,4 @@
-"""How a finding in an OpenVINO IR is shown: layers, ports and dims in the lines of the document."""
+"""The snippet of a finding in an OpenVINO IR: layers, ports and dims in the lines of the document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irlint.snippets.document import Document, Spot, layer_text
 from irlint.snippets.drawing import Line, Table
 from irlint.snippets.tables import TYPED, contradicted, declared, marked_axes, operands
 
-#: The families of rules about sizes, which attributes of a layer may decide.
+#: The families of rules about sizes that attributes of a layer may decide.
 SIZED = ("shapes", "declarations")
 
 _TYPES = {
@@ -41,7 +41,7 @@ def element(dtype: str | None) -> str:
 
 
 class Painter:
-    """Pictures of one document."""
+    """Makes the snippets of one document."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
         self.model = model
@@ -111,7 +111,7 @@ class Painter:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The layer's start tag, and what clashes in it."""
+        """The start tag of the layer, and the dims or attributes at fault."""
         if self.model.graph is None:
             return self._broken(problem)
         node, fault = problem.node, problem.fault
@@ -131,7 +131,7 @@ class Painter:
         return self.document.drawn([self.document.spot(op, "primary")])
 
     def _attributes(self, node: Node, fault: Fault) -> list[Spot | None]:
-        """The start tag with the layer's attributes, where these may decide the sizes that clash."""
+        """The start tag with the layer's attributes, if these may decide the clashing sizes."""
         place = next((each.place for each in node.attributes.values() if each.place is not None), None)
         if place is None or place.attribute is None or fault.rule.family not in SIZED:
             return []

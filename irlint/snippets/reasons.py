@@ -1,4 +1,4 @@
-"""How a size came to be, in words: the arithmetic of the operator that made it, or the place that declares it."""
+"""Sentences on where a size comes from: the arithmetic of the operator that computed it, or its declaration."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from irlint.model import Node, Value
 from irlint.model.tensor import shape_text, size_text
 from irlint.records import record
 
-#: At most this many operators that handed a size on are named.
+#: At most this many nodes that passed a size on unchanged are named.
 NAMED = 4
 
 
 class Naming(Protocol):
-    """How nodes and declarations are called in the format of the model."""
+    """How a format names nodes and values in sentences."""
 
     known: Known
 
@@ -27,22 +27,22 @@ class Naming(Protocol):
         """``Relu[1]``, or ``Relu (layer 12)``."""
 
     def at(self, node: Node) -> str:
-        """Where the node stands: ``m.xml:52:3``; "" in a file without lines."""
+        """The position of the node: ``m.xml:52:3``; "" for a file without lines."""
 
     def written(self, name: str, value: object) -> str:
         """An attribute with a value: ``axis = 1``, or ``axis="1"``."""
 
     def element(self, dtype: str | None) -> str:
-        """What the format calls an element type."""
+        """The name of an element type in this format."""
 
     def called(self, value: Value) -> str:
         """```x```, or ``layer 3 "x"``."""
 
     def declared(self, value: Value, maker: Maker) -> str:
-        """What declares an input of a graph: ``graph input `x```."""
+        """The text for the declaration of a graph input: ``graph input `x```."""
 
     def shows(self, value: Value, maker: Maker) -> bool:
-        """Whether a table that has the value says already what made it."""
+        """Whether a table row of the value already states what made it."""
 
     def constant(self, value: Value, maker: Maker) -> str:
         """``initializer `w```, or ``Const layer 3 "w"``."""
@@ -50,7 +50,7 @@ class Naming(Protocol):
 
 @record
 class Reason:
-    """Where a size comes from: what declares it, or else a sentence."""
+    """The origin of a size: ``declared`` names its declaration, or ``sentence`` explains it."""
 
     dim: str
     declared: str = ""
@@ -58,8 +58,8 @@ class Reason:
 
 
 def reasons(trails: Iterable[Trail], naming: Naming, *, tabled: bool = True) -> list[str]:
-    """A sentence for each size on where it comes from, also for those of which a table would say it where there is
-    none; of sizes that one place declares, one."""
+    """A sentence for each size on where it comes from. Sizes with the same declaration share a sentence. With
+    ``tabled``, sizes that the table explains are skipped."""
     found = dict.fromkeys(each for size in trails if (each := reason(size, naming, tabled=tabled)) is not None)
     dims: dict[tuple[str, str], list[str]] = {}
     for each in found:
@@ -73,7 +73,7 @@ def _declared(dims: list[str], place: str) -> str:
 
 
 def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | None:
-    """Where a size comes from, None where the table of shapes says it all."""
+    """The origin of a size; None if it is unknown, or if ``tabled`` and the table already states it."""
     maker = found.maker
     if maker is None or (tabled and not found.kept and naming.shows(found.value, maker)):
         return None
@@ -81,7 +81,7 @@ def reason(found: Trail, naming: Naming, *, tabled: bool = True) -> Reason | Non
 
 
 def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
-    """Where a size comes from, as a sentence that needs no table; of the nodes that kept it ``limit`` are named, or
+    """A complete sentence on where a size comes from. At most ``limit`` nodes that passed it on are named; None names
     all."""
     if found.maker is None:
         return f"{'?' if found.dim is None else found.dim} comes from `{found.value.name}`, which nothing defines"
@@ -90,8 +90,8 @@ def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
 
 
 def cause(found: Trail, known: Known) -> str:
-    """What gives a size: ``input``, ``given`` (an input, by --shape or the configuration), ``constant``, ``node``,
-    ``declaration`` (of a node that could not be worked out), or ``nothing``."""
+    """The kind of origin of a size: ``input``, ``given`` (an input, by --shape or the configuration), ``constant``,
+    ``node``, ``declaration`` (of a node whose output was not inferred), or ``nothing``."""
     maker = found.maker
     if maker is None:
         return "nothing"
@@ -103,7 +103,7 @@ def cause(found: Trail, known: Known) -> str:
 
 
 def _is_declared(found: Trail, node: Node, known: Known) -> bool:
-    """Whether a size is only what the file declares for an output."""
+    """Whether a size is only declared for the output, and not inferred."""
     call = known.calls.get(node)
     unknown = call is None or (call.operator is None and call.function is None)
     return node in known.faulted or unknown or found.left_open
@@ -131,7 +131,7 @@ def _made(found: Trail, maker: Maker, naming: Naming) -> Reason:
 
 
 def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
-    """The reason of a size that a graph is given."""
+    """The reason for the size of a graph input."""
     known, place = naming.known, naming.declared(found.value, maker)
     if "[" in known.symbols.get(dim, ""):
         limits = size_text(found.dim).removeprefix(dim).strip(" ()")

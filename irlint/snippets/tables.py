@@ -1,4 +1,4 @@
-"""The shapes that a finding compares, as a table."""
+"""The table of the shapes that a finding compares."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from irlint.snippets.drawing import Row, Table
 #: A table has at most this many rows.
 ROWS = 8
 
-#: Contents are written out up to this many entries.
+#: Values are written up to this many entries.
 ENTRIES = 8
 
-#: The families of rules that are about shapes and element types, and the one of these that is about types alone.
+#: The families of rules about shapes and element types; then the family about element types alone.
 TYPED = ("broadcasting", "shapes", "element-types")
 ELEMENT_TYPES = "element-types"
 
-#: Where a table says that a value comes from, the longest text first, and the line of that.
+#: A function from a value to the texts on its origin (the longest first) and to the line of this origin.
 Origins = Callable[[Value], tuple[tuple[str, ...], int | None]]
 Named = Callable[[Value], str]
 
 
 def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, ...]]:
-    """The clashing axes by input, those left out that the input does not have."""
+    """The clashing axes of each input by its index. Axes that the input does not have are omitted."""
     found: dict[int, list[int]] = {}
     for index, axis in fault.marks:
         value = node.inputs[index] if 0 <= index < len(node.inputs) else None
@@ -46,7 +46,7 @@ def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, 
 def operands(
     fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], origins: Origins
 ) -> Table | None:
-    """A row for each input, with the clashing axes marked; None where no shape is known."""
+    """A row for each input with the clashing axes marked; None if no shape is known."""
     marks = marked_axes(fault, node, known)
     shown = [index for index, value in enumerate(node.inputs) if value is not None]
     hidden = 0
@@ -94,8 +94,7 @@ def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
 
 @record
 class Contradiction:
-    """A declaration of a value, ``stated``, with another shape than the ``inferred`` one, and the axes on which they
-    differ, none where the ranks do."""
+    """A declaration that contradicts the inferred shape. ``axes`` are those that differ; () if the ranks differ."""
 
     value: Value
     declaration: Declaration
@@ -109,7 +108,7 @@ def declared(
     dtype: Callable[[str | None], str],
     origins: Mapping[str, tuple[tuple[str, ...], int | None]],
 ) -> Table:
-    """What the file declares above what the operators give."""
+    """A table of two rows: the declared shape above the inferred one."""
     remark = "differ" if found.axes else "the numbers of axes differ"
     rows = [
         Row(name, dims_text(tensor.shape), dtype(tensor.dtype), *origins[name], found.axes)
@@ -119,8 +118,8 @@ def declared(
 
 
 def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
-    """The axes on which two shapes of one rank cannot be equal, else those on which a size has been joined with
-    others."""
+    """The axes on which two shapes of one rank cannot be equal. If there are none, the axes where the inferred size is
+    the broadcast of the declared size with others."""
     if len(inferred) != len(stated):
         return ()
     pairs = [(axis, a, b) for axis, (a, b) in enumerate(zip(inferred, stated)) if b is not None]
@@ -133,7 +132,7 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
 
 
 def contradicted(problem: Problem, known: Known) -> Contradiction | None:
-    """What a declared shape's fault is about, None for other faults."""
+    """The contradiction that a problem is about; None for a problem of another rule."""
     node = problem.node
     if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
         return None

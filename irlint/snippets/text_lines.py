@@ -1,15 +1,15 @@
-"""The line of a text that a finding is about."""
+"""The line of a text file that a finding is about."""
 
 from __future__ import annotations
 
 from irlint.snippets.drawing import Drawing, Line, Piece
 
-#: A line is shown up to this many characters.
+#: A line is cut to this many characters.
 CHARACTERS = 160
 
 
 def marked_line(text: str, *, line: int, column: int, end_column: int) -> Drawing:
-    """The snippet of a place in a text; line and columns count from 1."""
+    """The snippet for a place in a text. Line and columns count from 1."""
     lines = text.split("\n")
     if line > len(lines) or not lines[line - 1].strip():
         return Drawing()

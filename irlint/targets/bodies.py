@@ -1,5 +1,4 @@
-"""The functions that stand for operators of ONNX, as the installed ``onnx`` package has them, with the types of their
-values."""
+"""The function bodies of ONNX operators in the installed ``onnx`` package, with the types of their values."""
 
 from __future__ import annotations
 
@@ -49,8 +48,8 @@ def body(use: Use, version: int, *, lax: bool = False) -> list[Use] | None:
 
 
 def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
-    """The FunctionProto, None where there is none for this node; built for an opset where its nodes depend on the
-    types."""
+    """The FunctionProto of a node's operator; None if there is none. If the body depends on the types, it is built for
+    the opset."""
     import onnx
 
     versions = schema.context_dependent_function_opset_versions or schema.function_opset_versions
@@ -81,8 +80,8 @@ def _function(schema: Any, use: Use, opset: int, *, lax: bool) -> Any:
 
 
 def _means_the_same(function: Any, written: int, opset: int) -> bool:
-    """Whether the operators of a function that is written for one opset are the same at another: else it stands for
-    nothing."""
+    """Whether the operators of a function body have the same versions at another opset. If not, the body must not
+    replace the node."""
     names = {node.op_type for node in function.node if node.domain in ("", "ai.onnx")}
     return all(official(name, written, "") is official(name, opset, "") for name in names)
 

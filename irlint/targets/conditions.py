@@ -120,7 +120,7 @@ def _is_not_as_long(use: Use, index: str, name: str) -> bool:
 
 
 def _parts(use: Use) -> tuple[int, int] | None:
-    """The size that a Split divides, and the number of its parts, where no sizes are given; None where not known."""
+    """The size that a Split without a list of sizes divides, and the number of its parts; None if they are unknown."""
     known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
     if known is None or known.shape is None or not parts or _is_given(use, "1"):
         return None
@@ -139,7 +139,7 @@ def _has_more_parts(use: Use) -> bool:
 
 
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
-    """Whether an entry of an input is wrong; None where its contents are not known."""
+    """Whether an entry of an input is wrong; None if its values are unknown."""
     if not _is_given(use, index):
         return False
     known = facts.tensor(use, int(index))

@@ -1,4 +1,4 @@
-"""What conditions ask of a node: its attributes, the contents and ranks of its inputs, and which outputs it has."""
+"""The facts about a node that conditions use: attributes, values and ranks of inputs, and which outputs exist."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def given(use: Use, index: int) -> Tensor | None:
 
 
 def rank(use: Use, index: int) -> int | None:
-    """The rank of an input, None where it is not known."""
+    """The rank of an input; None if it is unknown."""
     known = tensor(use, index)
     return None if known is None else known.rank
 
 
 def length(use: Use, index: int) -> int | None:
-    """How many elements a vector has, None where that is not known."""
+    """The number of elements of a vector; None if it is unknown."""
     known = tensor(use, index)
     size = known.shape[0] if known is not None and known.shape is not None and len(known.shape) == 1 else None
     return size if isinstance(size, int) else None

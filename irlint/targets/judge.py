@@ -182,7 +182,7 @@ def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: in
 
 
 def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Sequence[Use], depth: int) -> Objections:
-    """The objections to the nodes of the function that stands for an operator, as objections to the operator."""
+    """The objections to the nodes of an operator's function body, as objections to the operator."""
     lacking = f"no kernel of version {version} for {_types(use)}, and the function that stands for it needs"
     for each in inside:
         for having, objection in of_node(replaced(each, certain=True), runtime, releases, depth + 1):
@@ -292,6 +292,6 @@ def _unknown(use: Use, runtime: Runtime) -> Objection:
 
 
 def _types(use: Use) -> str:
-    """The element types of the inputs, or of the outputs where it has none."""
+    """The element types of the inputs; of the outputs if the node has no inputs."""
     types = list(dict.fromkeys(each for each in use.inputs or use.outputs if each != LEFT_OUT))
     return " and ".join(each or "an unknown type" for each in types) or "its types"

@@ -68,18 +68,18 @@ STAYS_ON_CPU = Rule(
     "IRL818",
     "node-stays-on-cpu",
     Severity.NOTE,
-    "The target runs the model, and leaves nodes of it on the CPU.",
-    why="""A provider for an NPU takes the nodes that its compiler accepts. The others run on the CPU, and each border
-        between the two copies tensors, which often costs more than the NPU gains.""",
-    fix="Write the nodes in a form that the message does not name, and give every input a static shape.",
+    "The target runs the model, but some of its nodes run on the CPU.",
+    why="""The compiler of an NPU refuses some nodes, and the provider runs these on the CPU. Each change between NPU
+        and CPU copies tensors, which often takes more time than the NPU saves.""",
+    fix="Avoid the form of the nodes that the message names, and give every input a static shape.",
 )
 
 
 @record
 class Objection:
-    """What a release has against some nodes, or against the model; ``text`` begins behind the operator's name.
+    """An objection of a release to some nodes or to the model. ``text`` continues a message after the operator's name.
 
-    ``rule`` is TARGET_NOT_KNOWN where nobody knows whether it is one.
+    ``rule`` is TARGET_NOT_KNOWN if it is unknown whether the release objects.
     """
 
     rule: Rule
@@ -94,7 +94,7 @@ class Objection:
 
 @record
 class Reason:
-    """An objection of the releases given as bits; ``use`` are the nodes that it is about, None for the whole model."""
+    """An objection of the releases given as bits; ``use`` are the nodes concerned, None for the complete model."""
 
     releases: int
     objection: Objection
@@ -102,5 +102,5 @@ class Reason:
 
     @property
     def nodes(self) -> int:
-        """How many nodes it is about, 0 for the whole model."""
+        """The number of nodes concerned; 0 for the complete model."""
         return 0 if self.use is None else self.use.nodes

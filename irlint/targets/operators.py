@@ -114,7 +114,7 @@ def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
 
 
 def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
-    """The version of the operator that each release gives to the node, None where it has none."""
+    """The version of the operator that each release uses for the node; None if the release has none."""
     imported = use.version if isinstance(use.version, int) else None
     if not tables.facts(runtime.table, "schema "):
         is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS and not isinstance(use.version, str)
@@ -145,7 +145,7 @@ def _begins(domain: str, op: str, opset: int) -> int:
 
 
 def admits(row: Row, runtime: Runtime, version: int, use: Use) -> bool | None:
-    """Whether the constraints of a row admit the element types of a node; None where these are not known."""
+    """Whether the constraints of a row allow the element types of a node; None if these are unknown."""
     answer: bool | None = True
     for name, allowed in row.types.items():
         known = _type_of(name, version, use)

@@ -211,7 +211,7 @@ def _gelus(graph: Graph) -> Iterator[tuple[Node, Node]]:
 
 
 def _after(erf: Node, users: Mapping[Value, list[Node]]) -> list[Node]:
-    """The Add and the two Mul behind an Erf, as many as follow."""
+    """The Add and the two Mul that follow an Erf, as far as they exist."""
     found, node = [], erf
     for op in ("Add", "Mul", "Mul"):
         value = node.outputs[0]

@@ -83,7 +83,7 @@ def restamped(known: Known, stamp: Stamp) -> Known:
 
 
 def _opset(known: Known, imported: int) -> int:
-    """The lowest opset; that of the model where a function of it has another one."""
+    """The lowest opset; the model's own if a function of the model imports another one."""
     if any(function.opsets.get("", imported) != imported for function in known.model.functions.values()):
         return imported
     found = [use for use in uses(known, lambda use: _apart(use.node)) if use.node.domain == ""]

@@ -52,7 +52,7 @@ def holds(runtime: str, fact: str) -> int:
 
 @cache
 def greatest(runtime: str, start: str) -> tuple[int, ...]:
-    """For each release the greatest number that stands behind ``start`` in a fact, 0 where there is none."""
+    """The greatest number after ``start`` in the facts of each release; 0 if there is none."""
     found = facts(runtime, start)
     count = len(releases(runtime))
     return tuple(max((int(rest) for rest, mask in found if mask >> at & 1), default=0) for at in range(count))

@@ -174,7 +174,7 @@ class _Walk:
 
 
 def _never_runs(node: Node, name: str, types: Mapping[Value, Type | None]) -> bool:
-    """Whether a branch of an If is not the one that its condition takes, where that is known."""
+    """Whether a branch of an If is known not to run."""
     if node.op != "If" or not node.inputs or node.inputs[0] is None:
         return False
     condition = types.get(node.inputs[0])

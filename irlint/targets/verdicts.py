@@ -1,4 +1,4 @@
-"""What each release of a runtime has against a model, and what it then does with it."""
+"""The objections of each release of a runtime to a model, and the resulting verdict."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ RUNS, REFUSED, UNKNOWN = "runs", "refused", "unknown"
 
 @record
 class Target:
-    """A release of a runtime that somebody asks for: ``column`` is the measured release that is looked up, None where
-    there is none that old, and ``assumed`` is True where the release is newer than those that were measured."""
+    """A release of a runtime that the user names.
+
+    ``column`` is the measured release that gives the answer; None if the release is older than all of them. ``assumed``
+    is True if it is newer than all of them.
+    """
 
     runtime: str
     release: str
@@ -42,7 +45,7 @@ class Target:
 
 @cache
 def target(text: str) -> Target:
-    """The target that ``onnxruntime@1.17`` or ``onnxruntime`` names, the newest release for want of one; raises
+    """The target of a text such as ``onnxruntime@1.17``; ``onnxruntime`` alone is its newest release. Raises
     ValueError."""
     name, at, asked = text.strip().partition("@")
     if name not in RUNTIMES:
@@ -73,7 +76,7 @@ def _numbers(release: str) -> list[int]:
 
 
 def too_old(asked: Target) -> Fault:
-    """What a check reports of a target that is older than the measured releases."""
+    """The fault for a target that is older than the measured releases."""
     first = short(tables.releases(asked.runtime)[0])
     text = f"{asked.label}: releases before {first} were not measured"
     return TARGET_NOT_KNOWN.fault(text, help="load the model once with the release itself")
@@ -111,7 +114,7 @@ def passes(known: Known, runtime: str, problem: Problem) -> int:
 
 
 def verdict(found: Iterable[Reason]) -> str:
-    """What a release does with a model against which it has these objections."""
+    """The verdict of a release on a model with these objections."""
     result = RUNS
     for each in found:
         if each.objection.is_certain:
@@ -122,7 +125,7 @@ def verdict(found: Iterable[Reason]) -> str:
 
 
 def on_cpu(found: Iterable[Reason]) -> int:
-    """How many nodes stay on the CPU."""
+    """The number of nodes that stay on the CPU."""
     return sum(each.nodes for each in found if each.objection.rule is STAYS_ON_CPU)
 
 
@@ -138,7 +141,7 @@ def grouped(found: Iterable[Reason]) -> Iterator[tuple[Reason, int]]:
 
 
 def operator(use: Use) -> str:
-    """``Gelu (20)``: an operator with its version, or the opset that its layer states."""
+    """An operator with its version, or with the opset that its layer states: ``Gelu (20)``."""
     node, version = use.node, use.version
     if isinstance(version, int):
         schema = official(node.op, version, node.domain) if node.domain in OFFICIAL_DOMAINS else None
@@ -148,7 +151,7 @@ def operator(use: Use) -> str:
 
 
 def message(reason: Reason) -> str:
-    """``Gelu (20): no CPU kernel …``: an objection with the operator and the version that it is about."""
+    """An objection with its operator and version: ``Gelu (20): no CPU kernel ...``."""
     if reason.use is None:
         return reason.objection.text
     return f"{operator(reason.use)}: {reason.objection.text}"

@@ -215,10 +215,8 @@ def test_a_store(kind: Kind) -> None:
     for path, data in kind.files.items():
         memory.pipe_file(f"/use/{path}", data)
     report = checked([f"memory://use/{kind.path}"], settings=Settings({}))
-    assert [(each.status, (each.reason or "").partition(":")[0]) for each in report.files] == [
-        ("skipped", "a configuration is checked with the files beside it")
-    ]
-    assert report.findings == ()
+    assert [each.status for each in report.files] == ["checked"]
+    assert [each.rule.code for each in report.findings] == [kind.code]
 
 
 @each_kind

@@ -52,7 +52,7 @@ def operator_index() -> str:
         f"ONNX = {_table(by_name)}\n\n"
         "#: By name.\n"
         f"OPENVINO = {_table({versions[0].name: _home(op, versions) for op, versions in openvino.items()})}\n\n"
-        "#: What is known and has no rule, by domain and name.\n"
+        "#: Known operators without a rule, by domain and name.\n"
         f"WITHOUT_RULE = {_table(dict(_without_rule()))}\n"
     )
 
@@ -86,10 +86,10 @@ def openvino_operations() -> str:
         if operator.fills_in:
             filled_in[operator.name] = max(filled_in.get(operator.name, 0), len(signature(operator.function).inputs))
     return (
-        '"""What reading an IR takes from the operations; written by ``tests/make/index.py``."""\n\n'
-        "#: How many inputs an operation has whose last ones OpenVINO fills in where no edge leads to them.\n"
+        '"""Facts about operations that reading an IR needs; written by ``tests/make/index.py``."""\n\n'
+        "#: Operations whose last inputs OpenVINO fills in if no edge leads to them, with their number of inputs.\n"
         f"FILLED_IN = {_literal(filled_in)}\n\n"
-        "#: The operation that OpenVINO takes a type for, where the type is spelled in another way.\n"
+        "#: Other spellings of operations that OpenVINO accepts.\n"
         f"SPELLINGS = {_literal(spellings)}\n"
     )
 

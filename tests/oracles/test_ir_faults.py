@@ -253,7 +253,7 @@ def test_an_id_given_twice_and_used_is_an_error_though_openvino_takes_the_last(t
     assert not refused(path)
     model = openvino.read(path)
     assert severities(model) == {("IRL106", "error")}
-    assert model.problems[0].fault.message == 'Add "sum" has the id 2, which Subtract "op" already has'
+    assert model.problems[0].fault.message == 'Subtract "op" and Add "sum" have the same id, 2'
     assert model.graph.outputs == (node(model, "sum").outputs[0],)
 
 

@@ -81,3 +81,10 @@ def test_rules_need_no_rich() -> None:
         for name in ("IRL201", "targets")
     ]
     assert loaded == ["False\n", "True\n"]
+
+
+@pytest.mark.parametrize(
+    ("word", "topic"), [("CI", "ci"), ("suppressions", "configuration"), ("silence", "configuration"), ("models", None)]
+)
+def test_a_word_of_one_title_names_its_topic(word: str, topic: str | None) -> None:
+    assert guide.topic(word) == topic

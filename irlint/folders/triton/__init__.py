@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from irlint.folders.beside import Interface, Unreadable, interface
+from irlint.folders.places import is_file, is_folder, joined
 from irlint.folders.statements import Checked, Disagreement
 from irlint.folders.triton.config import Config, files_in, is_in_version, parsed
 from irlint.folders.triton.fields import field_faults
@@ -95,8 +96,8 @@ def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
         message = f"default_model_filename is {config.filename}, which leads out of the folder and is not followed"
         yield _warning(missing(span, message, "put the model into the folder of its version"))
         return
-    if not os.path.exists(path):
-        names = files_in(os.path.join(config.folder, version))
+    if not (is_file(path) or is_folder(path)):
+        names = files_in(joined(config.folder, version))
         models = [each for each in names if each.endswith((".onnx", ".xml"))]
         help = f'write `default_model_filename: "{models[0]}"`' if len(models) == 1 else "add the model"
         found = missing(span, f"the {config.backend} backend loads {shown}, which does not exist", help)

@@ -10,11 +10,13 @@ import os
 import re
 
 from irlint.findings.wording import bounded, closest
+from irlint.folders.places import absolute, folders_in, is_folder, joined, names_in
 from irlint.folders.rules import NOT_PARSED
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.textproto import Places, places
 from irlint.folders.triton.schema import ENUMS, MESSAGES, enum_values, model_config
 from irlint.lazy_typing import Any
+from irlint.parsers.opening import is_url
 from irlint.records import record
 
 #: The platform of a model that consists of others.
@@ -69,7 +71,7 @@ class Config:
     @property
     def name(self) -> str:
         """The name of the folder, which is that of the model."""
-        return os.path.basename(os.path.dirname(os.path.abspath(self.path)))
+        return os.path.basename(absolute(self.folder))
 
     @property
     def is_ensemble(self) -> bool:
@@ -85,8 +87,8 @@ class Config:
 
     def model_file(self, version: str) -> str:
         """The model of a version; a file of that name inside a folder of that name, where there is one."""
-        path = os.path.join(self.folder, version, self.filename)
-        return os.path.join(path, self.filename) if os.path.isdir(path) else path
+        path = joined(self.folder, version, self.filename)
+        return joined(path, self.filename) if is_folder(path) else path
 
 
 def parsed(path: str, text: str) -> Config | Disagreement:
@@ -149,27 +151,29 @@ def _versions(folder: str) -> tuple[str, ...]:
 
 def is_in_version(path: str) -> bool:
     """Whether a configuration lies in the folder of a version, and not in that of a model with such a name."""
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = absolute(os.path.dirname(path))
     return os.path.basename(folder).isdecimal() and not _versions(folder)
 
 
 def _subfolders(folder: str) -> list[str]:
     try:
-        return sorted(each.name for each in os.scandir(folder or os.curdir) if each.is_dir())
+        return folders_in(folder)
     except OSError:
+        if is_url(folder):
+            raise
         return []
 
 
 def _first_files(folder: str) -> frozenset[str]:
     """The files in the first folder of a model, by which the server chooses a backend."""
     folders = _subfolders(folder)
-    return frozenset(files_in(os.path.join(folder, folders[0])) if folders else ())
+    return frozenset(files_in(joined(folder, folders[0])) if folders else ())
 
 
 def files_in(folder: str) -> list[str]:
     """The files in a folder, without those that hold its place until the model is there."""
     try:
-        names = sorted(os.listdir(folder))
+        names = names_in(folder)
     except OSError:
         return []
     return [each for each in names if not each.startswith(".") and not each.endswith(".dvc")]

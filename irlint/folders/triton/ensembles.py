@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from irlint.findings.report import Related
 from irlint.findings.wording import first_few
 from irlint.folders.beside import Interface, Unreadable, interface, suggestion
+from irlint.folders.places import folders_in, is_file, is_folder, joined, parent
 from irlint.folders.rules import ENSEMBLE_MISMATCH
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.completion import completed
@@ -113,17 +114,16 @@ def _maps(
 
 def _names(config: Config) -> list[str]:
     """The models beside an ensemble."""
-    root = os.path.dirname(os.path.abspath(config.folder or os.curdir))
-    return sorted(each.name for each in os.scandir(root) if each.is_dir() and each.name != config.name)
+    return [each for each in folders_in(parent(config.folder)) if each != config.name]
 
 
 def _model(config: Config, name: str) -> Step | None:
     """The model that a step names; None where there is none."""
-    folder = os.path.join(config.folder, os.pardir, name)
-    if os.path.basename(name) != name or not os.path.isdir(folder):
+    folder = joined(parent(config.folder), name)
+    if os.path.basename(name) != name or not is_folder(folder):
         return None
-    path = os.path.join(folder, "config.pbtxt")
-    text = whole(path, "configuration").decode("utf-8", "replace") if os.path.isfile(path) else ""
+    path = joined(folder, "config.pbtxt")
+    text = whole(path, "configuration").decode("utf-8", "replace") if is_file(path) else ""
     found = parsed(path, text)
     if isinstance(found, Disagreement):
         return Step(None, None, 0, None)
@@ -307,7 +307,7 @@ def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Itera
 
 def _cycle(config: Config) -> Iterator[Disagreement]:
     """A step whose model needs the ensemble again."""
-    root = os.path.dirname(os.path.abspath(config.folder or os.curdir))
+    root = parent(config.folder)
     steps = config.message.ensemble_scheduling.step
     needed = {name: _needed(root, name) for name in {step.model_name for step in steps}}
     for at, step in enumerate(steps):
@@ -323,8 +323,8 @@ def _needed(root: str, name: str) -> set[str]:
     """A model and all those that it needs, directly or not."""
     found, waiting = {name}, [name]
     while waiting:
-        path = os.path.join(root, waiting.pop(), "config.pbtxt")
-        if os.path.dirname(os.path.dirname(path)) != root or not os.path.isfile(path):
+        path = joined(root, waiting.pop(), "config.pbtxt")
+        if os.path.dirname(os.path.dirname(path)) != root or not is_file(path):
             continue
         config = parsed(path, whole(path, "configuration").decode("utf-8", "replace"))
         if isinstance(config, Config):

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from math import prod
 
+from irlint.folders.places import is_file, is_inside, joined, size_of
 from irlint.folders.rules import FILE_MISSING
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.config import Config
@@ -34,21 +35,20 @@ def file_faults(config: Config) -> Iterator[Disagreement]:
             if given.WhichOneof("input_data_type") is None:
                 yield refused(span, f"the warm-up input `{key}` has no data", "add `random_data: true`")
             label = f"the warm-up input `{key}`"
-            yield from _data(config, span, os.path.join("warmup", given.input_data_file), given, label)
+            yield from _data(config, span, f"warmup/{given.input_data_file}", given, label)
     for at, state in enumerate(config.message.sequence_batching.state):
         yield from _initial_state(config, at, state)
 
 
 def _labels(config: Config) -> Iterator[Disagreement]:
-    root = os.path.realpath(config.folder or os.curdir)
     for at, output in enumerate(config.message.output):
         name, span = output.label_filename, config.at("output", at, "label_filename", 0)
         if not name:
             continue
-        path = os.path.join(root, name.lstrip("/"))
-        if not os.path.isfile(path):
+        path = joined(config.folder, name.lstrip("/"))
+        if not is_file(path):
             yield missing(span, f"there is no file of labels {name}")
-        elif not os.path.realpath(path).startswith(os.path.join(root, "")):
+        elif not is_inside(path, config.folder):
             yield refused(span, f"the file of labels {name} lies outside of the model's folder", "move it into it")
 
 
@@ -56,14 +56,14 @@ def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iter
     """A file of data that is missing or too short for its shape."""
     if not os.path.basename(name):
         return
-    path = os.path.join(config.folder, name)
-    if not os.path.isfile(path):
+    path = joined(config.folder, name)
+    if not is_file(path):
         yield missing(span, f"there is no file {name} for {label}")
         return
     kind = value_name("DataType", given.data_type)
     bytes_each = next((size for end, size in BYTES.items() if kind.endswith(end)), None)
     if bytes_each is not None and all(dim > 0 for dim in given.dims):
-        needed, size = bytes_each * prod(given.dims), os.path.getsize(path)
+        needed, size = bytes_each * prod(given.dims), size_of(path)
         if size < needed:
             text = f"the file {name} for {label} has {size} bytes, and {kind} {list(given.dims)} needs {needed}"
             yield refused(span, text, "write a file of that size, or correct the dims")
@@ -87,4 +87,4 @@ def _initial_state(config: Config, at: int, state: Any) -> Iterator[Disagreement
             yield refused(span, f"{label} has the dims {dims}, and the state has {expected}", "write numbers that fit")
         if given.WhichOneof("state_data") is None:
             yield refused(span, f"{label} has no data", "add `zero_data: true`")
-        yield from _data(config, span, os.path.join("initial_state", given.data_file), given, label)
+        yield from _data(config, span, f"initial_state/{given.data_file}", given, label)

@@ -1,4 +1,4 @@
-"""Nodes that choose between bodies or repeat one: If, Loop and TensorIterator."""
+"""Operators that choose between bodies or repeat one: If and Loop of ONNX."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BackEdges = Sequence[BackEdge]
 CONDITIONS = frozenset({"bool"})
 TRIP_COUNTS = frozenset({"int32", "int64"})
 
-#: Trip counts from here on stand for "as often as the condition holds".
+#: A trip count from here on means "as often as the condition holds".
 ENDLESS = 2**31 - 1
 
 
@@ -50,7 +50,7 @@ ENDLESS = 2**31 - 1
 
 @onnx("If", since=11, unread={"cond": None})
 def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context) -> tuple[Type | None, ...]:
-    """ONNX If-11 and later: the outputs of the branch that runs; what differs between two possible branches is
+    """ONNX If-11 and later: the outputs of the branch that runs. If both branches are possible, whatever differs is
     unknown."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
@@ -63,9 +63,8 @@ def if_(cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Contex
 def if_of_one_shape(
     cond: Tensor, *, then_branch: Graph, else_branch: Graph, context: Context
 ) -> tuple[Type | None, ...]:
-    """ONNX If-1: both branches give the same shapes. Where the condition keeps one from running, that is a warning:
-    ONNX Runtime refuses the model if it knows both shapes when it loads it.
-    """
+    """ONNX If-1: both branches give the same shapes. If the condition excludes one branch, a difference is a warning:
+    ONNX Runtime refuses the model if it knows both shapes when it loads it."""
     thens, elses = _branches(cond, then_branch, else_branch, context=context)
     chosen = truth(cond)
     pairs = zip(thens, elses, then_branch.outputs, else_branch.outputs)
@@ -77,7 +76,8 @@ def if_of_one_shape(
 
 
 def _as_loaded(known: Type | None, output: Value) -> Type | None:
-    """What ONNX Runtime knows of a branch's output: no shape where the branch declares another one than it gives."""
+    """The type that ONNX Runtime infers for a branch's output. It has no shape if the branch declares another shape
+    than it gives."""
     for declaration in output.declared:
         declared = declaration.type
         if isinstance(known, Tensor) and isinstance(declared, Tensor) and _clash(known.shape, declared.shape):
@@ -86,7 +86,7 @@ def _as_loaded(known: Type | None, output: Value) -> Type | None:
 
 
 def _clash(one: Shape | None, other: Shape | None) -> bool:
-    """Whether two shapes have another number of axes, or sizes that are never equal."""
+    """Whether two shapes have different ranks, or sizes that are never equal."""
     if one is None or other is None:
         return False
     return len(one) != len(other) or any(same(a, b) is False for a, b in zip(one, other))
@@ -101,7 +101,7 @@ def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
 
 
 def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
-    """Makes sure that two branches give one shape. Raises a ``BODY_TYPES`` fault where either may run."""
+    """Checks that two branches give one shape. Raises a ``BODY_TYPES`` fault if both may run."""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
         return
     why = "before opset 11, both branches of an If have to return the same shape"
@@ -121,7 +121,7 @@ def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
 def _branches(
     cond: Tensor, then_branch: Graph, else_branch: Graph, *, context: Context
 ) -> tuple[tuple[Type | None, ...], tuple[Type | None, ...]]:
-    """What the two branches give; a condition that is known keeps one of them from running."""
+    """The outputs of both branches. If the condition is known, the other branch never runs."""
     fault = single(cond, "the condition", ("bool",), input=0)
     if fault is not None:
         raise fault
@@ -179,7 +179,7 @@ def loop(
 
 
 def _check_loop(m: Tensor | None, cond: Tensor | None, values: int, *, body: Graph, context: Context) -> None:
-    """Makes sure that a Loop of so many carried ``values`` fits its body. Raises faults of arity and of types."""
+    """Checks that a Loop with these carried ``values`` fits its body. Raises faults of arity and of types."""
     if context.outputs < values:
         raise BODY_ARITY.fault(
             f"the node carries {counted(values, 'value')} and has {counted(context.outputs, 'output')}; expected "
@@ -208,8 +208,8 @@ def _known_count(
     state: Sequence[Type | None],
     context: Context,
 ) -> MaybeDim:
-    """The trip count of a loop that is an expression and that the condition, which changes, never cuts short; None
-    otherwise."""
+    """The trip count of a loop, if it is an expression and the changing condition never ends the loop early; else
+    None."""
     count = _count(m)
     if not truth(initial[0]) or truth(state[0]) is not None or not isinstance(count, Expr):
         return None
@@ -224,13 +224,13 @@ def _runs(start: Tensor, m: Tensor | None) -> Runs:
 
 
 def _declared_scalar(body: Graph, position: int) -> Shape:
-    """The shape of an iteration number or a condition: [1] where the body's input declares any axes, else a scalar."""
+    """The shape of an iteration number or a condition: [1] if the body's input declares axes, else a scalar."""
     declared = body.inputs[position].type if position < len(body.inputs) else None
     return (1,) if isinstance(declared, Tensor) and declared.shape else ()
 
 
 def _count(m: Tensor | None) -> MaybeDim:
-    """The trip count that a tensor states, None where it is not known or states no end."""
+    """The trip count in a tensor; None if it is unknown or means "no limit"."""
     count = m.ints[0] if m is not None and m.ints is not None and len(m.ints) == 1 else None
     if isinstance(count, int):
         return max(0, count) if count < ENDLESS else None
@@ -243,12 +243,13 @@ def _at_least_once(m: Tensor) -> bool:
 
 
 def _ends(m: Tensor | None) -> bool:
-    """Whether it is known which trip count a tensor states, and be it that it states no end."""
+    """Whether the trip count in a tensor is known; "no limit" counts as known."""
     return m is None or isinstance(m.scalar, int)
 
 
 def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: bool) -> MaybeDim:
-    """How often a body runs whose condition is ``before`` and ``after`` an iteration, None where it may end early."""
+    """The number of runs of a body with the condition ``before`` and ``after`` an iteration; None if it may end
+    early."""
     if never:
         return 0
     return _count(m) if truth(before) and truth(after) else None
@@ -272,14 +273,14 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
 
 
 def _plain(initial: Type | None, after: Type | None) -> Type | None:
-    """A carried value at first; where it is an optional and the body gives none, what it holds."""
+    """A carried value before the first iteration. For an optional, its element if the body gives no optional."""
     return initial.element if isinstance(initial, Optional) and not isinstance(after, Optional) else initial
 
 
 def _check_stacked(added: Sequence[Sequence[Type | None]], carried: int) -> None:
-    """Makes sure that each iteration adds as many elements to a scan output. Raises a ``SCAN_LENGTH`` fault.
+    """Checks that each iteration adds the same number of elements to a scan output. Raises a ``SCAN_LENGTH`` fault.
 
-    ONNX Runtime counts no more than these; that a shape changes otherwise is no finding.
+    ONNX Runtime compares only these numbers; other changes of the shape are no finding.
     """
     for trip, values in enumerate(added):
         for index, (first, value) in enumerate(zip(added[0], values), carried):

@@ -1,4 +1,4 @@
-"""OpenVINO's If, TensorIterator and Loop: their port maps tie their ports to those of their bodies."""
+"""OpenVINO's If, TensorIterator and Loop. Their port maps connect the ports of the layer with those of its bodies."""
 
 from __future__ import annotations
 
@@ -49,10 +49,9 @@ BackEdges = Sequence[BackEdge]
 
 
 def _check_flag(known: Tensor, what: str, kinds: Sequence[str], *, index: int, refused: bool = False) -> None:
-    """Makes sure that a condition or a trip count can be one value.
+    """Checks that a condition or a trip count can be a single value.
 
-    An If takes the first element of any type; where others are ``refused``, that is by the plugin that compiles the
-    model.
+    An If uses the first element of any type. The plugin that compiles the model refuses the ``refused`` types.
     """
     fault = single(Tensor(known.dtype), what, kinds, input=index)
     if fault is not None:
@@ -86,7 +85,8 @@ def ov_if(
     else_port_map: Entries = (),
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """OpenVINO If-8: the outputs of the branch that runs; what differs between two possible branches is unknown."""
+    """OpenVINO If-8: the outputs of the branch that runs. If both branches are possible, whatever differs is
+    unknown."""
     _check_flag(condition, "the condition", ("bool",), index=0)
     every = (condition, *inputs)
     chosen = truth(condition)
@@ -110,10 +110,10 @@ def ov_if(
 def _branch(
     body: Graph, name: str, entries: Entries, *, inputs: Sequence[Tensor | None], context: Context, runs: bool | None
 ) -> tuple[Type | None, ...]:
-    """The outputs of a branch that always runs, never, or perhaps (None).
+    """The outputs of a branch. ``runs`` states whether it always runs (True), never (False), or perhaps (None).
 
-    Where the condition is a constant, OpenVINO only reads the branch that never runs, with the types that its
-    Parameters state, and infers nothing for an output that an else branch does not give.
+    If the condition is a constant, OpenVINO only reads the other branch, with the types that its Parameters declare. It
+    then infers nothing for an output that an else branch does not give.
     """
     ties = tied(body, name)
     arguments: list[Type | None] = [None] * len(body.inputs)
@@ -135,7 +135,7 @@ def _branch(
 
 
 def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
-    """``joined``, where OpenVINO takes a scalar beside a tensor of one axis as one of one element."""
+    """``joined``, except that OpenVINO treats a scalar beside a tensor of one axis as one of one element."""
     tensors = (a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor) and sorted((a.rank or 0, b.rank or 0)) == [0, 1]:
         if a.shape is not None and b.shape is not None:
@@ -147,7 +147,7 @@ def _joined_or_scalar(a: Type | None, b: Type | None) -> Type | None:
 def tensor_iterator(
     *inputs: Tensor | None, body: Graph, port_map: Entries = (), back_edges: BackEdges = (), context: Context
 ) -> tuple[Type | None, ...]:
-    """OpenVINO TensorIterator-1: as many iterations as the sliced inputs have slices."""
+    """OpenVINO TensorIterator-1: one iteration for each slice of the sliced inputs."""
     inputs = inputs[: _connected(context)]
     check_inputs_mapped(port_map, 0, len(inputs))
     run = _iterated(body, inputs, port_map, back_edges=back_edges, context=context)
@@ -172,7 +172,7 @@ def tensor_iterator(
 def _joined(
     found: Sequence[PortMapEntry], results: Sequence[Type | None], outputs: Sequence[Type | None], *, ties: Ties
 ) -> list[Cut]:
-    """The outputs that are joined of slices."""
+    """The outputs that are joined from slices."""
     return [
         Cut(entry, result, outputs[ties.result(entry)])
         for entry, result in zip(found, results)
@@ -181,13 +181,13 @@ def _joined(
 
 
 def _connected(context: Context) -> int:
-    """The number of inputs without the last ones to which no edge leads, of which IR 10 has some."""
+    """The number of inputs without the unconnected last ones, which occur in IR 10."""
     inputs = context.node.inputs
     return max((index for index, value in enumerate(inputs, 1) if value is not None), default=0)
 
 
 def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
-    """Makes sure that scalars are stacked along axis 0, the one axis that OpenVINO takes for them."""
+    """Checks that scalars are stacked along axis 0, the only axis that OpenVINO accepts for them."""
     if known.shape == () and entry.axis != 0:
         raise PORT_MAP_BROKEN.fault(
             f"layer {entry.internal_layer_id} of the body returns a scalar, but the port map stacks it along "
@@ -197,7 +197,7 @@ def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
 
 
 def _uncounted(entry: PortMapEntry) -> int | None:
-    """The iterations that the library takes from its first output with an axis, where no input is sliced."""
+    """The number of iterations if no input is sliced: the library takes it from its first output with an axis."""
     return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
 
 
@@ -210,8 +210,8 @@ def _opened(x: Type | None, place: int, context: Context) -> Type | None:
 
 @record
 class _Run:
-    """What a body gives in its last iteration, and how those of its inputs are cut that it uses: how many slices of
-    ``part_size`` each has by its index."""
+    """The result of running a body: its outputs in the last iteration, and for each sliced input the number of its
+    slices."""
 
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
@@ -228,10 +228,10 @@ def _iterated(
     context: Context,
     opens: bool = False,
 ) -> _Run:
-    """What a body gives in its last iteration, and how its inputs are cut.
+    """The outputs of a body in its last iteration, and the numbers of slices of its inputs.
 
-    With ``opens`` nothing is known of a size of 0 in a value that is carried on, as it may grow, and Parameters take
-    the element types that they are given: so the library's Loop has it.
+    With ``opens``, as in OpenVINO's Loop, a carried size of 0 becomes unknown because it may grow, and Parameters take
+    the element types of their inputs.
     """
     ties = tied(body, "body")
     merged = merged_inputs(entries, back_edges, ties)
@@ -273,8 +273,8 @@ def _iterated(
 def _arguments(
     body: Graph, inputs: Sequence[Tensor | None], entries: Entries, *, ties: Ties, counted: bool
 ) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
-    """What the Parameters get in the first iteration; the inputs that are cut, with the number of their slices where
-    they are ``counted``; and each of them with its entry of the port map and the position of its Parameter."""
+    """The inputs of the Parameters in the first iteration; the sliced inputs, with the numbers of their slices if
+    ``counted``; and for each of them its port map entry and the position of its Parameter."""
     arguments: list[Type | None] = [None] * len(body.inputs)
     counts: list[tuple[int, MaybeDim]] = []
     cuts: list[tuple[PortMapEntry, Tensor, int]] = []
@@ -339,7 +339,7 @@ def ov_loop(
 
 
 def _ov_trips(trip_count: Tensor, after: bool | None) -> MaybeDim:
-    """How often the body runs; None where its condition may end it early, or nothing else does."""
+    """The number of iterations; None if the body's condition may end the loop early, or is its only end."""
     if after is False:
         return 1
     count = trip_count.scalar

@@ -36,7 +36,7 @@ def scan(
     scan_output_directions: Ints | None = None,
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """ONNX Scan-9: the final states, then what the body gave in every iteration, stacked on ``scan_output_axes``."""
+    """ONNX Scan-9: the final states, then the results of all iterations, stacked on ``scan_output_axes``."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     scans = context.outputs - len(states)
     why = "the states and one slice of every scanned input"
@@ -64,7 +64,7 @@ def scan_of_batches(
     directions: Ints | None = None,
     context: Context,
 ) -> tuple[Type | None, ...]:
-    """ONNX Scan-8: a batch on axis 0 of everything, and the sequence on axis 1 of what is scanned."""
+    """ONNX Scan-8: axis 0 of all inputs is a batch, and axis 1 of the scanned ones is the sequence."""
     states, scanned = _split_inputs(initial_state_and_scan_inputs, num_scan_inputs)
     why = "the states and one slice of every scanned input"
     check_arity(body, "body", len(initial_state_and_scan_inputs), outputs=context.outputs, context=context, why=why)
@@ -96,7 +96,7 @@ def _split_inputs(
 
 
 def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
-    """An attribute with one entry for each scanned value, 0 where it is left out."""
+    """An attribute with one entry for each scanned value; 0 for each if it is omitted."""
     if given is None:
         return (0,) * count
     if len(given) != count:
@@ -123,7 +123,8 @@ def _check_directions(name: str, given: Ints | None, count: int) -> None:
 def _slices(
     scanned: Sequence[Tensor], axes: Ints, first: int, *, axis_shift: int = 0
 ) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The one length of all scanned inputs, and what an iteration gets of each; ``first`` is the first one's index."""
+    """The common length of all scanned inputs, and their slices in an iteration; ``first`` is the index of the first
+    one."""
     length: MaybeDim = None
     source, slices = (first, 0), []
     for index, (x, axis) in enumerate(zip(scanned, axes), first):
@@ -153,7 +154,7 @@ def _slices(
 def _scanned(
     states: Sequence[Tensor], slices: Sequence[Tensor], body: Graph, *, context: Context
 ) -> tuple[tuple[Tensor, ...], tuple[Type | None, ...]]:
-    """The states without contents, and the outputs of the body; the shape of a state stays the same."""
+    """The states without values, and the outputs of the body. The shape of a state must stay the same."""
     bare = tuple(Tensor(x.dtype, x.shape) for x in states)
     check_input_types(body, "body", (*bare, *slices))
     outputs = list(context.run(body, (*bare, *slices)))
@@ -201,7 +202,7 @@ def _output_axis(known: Type | None, axis: int, position: int) -> int:
 
 
 def _unbatched(sequence_lens: Tensor | None, inputs: Sequence[Tensor]) -> tuple[MaybeDim, tuple[Tensor, ...]]:
-    """The batch of all inputs, and each without it. Raises a ``SCAN_LENGTH`` fault for a scalar, which has none."""
+    """The batch of all inputs, and each input without it. Raises a ``SCAN_LENGTH`` fault for a scalar."""
     for index, x in enumerate(inputs, 1):
         if x.shape == ():
             raise SCAN_LENGTH.fault(

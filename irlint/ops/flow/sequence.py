@@ -98,7 +98,7 @@ def sequence_empty(*, dtype: int | None = None, context: Context) -> SequenceTyp
 
 @onnx("SequenceInsert", since=11)
 def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | None = None) -> Type:
-    """ONNX SequenceInsert-11; without a position at the end."""
+    """ONNX SequenceInsert-11; without a position, at the end."""
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
     held, added = type_key(input_sequence.element), type_key(tensor)
@@ -117,7 +117,7 @@ def sequence_insert(input_sequence: Type, tensor: Tensor, position: Tensor | Non
 
 @onnx("SequenceErase", since=11)
 def sequence_erase(input_sequence: Type, position: Tensor | None = None) -> Type:
-    """ONNX SequenceErase-11; without a position the last element."""
+    """ONNX SequenceErase-11; without a position, the last element."""
     if not isinstance(input_sequence, SequenceType):
         return input_sequence
     _check_position(position, input_sequence.length, 1)
@@ -141,7 +141,7 @@ def sequence_length(input_sequence: Type) -> Tensor:
 
 
 def _check_position(position: Tensor | None, length: MaybeDim, index: int, *, appends: bool = False) -> None:
-    """Makes sure that a position can be one of a sequence. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
+    """Checks that a position is valid for a sequence. Raises a ``POSITION_OUT_OF_RANGE`` fault."""
     place = -1 if position is None else position.scalar
     if not isinstance(place, int) or (position is None and appends):
         return
@@ -168,14 +168,14 @@ SPLIT_READ_DIFFERENTLY = Rule(
     Severity.NOTE,
     "`split` is a scalar and keepdims is 0: the specification keeps the axis, but ONNX Runtime removes it.",
     why=(
-        "By the specification, `keepdims` has no effect if `split` is present. ONNX Runtime follows this only if "
-        "`split` is a list: it removes the axis if `split` is the scalar 1, and fails at run time if the scalar is "
-        "larger. PyTorch writes this form for `unbind` and for loops over a tensor, and expects that the axis is "
-        "removed. irlint infers the result of ONNX Runtime."
+        "The specification ignores `keepdims` if `split` is present, and ONNX Runtime does so if `split` is a list. If "
+        "`split` is the scalar 1, ONNX Runtime removes the axis; if the scalar is larger, the node fails when it "
+        "runs. PyTorch exports `unbind` and loops over a tensor in this form, and expects that the axis is removed. "
+        "irlint infers the shape that ONNX Runtime returns."
     ),
     fix=(
-        "Remove the input `split`: without it, both interpretations split into slices of 1, and keepdims=0 removes "
-        "the axis."
+        "Remove the input `split`. The specification and ONNX Runtime then agree: slices of 1, and `keepdims = 0` "
+        "removes the axis."
     ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[4,2] x) => (seq(float[2]) y) { s = Constant <value_int = 1> () y = SplitToSequence <axis = 0, keepdims = 0> \
@@ -187,10 +187,10 @@ g (float[4,2] x) => (seq(float[2]) y) { y = SplitToSequence <axis = 0, keepdims 
 
 @onnx("SplitToSequence", since=11)
 def split_to_sequence(input: Tensor, split: Tensor | None = None, *, axis: int = 0, keepdims: int = 1) -> SequenceType:
-    """ONNX SplitToSequence-11: slices of 1 without ``split``, of one size for a scalar, else of the sizes that it
-    lists.
+    """ONNX SplitToSequence-11. Without ``split``, slices of size 1; with a scalar, slices of this size; with a list,
+    slices of the listed sizes.
 
-    ONNX Runtime removes the axis where a scalar is 1 and ``keepdims`` 0.
+    ONNX Runtime removes the axis if ``split`` is the scalar 1 and ``keepdims`` is 0.
     """
     removed = split is not None and split.shape == () and keepdims == 0
     if split is not None and removed:
@@ -219,7 +219,7 @@ def _two_readings(split: Tensor) -> Fault:
 
 
 def _pieces(split: Tensor, size: MaybeDim, axis: int) -> tuple[MaybeDim, MaybeDim]:
-    """How many pieces an axis is cut into, and the size of each where all are of one."""
+    """The number of pieces of an axis, and the size of each if all are equal."""
     if split.shape is None or split.ints is None:
         return (split.shape[0] if split.shape and len(split.shape) == 1 else None), None
     sizes = split.ints
@@ -294,7 +294,7 @@ def concat_from_sequence(input_sequence: Type, *, axis: int, new_axis: int = 0) 
 
 @onnx("Optional", since=15)
 def optional(input: Type | None = None, *, type: Type | None = None, context: Context) -> Optional:
-    """ONNX Optional-15: what the input is, or nothing of the type that ``type`` names."""
+    """ONNX Optional-15: an optional with the input, or an empty one of the type ``type``."""
     if input is not None:
         return Optional(input, True)
     if context.node.inputs:
@@ -313,7 +313,8 @@ def optional(input: Type | None = None, *, type: Type | None = None, context: Co
 
 @onnx("OptionalHasElement", since=15)
 def optional_has_element(input: Type | None = None) -> Tensor:
-    """ONNX OptionalHasElement-15; from 18 on without an input it is false, and true for what is no optional."""
+    """ONNX OptionalHasElement-15. From 18 on, it is false without an input, and true for an input that is no
+    optional."""
     present = input.present if isinstance(input, Optional) else input is not None
     unsure = isinstance(input, Tensor) and input == UNKNOWN
     return Tensor("bool", (), None if present is None or unsure else (present,))
@@ -321,7 +322,7 @@ def optional_has_element(input: Type | None = None) -> Tensor:
 
 @onnx("OptionalGetElement", since=15)
 def optional_get_element(input: Type) -> Type | None:
-    """ONNX OptionalGetElement-15; from 18 on what is no optional is given on as it is."""
+    """ONNX OptionalGetElement-15. From 18 on, an input that is no optional is returned unchanged."""
     if not isinstance(input, Optional):
         return input
     if input.present is False:

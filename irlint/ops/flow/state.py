@@ -45,16 +45,16 @@ VARIABLE_MISMATCH = Rule(
 
 @openvino("ReadValue", since=3, absent={"variable_id": ""}, spare_inputs=True)
 def read_value_of_init(init_value: Tensor, *, variable_id: str) -> Tensor:
-    """OpenVINO ReadValue-3: of the type and shape of its initial value."""
+    """OpenVINO ReadValue-3: the type and shape of the initial value."""
     return Tensor(init_value.dtype, init_value.shape)
 
 
-#: Types of which a variable keeps an open rank when it is compiled; others are stored as another type, and as the
-#: initial value is.
+#: Types for which a compiled variable keeps an unknown rank. Variables of other types get another type, and the shape
+#: of the initial value.
 _KEPT = frozenset({"float32", "bfloat16", "int8", "uint8", "int32", "string"})
 
 
-#: Types whose variable takes no shape from an initial value that other layers use as well.
+#: Types whose variable ignores the shape of an initial value that other layers use as well.
 _SHARED = frozenset({"float32", "float16", "int32"})
 
 
@@ -89,9 +89,9 @@ def read_value(
     variable_shape: str = "...",
     context: Context,
 ) -> Tensor:
-    """OpenVINO ReadValue-6: of the type and shape that it states; where it states neither, those of its initial value.
+    """OpenVINO ReadValue-6: the stated type and shape; if neither is stated, those of the initial value.
 
-    The library leaves open whichever of the two is not stated.
+    If only one of them is stated, the library leaves the other unknown.
     """
     try:
         stated = partial_shape(variable_shape, "size")
@@ -113,7 +113,7 @@ def read_value(
 
 
 def _open(shape: Shape | None, context: Context) -> Shape | None:
-    """The stated shape, with a size of the node's own for every interval."""
+    """The stated shape, with a new symbol for each interval."""
     if shape is None:
         return None
     return tuple(
@@ -146,7 +146,7 @@ def _plain(shape: Shape) -> Shape:
     return tuple(None if isinstance(dim, Expr) else dim for dim in shape)
 
 
-#: What begins the names of sizes that variables leave open.
+#: The beginning of the symbols for unstated sizes of variables.
 _OF_VARIABLES = "_readvalue_"
 
 
@@ -159,12 +159,12 @@ def _covers(stated: MaybeDim, dim: MaybeDim, axis: int) -> bool:
 
 
 def _holds(outer: Bounds, inner: Bounds) -> bool:
-    """Whether the first interval holds the second; None stands for no size, or no limit."""
+    """Whether the first interval contains the second; None is an unknown size or no limit."""
     above = outer[1] is None or (inner[1] is not None and inner[1] <= outer[1])
     return above and (inner[0] or 0) >= (outer[0] or 0)
 
 
 @openvino("Assign", since=3)
 def assign(new_value: Tensor, *, variable_id: str) -> Tensor:
-    """OpenVINO Assign-3 and -6: gives on what it writes."""
+    """OpenVINO Assign-3 and -6: the value that it writes."""
     return Tensor(new_value.dtype, new_value.shape, new_value.value)

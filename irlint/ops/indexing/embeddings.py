@@ -97,7 +97,7 @@ def _bags(table: Tensor, count: MaybeDim) -> Tensor:
 
 
 def _length(tensor: Tensor, index: int, what: str) -> MaybeDim:
-    """The length of a list, None where it is not known. Raises an ``INPUT_RANK_REFUSED`` fault."""
+    """The length of a list, None if it is unknown. Raises an ``INPUT_RANK_REFUSED`` fault."""
     expect_rank(tensor, index, 1, what=what)
     return None if tensor.shape is None else tensor.shape[0]
 
@@ -136,8 +136,7 @@ def _judge_rows(table: Tensor, indices: Tensor) -> None:
 
 
 def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer whose input ``weights`` are weights for the indices: the plugin compares their
-    shapes."""
+    """The fault of a layer whose input ``weights`` has another shape than the indices, which the plugin compares."""
 
     def refused(layer: Layer) -> Fault | None:
         if len(layer.inputs) <= weights or layer.inputs[weights] is None:
@@ -247,7 +246,8 @@ FillMode = Literal["zero", "lowest"]
 def segment_max(
     data: Tensor, segment_ids: Tensor, num_segments: Tensor | None = None, *, fill_mode: FillMode
 ) -> Tensor:
-    """OpenVINO SegmentMax-16: the maximum of the rows of each segment; without a number, up to the highest id."""
+    """OpenVINO SegmentMax-16: the maximum of the rows of each segment. Without a number of segments, the highest id
+    decides."""
     expect_type(segment_ids, 1, INDEX_TYPES)
     expect_type(num_segments, 2, INDEX_TYPES)
     expect_rank(num_segments, 2, 0, what="num_segments")
@@ -285,8 +285,8 @@ def _sparse_fault(message: str, help: str, index: int) -> Fault:
 def sparse_fill_empty_rows(
     values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor, *, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO SparseFillEmptyRows-16: indices and values with an entry for each empty row, and which rows were
-    empty."""
+    """OpenVINO SparseFillEmptyRows-16: the indices and values with an entry for each empty row, and a mask of the empty
+    rows."""
     common_type((dense_shape, indices), first=1)
     expect_type(indices, 2, INDEX_TYPES)
     expect_rank(default_value, 3, 0, what="default_value")
@@ -318,7 +318,7 @@ def sparse_fill_empty_rows(
 
 
 def _extent(rows: MaybeDim) -> MaybeDim:
-    """The number of rows; the library takes -1 for open, and less for 0."""
+    """The number of rows. The library reads -1 as dynamic, and less as 0."""
     if at_least(rows, 0) is not False:
         return rows
     return 0 if at_least(-1, rows) and rows != -1 else None
@@ -338,7 +338,7 @@ def _judge_places(indices: Tensor, extent: Sequence[MaybeDim]) -> None:
 
 
 def _row_count(indices: Tensor, rows: MaybeDim) -> int | None:
-    """How many entries there are once each empty row has one, None where that is not known."""
+    """The number of entries after each empty row got one; None if it is unknown."""
     numbers = indices.ints
     if numbers is None or not isinstance(rows, int) or any(not isinstance(entry, int) for entry in numbers):
         return None

@@ -37,7 +37,7 @@ g (float[4,3] x, int64[2,2] i) => (float[2] y) { y = GatherND (x, i) }""",
 
 
 def state_fault(fault: Fault | None, severity: Severity) -> None:
-    """Raises a fault that is an error, and warns of any other."""
+    """Raises the fault if it is an error; otherwise adds it as a warning."""
     if fault is None:
         return
     if severity is Severity.ERROR:
@@ -54,9 +54,9 @@ def mismatch_fault(message: str, help: str, *marks: tuple[int, int]) -> Fault:
 
 
 def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, batch_dims: int = 0) -> Shape | None:
-    """``data[:axis] + indices[batch_dims:] + data[axis+1:]``, the batch axes having been compared.
+    """``data[:axis] + indices[batch_dims:] + data[axis+1:]``. The batch axes were compared before.
 
-    ``axis`` and ``batch_dims`` count from 0; ``axis`` is None where it is not known.
+    ``axis`` and ``batch_dims`` count from 0; ``axis`` is None if it is unknown.
     """
     if data is None or indices is None:
         return None
@@ -66,12 +66,12 @@ def gathered(data: Shape | None, indices: Shape | None, axis: int | None, *, bat
 
 
 def _batch(data: Shape, indices: Shape, batch_dims: int) -> Shape:
-    """The batch axes, of whichever input says more."""
+    """The batch axes, from the input that has more information."""
     return tuple(map(narrower, data[:batch_dims], indices))
 
 
 def gathered_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The contents that Gather takes along ``axis``, None where not all of the shape is known."""
+    """The values that Gather takes along ``axis``; None if the shape is not fully known."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or not fits(shape) or numbers is None or indices.shape is None:
         return None
@@ -116,7 +116,7 @@ def _gathered(
 
 
 def _without_entries(layer: Layer) -> Fault | None:
-    """What is wrong with a gather of no entries: where all sizes are known, the plugin divides by their number."""
+    """The fault of a gather of no entries. The plugin divides by their number if all sizes are known."""
     data, indices, axis = layer.sizes(0), layer.sizes(1), layer.inputs[2]
     place = axis.scalar if isinstance(axis, Tensor) else None
     if data is None or not indices or not isinstance(place, int) or not -len(data) <= place < len(data):
@@ -146,7 +146,7 @@ _COMPILED = first_of(constants_at(2), _without_entries)
     ),
 )
 def ov_gather_1(data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
-    """OpenVINO Gather-1; the library reads a negative index as 0.0 elements."""
+    """OpenVINO Gather-1. For a negative index, the library returns elements of 0.0."""
     return _ov_gathered(data, indices, axis, batch_dims=0, negative=False)
 
 
@@ -196,7 +196,7 @@ def _ov_gathered(data: Tensor, indices: Tensor, axis: Tensor, *, batch_dims: int
 
 
 def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, written: int, axis: int | None) -> None:
-    """Raises an ``INDICES_MISMATCH`` fault where ``batch_dims`` does not fit, or a batch axis differs."""
+    """Raises an ``INDICES_MISMATCH`` fault if ``batch_dims`` does not fit, or a batch axis differs."""
     limits = [
         (None if data is None else len(data), "axes of input 0"),
         (None if indices is None else len(indices), "axes of input 1"),
@@ -216,7 +216,7 @@ def _judge_batch(data: Shape | None, indices: Shape | None, batch: int, *, writt
 
 
 def agree_on_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
-    """Makes sure that the batch axes of both are equal. Raises an ``INDICES_MISMATCH`` fault."""
+    """Checks that the batch axes of both are equal. Raises an ``INDICES_MISMATCH`` fault."""
     for axis in range(batch_dims):
         if not agree(data[axis], indices[axis], f"batch axis {axis} of data and indices"):
             raise mismatch_fault(
@@ -242,7 +242,7 @@ def _expect_equal_ranks(data: Shape | None, indices: Shape | None, index: int = 
 
 
 def elements_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The contents that GatherElements takes along ``axis``."""
+    """The values that GatherElements takes along ``axis``."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or numbers is None or indices.shape is None:
         return None
@@ -262,7 +262,8 @@ def elements_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | No
 
 @onnx("GatherElements", since=11)
 def gather_elements(data: Tensor, indices: Tensor, *, axis: int = 0) -> Tensor:
-    """ONNX GatherElements: as many axes in both, and the indices no larger except along ``axis``."""
+    """ONNX GatherElements: ``data`` and ``indices`` have equal ranks, and sizes of the indices are no larger except
+    along ``axis``."""
     _expect_equal_ranks(data.shape, indices.shape)
     rank = data.rank if data.rank is not None else indices.rank
     if rank is None:

@@ -19,7 +19,7 @@ from irlint.schemas import MICROSOFT
 
 
 def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> Shape | None:
-    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None where the length of the index tuple is not known.
+    """``indices[:-1] + data[batch_dims + indices[-1]:]``; None if the length of the index tuple is unknown.
 
     Raises an ``INDICES_MISMATCH`` fault.
     """
@@ -49,7 +49,7 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
 
 
 def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:
-    """The contents that GatherND takes; its indices have been judged."""
+    """The values that GatherND takes. The indices were checked before."""
     if data.value is None or data.shape is None or indices.shape is None or indices.ints is None:
         return None
     if not fits(data.shape) or not fits(shape) or not fits(indices.shape):
@@ -68,7 +68,7 @@ def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape 
 def nd_offset(
     numbers: Sequence[MaybeDim], shape: Shape, own: Sequence[int], *, batch: Sequence[int] = ()
 ) -> int | None:
-    """Where the element or part that an index tuple names begins in row-major contents, None where it is not known."""
+    """The offset in row-major values of the element or part that an index tuple names; None if it is unknown."""
     offset = sum(a * b for a, b in zip(batch, own))
     for axis, number in enumerate(numbers, len(batch)):
         size = shape[axis]
@@ -79,7 +79,7 @@ def nd_offset(
 
 
 def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
-    """Makes sure that constant index tuples lie within ``data``; the shapes have been judged."""
+    """Checks that constant index tuples lie within ``data``. The shapes were checked before."""
     if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
         return
     length = indices.shape[-1]
@@ -96,13 +96,13 @@ def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Se
 @onnx("GatherND", since=11)
 @onnx("GatherND", domain=MICROSOFT)
 def gather_nd_11(data: Tensor, indices: Tensor) -> Tensor:
-    """ONNX GatherND-11, and ONNX Runtime's own."""
+    """ONNX GatherND-11, and the one of ONNX Runtime."""
     return gather_nd(data, indices)
 
 
 @onnx("GatherND", since=12)
 def gather_nd(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """ONNX GatherND-12; ONNX Runtime lets the batch sizes of the indices be multiples of the data's."""
+    """ONNX GatherND-12. ONNX Runtime also accepts indices whose batch sizes are multiples of those of the data."""
     shape = gathered_nd(data.shape, indices.shape, batch_dims)
     if data.shape is not None and indices.shape is not None:
         _judge_onnx_batch(data.shape, indices.shape, batch_dims)
@@ -122,7 +122,7 @@ def _judge_onnx_batch(data: Shape, indices: Shape, batch_dims: int) -> None:
 
 @openvino("GatherND", since=5, until=7, kept=True, spare_inputs=True)
 def ov_gather_nd_5(data: Tensor, indices: Tensor, *, batch_dims: int = 0) -> Tensor:
-    """OpenVINO GatherND-5: the batch axes are one axis of the result."""
+    """OpenVINO GatherND-5: the batch axes become one axis of the result."""
     result = ov_gather_nd_8(data, indices, batch_dims=batch_dims)
     if result.shape is None or batch_dims < 2:
         return result

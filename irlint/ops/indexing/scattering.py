@@ -52,12 +52,12 @@ REDUCTIONS: dict[str, Fold] = {
 
 
 def mismatch(message: str, help: str, index: int, *marks: tuple[int, int]) -> Fault:
-    """The fault of updates or indices (input ``index``) of another shape; marks are pairs of an input and an axis."""
+    """The fault of updates or indices (input ``index``) with a wrong shape. Marks are pairs of an input and an axis."""
     return UPDATES_MISMATCH.fault(message, help=help, input=index, marks=marks, aligned="left")
 
 
 def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> None:
-    """Makes sure that the updates (input 2) have the shape ``wanted``, which ``what`` explains."""
+    """Checks that the updates (input 2) have the shape ``wanted``, which ``what`` explains."""
     if found is None or wanted is None:
         return
     if len(found) != len(wanted):
@@ -80,7 +80,7 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
 def written(
     data: Tensor, places: Sequence[int | None], updates: Sequence[Scalar], *, reduction: str
 ) -> Contents | None:
-    """The contents of ``data`` with one element written at each place; a place that is not known spoils them all."""
+    """The values of ``data`` with one element written at each place; None if a place is unknown."""
     if data.value is None or None in places or (reduction != "none" and reduction not in REDUCTIONS):
         return None
     result = list(data.value)
@@ -154,7 +154,7 @@ Reduction18 = Literal["none", "add", "mul", "max", "min"]
 @onnx("Scatter", since=9, until=10)
 @onnx("ScatterElements", since=11)
 def scatter_elements_11(data: Tensor, indices: Tensor, updates: Tensor, *, axis: int = 0) -> Tensor:
-    """ONNX ScatterElements-11, and Scatter-9, its first name."""
+    """ONNX ScatterElements-11, and Scatter-9, its former name."""
     return _scatter_elements(data, indices, updates, axis=axis, reduction="none")
 
 
@@ -193,7 +193,7 @@ def scatter_elements_update_12(
     reduction: ElementsReduction = "none",
     use_init_val: bool = True,
 ) -> Tensor:
-    """OpenVINO ScatterElementsUpdate-12; the library compares the indices with the data by rank only."""
+    """OpenVINO ScatterElementsUpdate-12. The library compares only the ranks of indices and data."""
     common_type((data, None, updates))
     expect_type(indices, 1, INTEGERS | {"bool"})
     expect_type(axis, 3, INTEGERS)
@@ -217,7 +217,7 @@ def scatter_elements_update_12(
 
 
 def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
-    """Makes sure that constant indices lie within an axis; writing elsewhere stops or corrupts every runtime."""
+    """Checks that constant indices lie within an axis. Other indices stop every runtime, or corrupt its memory."""
     fault = out_of_range(indices, Room(dim, axis), index=1)
     if fault is not None:
         raise fault
@@ -227,7 +227,7 @@ def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
 
 
 def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
-    """indices[:-1] + data[indices[-1]:], None where the length of the index tuple is not known.
+    """indices[:-1] + data[indices[-1]:], None if the length of the index tuple is unknown.
 
     Raises an ``INDICES_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
     """
@@ -263,8 +263,8 @@ def _tuple_contents(data: Tensor, indices: Tensor, updates: Tensor, *, reduction
 
 
 def _expect_tuple_length(data: Tensor, indices: Tensor, updates: Tensor) -> None:
-    """Makes sure that a dynamic last axis of the indices can have the length that the number of axes of the updates
-    leaves for it. OpenVINO also runs one index with an update of one axis, where these are dynamic."""
+    """Checks that a dynamic last axis of the indices can have the length that follows from the rank of the updates. If
+    the sizes are dynamic, OpenVINO also runs one index with an update of one axis."""
     if data.rank is None or updates.rank is None or not indices.shape or isinstance(indices.shape[-1], int):
         return
     length = len(indices.shape) - 1 + data.rank - updates.rank

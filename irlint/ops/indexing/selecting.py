@@ -75,7 +75,7 @@ SORTED_SEQUENCE_MISMATCH = Rule(
 
 
 def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
-    """The positions, in row-major contents, of the elements of each line along ``axis``, in order."""
+    """The positions in row-major values of the elements of each line along ``axis``, in order."""
     own = strides(shape)
     others = [range(1) if place == axis else range(dim) for place, dim in enumerate(shape)]
     starts = [sum(a * b for a, b in zip(place, own)) for place in combinations(*others)]
@@ -83,7 +83,7 @@ def lines(shape: Sequence[int], axis: int) -> list[list[int]]:
 
 
 def top_contents(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Contents | None, Contents | None]:
-    """The ``k`` first values and their indices along ``axis``, sorted, None where the contents are not all numbers."""
+    """The ``k`` first values and their indices along ``axis``, sorted; None unless all values are known numbers."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(entry, (int, float)) for entry in value):
         return None, None
@@ -102,7 +102,7 @@ def top_contents(x: Tensor, axis: int, k: int, *, largest: bool) -> tuple[Conten
 def _top(
     x: Tensor, k: MaybeDim, axis: int, *, index_dtype: str, context: Context, ordered: bool, largest: bool
 ) -> tuple[Tensor, Tensor]:
-    """The values and indices of TopK; ``k`` has been judged to be a size."""
+    """The values and indices of TopK; ``k`` was checked before."""
     if x.shape is None:
         return Tensor(x.dtype), Tensor(index_dtype)
     expect_rank(x, 0, least=1)
@@ -136,7 +136,7 @@ def topk_1(X: Tensor, *, axis: int = -1, k: int, context: Context) -> tuple[Tens
 
 
 def _of_open_size(inputs: Sequence[Type | None], attributes: Mapping[str, object]) -> bool:
-    """Whether the size of the axis is not known: ONNX's inference looks at K only where it is."""
+    """Whether the size of the axis is unknown. ONNX's inference checks K only if the size is known."""
     X, axis = inputs[0], attributes.get("axis", -1)
     if (
         not isinstance(X, Tensor)
@@ -173,7 +173,7 @@ _TOPK_ABSENT = {"axis": 0, "mode": "max", "sort": "none"}
 @group
 @record
 class Top:
-    """Along which axis OpenVINO's TopK looks, for what, and in which order it gives that."""
+    """The axis of OpenVINO's TopK, whether it selects the largest or smallest, and the order of the result."""
 
     axis: int
     mode: TopMode
@@ -181,7 +181,7 @@ class Top:
 
 
 def _compiled_count(layer: Layer) -> Fault | None:
-    """The plugin takes no k of 0, but of nothing; it looks where all sizes are known."""
+    """The fault of k = 0 for data with elements. The plugin checks it if all sizes are known."""
     sizes, k = layer.sizes(0), layer.inputs[1]
     if not sizes or 0 in sizes or not isinstance(k, Tensor) or number(k) != 0 or 0 not in layer.varying:
         return None
@@ -193,12 +193,7 @@ _COMPILED_TOP = first_of(without_strings, _compiled_count)
 
 @openvino("TopK", until=2, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_1(
-    data: Tensor,
-    k: Tensor,
-    *,
-    top: Top,
-    index_element_type: IndexType = "i32",
-    context: Context,
+    data: Tensor, k: Tensor, *, top: Top, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-1."""
     expect_type(k, 1, {"int8", "int32", "int64"})
@@ -207,12 +202,7 @@ def ov_topk_1(
 
 @openvino("TopK", since=3, until=10, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_3(
-    data: Tensor,
-    k: Tensor,
-    *,
-    top: Top,
-    index_element_type: IndexType = "i32",
-    context: Context,
+    data: Tensor, k: Tensor, *, top: Top, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-3."""
     return _ov_top(data, k, top, index_type=index_element_type, context=context)
@@ -220,13 +210,7 @@ def ov_topk_3(
 
 @openvino("TopK", since=11, absent=_TOPK_ABSENT, compiles=_COMPILED_TOP)
 def ov_topk_11(
-    data: Tensor,
-    k: Tensor,
-    *,
-    top: Top,
-    stable: bool = False,
-    index_element_type: IndexType = "i32",
-    context: Context,
+    data: Tensor, k: Tensor, *, top: Top, stable: bool = False, index_element_type: IndexType = "i32", context: Context
 ) -> tuple[Tensor, Tensor]:
     """OpenVINO TopK-11; only a sorted result can be stable."""
     if stable and top.sort == "none":
@@ -251,14 +235,14 @@ def _ov_top(data: Tensor, k: Tensor, top: Top, *, index_type: str, context: Cont
 
 
 def truth(entry: Scalar) -> bool | None:
-    """Whether an element differs from 0, None where that is not known."""
+    """Whether an element differs from 0; None if that is unknown."""
     if isinstance(entry, Expr):
         return at_least(entry, 1) or None
     return None if entry is None else bool(entry)
 
 
 def _nonzero(x: Tensor, dtype: str, context: Context) -> Tensor:
-    """[rank, count]; of a scalar the formats and runtimes differ on the first size."""
+    """[rank, count]. For a scalar, the formats and runtimes differ in the first size."""
     rank = x.rank or None
     known = None if x.value is None else [truth(entry) for entry in x.value]
     if x.extent is not None:
@@ -285,7 +269,7 @@ def nonzero(X: Tensor, *, context: Context) -> Tensor:
 
 @openvino("NonZero", since=3, spare_inputs=True)
 def ov_nonzero(data: Tensor, *, output_type: IndexType = "i64", context: Context) -> Tensor:
-    """OpenVINO NonZero-3: [rank, count], and of a scalar [1, 1] or [0, 0]."""
+    """OpenVINO NonZero-3: [rank, count]; for a scalar, [1, 1] or [0, 0]."""
     indices = _nonzero(data, INDEX_NAMES[output_type], context)
     if data.shape != () or indices.shape is None or not isinstance(indices.shape[1], int):
         return indices
@@ -296,7 +280,7 @@ def ov_nonzero(data: Tensor, *, output_type: IndexType = "i64", context: Context
 
 
 def distinct(x: Tensor, axis: int | None) -> int | None:
-    """How many different elements, or slices along ``axis``, there are; None where that is not known."""
+    """The number of different elements, or of different slices along ``axis``; None if it is unknown."""
     value, shape = x.value, x.shape
     if value is None or shape is None or not fits(shape) or any(not isinstance(v, (int, float)) for v in value):
         return None
@@ -311,7 +295,8 @@ def distinct(x: Tensor, axis: int | None) -> int | None:
 def _unique(
     x: Tensor, axis: int | None, index_dtype: str, *, count_dtype: str, context: Context
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The unique elements, where each is first, where each input element went, and how often each occurs."""
+    """The unique elements, the index where each occurs first, the index of each input element among them, and their
+    counts."""
     if x.shape is None:
         count = context.unknown("unique")
         shape: Shape | None = (count,) if axis is None else None
@@ -339,14 +324,14 @@ def unique(X: Tensor, *, axis: int | None = None, sorted: int = 1, context: Cont
 
 @onnx("Unique", domain=MICROSOFT, unread={"x": None})
 def contrib_unique(x: Tensor, *, context: Context) -> tuple[Tensor, ...]:
-    """ONNX Runtime's Unique of a list: its elements, where each input element went, and how often each occurs."""
+    """Unique of ONNX Runtime for a list: its elements, the index of each input element among them, and their counts."""
     expect_rank(x, 0, 1)
     values, counts, inverse, _ = _unique(x, None, "int64", count_dtype="int64", context=context)
     return values, inverse, counts
 
 
 def _stored_axis(layer: Layer) -> Fault | None:
-    """What is wrong with an axis that is worked out, even of constants."""
+    """The fault of an axis that is computed, even from constants."""
     if len(layer.inputs) < 2 or layer.inputs[1] is None or 1 in layer.stored:
         return None
     return not_compiled(
@@ -386,7 +371,8 @@ def ov_unique(
 
 @onnx("Compress", since=9, unread={"condition": None})
 def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Tensor:
-    """ONNX Compress: the slices along ``axis``, or the elements, whose condition is true; what has none is left out."""
+    """ONNX Compress: the slices along ``axis`` (or the elements) whose condition is true. Those without a condition are
+    dropped."""
     expect_rank(input, 0, least=1)
     if input.shape is None:
         return Tensor(input.dtype, (None,) if axis is None else None)
@@ -409,7 +395,7 @@ def compress(input: Tensor, condition: Tensor, *, axis: int | None = None) -> Te
 
 @openvino("Bucketize", since=3, kept=True, refused_without={"output_type": "i64"})
 def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_right_bound: bool = True) -> Tensor:
-    """OpenVINO Bucketize-3; without ``output_type`` the library refuses it, though i64 is the documented default."""
+    """OpenVINO Bucketize-3. The library refuses it without ``output_type``, although the documented default is i64."""
     expect_type(data, 0, ARITHMETIC)
     expect_type(buckets, 1, ARITHMETIC)
     expect_rank(buckets, 1, 1, what="buckets")
@@ -420,7 +406,7 @@ def bucketize(data: Tensor, buckets: Tensor, *, output_type: IndexType, with_rig
 def search_sorted(
     sorted_sequence: Tensor, values: Tensor, *, right_mode: bool = False, output_type: IndexType = "i64"
 ) -> Tensor:
-    """OpenVINO SearchSorted-15: one list for all values, or one for each row of them."""
+    """OpenVINO SearchSorted-15: one sorted list for all values, or one for each row of values."""
     common_type((sorted_sequence, values))
     expect_rank(sorted_sequence, 0, least=1)
     dtype = INDEX_NAMES[output_type]

@@ -46,7 +46,7 @@ g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x
 
 
 def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
-    """``dim // count``, after making sure that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
+    """``dim // count``, after checking that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
     if dim is None:
         return None
     if not divides(count, dim, f"axis {axis} is split into {what}"):
@@ -136,7 +136,7 @@ def _lists(
 ) -> list[tuple[MaybeDim, ...] | None]:
     """The three lists of BatchToSpace and SpaceToBatch, one entry for each axis.
 
-    ``negative`` is how bad a pad or crop below 0 is; the library takes it for 0 where it does not refuse it.
+    ``negative`` is the severity of a negative pad or crop. If the library does not refuse it, it reads it as 0.
     """
     expect_rank(data, 0, least=2)
     for index, (x, name) in enumerate(zip(inputs, names), 1):
@@ -158,9 +158,10 @@ def _lists(
 def _at_least(
     listed: tuple[MaybeDim, ...] | None, lowest: int, index: int, *, severity: Severity | None = None
 ) -> tuple[MaybeDim, ...] | None:
-    """``listed``, of which no entry may be less than ``lowest``. Raises a ``SIZE_NEGATIVE`` fault, or states it.
+    """``listed``, after checking that no entry is below ``lowest``. Raises a ``SIZE_NEGATIVE`` fault, or adds it with
+    ``severity``.
 
-    Where it is only stated, -1 is not known, and less is 0, as the library reads them.
+    In the second case -1 is unknown, and a smaller number is 0, as the library reads them.
     """
     if listed is None:
         return None
@@ -181,8 +182,8 @@ def _at_least(
 
 @openvino("BatchToSpace", since=2)
 def ov_batch_to_space(data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Tensor:
-    """OpenVINO BatchToSpace-2: the batch, divided by all blocks, and each other axis times its block, without its
-    crops."""
+    """OpenVINO BatchToSpace-2: the batch is divided by all blocks; each other axis is multiplied by its block, then
+    cropped."""
     inputs = (block_shape, crops_begin, crops_end)
     common_type(inputs, first=1)
     blocks, begin, end = _lists(data, inputs, ("block_shape", "crops_begin", "crops_end"))
@@ -217,7 +218,8 @@ def _batch_part(dim: MaybeDim, blocks: Sequence[MaybeDim]) -> MaybeDim:
 
 @openvino("SpaceToBatch", since=2)
 def ov_space_to_batch(data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Tensor:
-    """OpenVINO SpaceToBatch-2: the batch times all blocks, and each other axis, padded, divided by its block."""
+    """OpenVINO SpaceToBatch-2: the batch is multiplied by all blocks; each other axis is padded, then divided by its
+    block."""
     inputs = (block_shape, pads_begin, pads_end)
     blocks, begin, end = _lists(data, inputs, ("block_shape", "pads_begin", "pads_end"), negative=Severity.WARNING)
     shape = data.shape
@@ -253,7 +255,8 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
 
 @openvino("ReorgYolo", since=2, labels={"opset1": 2}, spare_inputs=True)
 def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
-    """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]; the library reads the first entry."""
+    """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]. The library reads the first entry of
+    ``strides``."""
     expect_rank(data, 0, 4)
     if not stride:
         raise ATTRIBUTE_OUT_OF_RANGE.fault("attribute `stride` is empty", help='write stride="2"', attribute="stride")
@@ -283,7 +286,7 @@ def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
 def ov_extract_image_patches(data: Tensor, *, sizes: Ints, strides: Ints, rates: Ints, auto_pad: PatchPad) -> Tensor:
     """OpenVINO ExtractImagePatches-3: [N, C, H, W] to [N, sizes[0] * sizes[1] * C, rows, columns].
 
-    The library lets a number below 0 pass.
+    The library accepts negative numbers.
     """
     sound = True
     for name, listed in (("sizes", sizes), ("strides", strides), ("rates", rates)):
@@ -333,7 +336,7 @@ def ov_col2im(
     pads_begin: Ints | None = None,
     pads_end: Ints | None = None,
 ) -> Tensor:
-    """OpenVINO Col2Im-15: [C * product(kernel_size), L] to [C, *output_size], with a batch in front or without."""
+    """OpenVINO Col2Im-15: [C * product(kernel_size), L] to [C, *output_size], with an optional batch in front."""
     _expect_written(strides=strides, dilations=dilations, pads_begin=pads_begin, pads_end=pads_end)
     steps, rates = _pair(strides, "strides", 1, lowest=1), _pair(dilations, "dilations", 1, lowest=0)
     before, after = _pair(pads_begin, "pads_begin", 0, lowest=0), _pair(pads_end, "pads_end", 0, lowest=0)

@@ -67,8 +67,8 @@ FORMS: Mapping[str, str] = {
 
 
 def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
-    """What ONNX Runtime takes a Constant that breaks its schema for: it looks at the kind of its first attribute
-    alone."""
+    """The attributes that ONNX Runtime uses for a Constant that breaks its schema. It looks only at the kind of its
+    first attribute."""
     first = next(iter(node.attributes.values()), None)
     form = FORMS.get(first.kind) if first is not None else None
     if first is None or form is None or len(node.outputs) != 1:
@@ -124,13 +124,12 @@ def _listed(dtype: str, items: tuple[Scalar, ...]) -> Tensor:
 def ov_const(
     *, element_type: DType | None = None, shape: str = "", offset: str = "", size: str = "", value: str = ""
 ) -> Tensor:
-    """OpenVINO Constant-1 that the file gives no contents for; any other is known from the file itself, whose parser
-    reads it."""
+    """OpenVINO Constant-1 without values in the file. Values are read by the parser."""
     return UNKNOWN
 
 
 def _is_static(node: Node) -> bool:
-    """Whether a Parameter states all of its sizes: then the plugin wants to know the type of its elements."""
+    """Whether a Parameter states all of its sizes. The plugin then requires an element type."""
     from irlint.parsers.openvino.types import partial_shape
 
     attribute = node.attributes.get("shape")
@@ -211,7 +210,7 @@ def ov_parameter(*, element_type: DType | None, shape: str) -> Tensor:
 
 @openvino("Result")
 def ov_result(x: Tensor) -> Tensor:
-    """OpenVINO Result-1, whose output, where a layer uses it, is its input."""
+    """OpenVINO Result-1. A layer that uses its output gets its input."""
     return x
 
 
@@ -229,7 +228,7 @@ def shape_contents(shape: Shape | None, dtype: str | None, start: int = 0, *, en
 @onnx("Shape", of_shape=True)
 @holds(start=UNLIKELY, end=UNLIKELY)
 def shape(data: Tensor, *, start: int = 0, end: int | None = None) -> Tensor:
-    """ONNX Shape; ``start`` and ``end`` (opset 15) are moved into the range of the axes."""
+    """ONNX Shape. ``start`` and ``end`` (opset 15) are clamped to the range of the axes."""
     return shape_contents(data.shape, "int64", start, end=end)
 
 
@@ -247,7 +246,7 @@ def ov_shape_of(data: Tensor) -> Tensor:
 
 @openvino("ShapeOf", since=3, until=17, of_shape=True, spare_inputs=True)
 def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor:
-    """OpenVINO ShapeOf-3; the specification's default of i64 is one that the library does not know."""
+    """OpenVINO ShapeOf-3. The specification's default i64 is unknown to the library."""
     if output_type == "":
         warn(
             ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -262,7 +261,7 @@ def ov_shape_of_typed(data: Tensor, *, output_type: DType | None = "") -> Tensor
 
 
 def expect_result_type(dtype: str | None, attribute: str, allowed: frozenset[str], *, dynamic: bool = False) -> None:
-    """Makes sure that an attribute names an element type that the operation gives, or a ``dynamic`` one.
+    """Checks that an attribute names an element type that the operation gives; ``dynamic`` allows an unknown one.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
@@ -279,7 +278,7 @@ def _types_text(allowed: frozenset[str]) -> str:
     return ", ".join(sorted(allowed)) if len(allowed) <= 6 else "numbers"
 
 
-# --- shapes given as contents -----------------------------------------------------------------------------------------
+# --- shapes given as values ------------------------------------------------------------------------------------------
 
 
 def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
@@ -292,7 +291,7 @@ def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
 
 
 def _as_list(x: Tensor) -> Tensor:
-    """A shape that is known as a list: ONNX Runtime takes a constant of more axes for one."""
+    """Checks that a shape input is a list. ONNX Runtime also accepts a constant with more axes."""
     if x.value is None or x.shape is None or len(x.shape) < 2:
         return x
     try:
@@ -329,15 +328,14 @@ def eye_like(input: Tensor, *, dtype: int | None = None, k: int = 0, context: Co
     return Tensor(input.dtype if dtype is None else numbered_type(dtype, context), known)
 
 
-#: Element types that the CPU plugin fills with no ones.
+#: Element types for which the CPU plugin cannot write ones.
 _NO_EYE = (
     frozenset({"uint2", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0", "string"}) | NEVER_HELD
 )
 
 
 def _sized_batch(layer: Layer) -> Fault | None:
-    """What is wrong with an Eye of constants alone, which the library fills itself: -1 is no size that it could
-    have."""
+    """The fault of an Eye whose inputs are all constants, if a size is -1. The library fills it when it compiles."""
     batch = layer.inputs[3] if len(layer.inputs) > 3 else None
     value = batch.value if isinstance(batch, Tensor) else None
     if value is None or -1 not in value or not {0, 1, 2, 3} <= layer.fixed:

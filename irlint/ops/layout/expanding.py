@@ -118,7 +118,7 @@ def expanded(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
-    """``target``, after making sure that ``data`` is stretched onto it (OpenVINO ``numpy``).
+    """``target``, after checking that ``data`` is stretched onto it (OpenVINO ``numpy``).
 
     Raises a ``BROADCAST_TARGET`` fault.
     """
@@ -135,7 +135,7 @@ def repeated(data: Shape | None, target: Shape | None) -> Shape | None:
 
 
 def _known(dim: MaybeDim, own: MaybeDim) -> MaybeDim:
-    """A target's size; where it is not known, that of the data unless that is stretched."""
+    """The size of a target's axis. If it is unknown, the size of the data, unless that is stretched."""
     return own if dim is None and own is not None and same(own, 1) is False else dim
 
 
@@ -173,7 +173,7 @@ def _clash(own: MaybeDim, dim: MaybeDim, both: bool) -> bool:
 
 
 def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``target``, after making sure that ``axes`` say where each axis of ``data`` goes (OpenVINO ``explicit``).
+    """``target``, after checking that ``axes`` say where each axis of ``data`` goes (OpenVINO ``explicit``).
 
     Raises an ``AXES_MAPPING`` or a ``BROADCAST_TARGET`` fault.
     """
@@ -248,7 +248,7 @@ def _filled(data: Tensor, shape: Shape | None) -> Tensor:
 
 
 def _expect_list(shape: Tensor, version: int, *, constant: bool) -> None:
-    """Judges a shape that is no list: ONNX Runtime takes one that is a constant, from opset 13 on."""
+    """Checks a shape input that is not a list. From opset 13 on, ONNX Runtime accepts it if it is a constant."""
     if not constant or version < 13:
         expect_rank(shape, 1, 1, what="shape")
     if shape.shape is None or len(shape.shape) < 2:
@@ -276,11 +276,11 @@ def expand(input: Tensor, shape: Tensor, *, context: Context) -> Tensor:
 
 
 def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
-    """``target`` and ``data`` along its axes from ``axis`` to its end, each enlarging the other's 1s (OpenVINO
-    ``pdpd``).
+    """The broadcast of ``target`` and of ``data`` laid on its axes from ``axis`` on, where each may enlarge the other's
+    1s (OpenVINO ``pdpd``).
 
-    An axis of -1 means that both end together. Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault.
-    Source: the OpenVINO library; its specification of Broadcast has no such mode.
+    An axis of -1 aligns both at their end. Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault. Source: the
+    OpenVINO library; its specification of Broadcast has no such mode.
     """
     if target is None or data is None:
         return None if target is None else (None,) * len(target)
@@ -342,7 +342,7 @@ def _negative(position: int, entry: int) -> Fault:
     )
 
 
-#: The plugin reads the bytes behind constants of these types, and stops.
+#: For constants of these types, the plugin reads past the end of the data and crashes.
 _OVERREAD = frozenset({"int8", "uint8"})
 
 
@@ -377,9 +377,9 @@ def ov_legacy_broadcast(
     mode: LegacyBroadcastMode | None = None,
     axis: int = 0,
 ) -> Tensor:
-    """OpenVINO Broadcast-1; without ``mode`` the library goes by the number of inputs.
+    """OpenVINO Broadcast-1; without ``mode``, the number of inputs decides.
 
-    The library itself writes a scalar as the third input where the mode needs none.
+    The library itself writes a scalar as the third input if the mode needs none.
     """
     _expect_target(target_shape)
     chosen = mode or ("numpy" if axes_mapping is None else "explicit")
@@ -425,7 +425,7 @@ def ov_broadcast(
     mode: BroadcastMode = "numpy",
     axis: int = 0,
 ) -> Tensor:
-    """OpenVINO Broadcast-3; the library also takes ``pdpd``, and ``none`` for ``explicit``."""
+    """OpenVINO Broadcast-3. The library also accepts ``pdpd``, and ``none`` with the meaning of ``explicit``."""
     _expect_target(target_shape)
     explicit = mode in ("explicit", "none")
     if explicit and axes_mapping is None:

@@ -1,4 +1,4 @@
-"""Operators that lay tensors side by side along one axis."""
+"""Operators that join tensors along one axis."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int
 
 
 def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:
-    """The contents of tensors joined along ``axis``; an input of unknown contents leaves holes."""
+    """The values of tensors joined along ``axis``; the entries of an input with unknown values are None."""
     if shape is None or not fold.fits(shape) or any(not fold.fits(x.shape) for x in tensors):
         return None
     if all(x.value is None for x in tensors):
@@ -126,7 +126,7 @@ def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -
 
 
 def row_elements(dims: Shape) -> int:
-    """How many elements axes of known sizes have."""
+    """The number of elements of axes with known sizes."""
     result = 1
     for dim in dims:
         assert isinstance(dim, int)

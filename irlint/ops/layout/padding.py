@@ -88,10 +88,10 @@ def padded(
 def expect_enough(
     x: Tensor, pads: Sequence[tuple[MaybeDim, MaybeDim]], mode: str, *, severity: Severity | None
 ) -> None:
-    """Makes sure that each axis has the elements that its padding repeats.
+    """Checks that each axis has the elements that its padding repeats.
 
-    Raises a ``PAD_EXCEEDS`` fault, or states it where ``severity`` is a lower one; an empty axis is always an error.
-    Without ``severity`` (OpenVINO) an axis that is reflected by 0 has to have an element too.
+    Raises a ``PAD_EXCEEDS`` fault, or adds it with a lower ``severity``; for an empty axis it is always an error.
+    Without ``severity`` (OpenVINO), an axis that is reflected by 0 must also have an element.
     """
     surplus = {"reflect": 1, "symmetric": 0}
     lowest = 0 if mode == "reflect" and severity is None else 1
@@ -196,7 +196,7 @@ def _compiled_pad(layer: Layer) -> Fault | None:
 def ov_pad(
     data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None = None, *, pad_mode: OpenvinoPadMode
 ) -> Tensor:
-    """OpenVINO Pad-1 and 12; the library lets both crop by negative numbers, and judges ``pad_value`` only if it is
+    """OpenVINO Pad-1 and 12. In the library, both crop by negative numbers, and ``pad_value`` is only checked if it is
     used."""
     if data.dtype == "string" and pad_mode != "constant":
         raise ELEMENT_TYPE_REFUSED.fault(

@@ -86,7 +86,7 @@ def _any_float(*numbers: Scalar) -> bool:
 
 
 def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -> Tensor:
-    """The tensor of a range that begins with ``start``; its contents where they are few."""
+    """The tensor of a range that begins with ``start``, with its values if they are few."""
     if start is None or delta is None:
         return Tensor(dtype, (size,))
     if not isinstance(size, int) or size > CONTENTS_LIMIT:
@@ -98,9 +98,9 @@ def ranged(start: Scalar, delta: Scalar, size: MaybeDim, *, dtype: str | None) -
 
 @onnx("Range", since=11)
 def range_(start: Tensor, limit: Tensor, delta: Tensor, *, stash_type: int = 1, context: Context) -> Tensor:
-    """ONNX Range: from ``start`` up to and without ``limit``; ``stash_type`` came with opset 27.
+    """ONNX Range: from ``start`` to ``limit`` (exclusive). ``stash_type`` came with opset 27.
 
-    ONNX Runtime takes lists of one element, but not where all three are constants.
+    ONNX Runtime accepts lists of one element, unless all three inputs are constants.
     """
     return _range(start, limit, delta, scalar=all(map(context.constant, range(3))))
 
@@ -115,7 +115,7 @@ def _range(start: Tensor, limit: Tensor, delta: Tensor, *, scalar: bool) -> Tens
 
 @onnx("Range", domain=MICROSOFT)
 def microsoft_range(start: Tensor, limit: Tensor, delta: Tensor | None = None) -> Tensor:
-    """com.microsoft Range, whose step is 1 if left out."""
+    """com.microsoft Range; the default step is 1."""
     return _range(start, limit, delta if delta is not None else Tensor(start.dtype, (), (1,)), scalar=False)
 
 
@@ -142,7 +142,7 @@ def _truncated(entry: Scalar, dtype: str | None) -> Scalar:
     return int(entry) if isinstance(entry, float) and math.isfinite(entry) and dtype not in FLOATS else entry
 
 
-#: Element types of constants from which no numbers can be counted.
+#: Element types of constants that the library does not read as numbers.
 _UNCOUNTED = UNREADABLE - {"bool", "nf4", "uint2"}
 
 
@@ -162,6 +162,7 @@ def ov_range(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     ),
 )
 def ov_range_typed(start: Tensor, stop: Tensor, step: Tensor, *, output_type: DType | None) -> Tensor:
-    """OpenVINO Range-4: inputs of any numeric types, cut to whole numbers unless ``output_type`` is a float."""
+    """OpenVINO Range-4: inputs of any numeric types. They are truncated to integers unless ``output_type`` is a
+    float."""
     expect_result_type(output_type, "output_type", ARITHMETIC, dynamic=True)
     return _ov_range(start, stop, step, dtype=output_type)

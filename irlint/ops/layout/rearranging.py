@@ -77,7 +77,7 @@ g (float[5,4] x, int64[4] lens) => (float[5,4] y) { y = ReverseSequence (x, lens
 def picked(
     x: Tensor, shape: Shape, source: Callable[[int, int], int | None], *, filler: Scalar = None
 ) -> Contents | None:
-    """The contents of a result of ``shape`` whose entries come from ``x``.
+    """The values of a result of ``shape`` whose entries come from ``x``.
 
     ``source`` gives, for an axis and a position on it in the result, the position in ``x``; None is the ``filler``.
     """
@@ -94,7 +94,7 @@ def picked(
 
 
 def expect_per_axis(count: MaybeDim, shape: Shape | None, index: int | None, *, what: str, times: int = 1) -> None:
-    """Makes sure that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault."""
+    """Checks that a list has ``times`` numbers for each axis of ``shape``. Raises an ``ENTRIES_PER_AXIS`` fault."""
     if shape is None or same(count, times * len(shape)) is not False:
         return
     place = f"`{what}`" if index is None else f"input {index} ({what})"
@@ -155,8 +155,8 @@ def tile(input: Tensor, repeats: Tensor) -> Tensor:
 
 @openvino("Tile", lists=(1,))
 def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
-    """OpenVINO Tile-1: the shorter of shape and repeats is filled up with 1s in front; the library takes less than 0
-    for 0."""
+    """OpenVINO Tile-1: the shorter of shape and repeats is padded with 1s in front. The library reads negative repeats
+    as 0."""
     expect_type(repeats, 1, INTEGERS)
     expect_rank(repeats, 1, 1, what="repeats")
     listed = entries(repeats)
@@ -172,10 +172,9 @@ def ov_tile(data: Tensor, repeats: Tensor) -> Tensor:
 
 @onnx("Crop", until=9)
 def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
-    """Crop of the default domain's experimental operators: [N, C, H, W] without its ``border`` (left, top, right,
-    bottom).
+    """Crop of the early experimental operators: [N, C, H, W] without its ``border`` (left, top, right, bottom).
 
-    ``scale`` states the height and width that are left.
+    ``scale`` states the height and width that remain.
     """
     expect_rank(input, 0, 4)
     if input.shape is None:
@@ -198,7 +197,8 @@ def crop(input: Tensor, *, border: Ints, scale: Ints = ()) -> Tensor:
 
 
 def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) -> MaybeDim:
-    """What is left of an axis without ``before``, and without ``rest`` or, with ``keeps``, only ``rest`` of it."""
+    """The size of an axis after removing ``before``, and then ``rest``; with ``keeps``, ``rest`` is the size that
+    remains."""
     found = shape[axis]
     if not reaches(found, before + rest, f"axis {axis} is at least what is cut off"):
         raise CROP_EXCEEDS.fault(
@@ -218,7 +218,7 @@ def _cropped(shape: Shape, axis: int, before: int, *, rest: int, keeps: bool) ->
 
 @openvino("Reverse", until=1, absent={"mode": "index"}, lists=(1,))
 def ov_reverse(data: Tensor, reversed_axes: Tensor, *, mode: ReverseMode) -> Tensor:
-    """OpenVINO Reverse-1: axes by their numbers, or by a mask of one boolean for each."""
+    """OpenVINO Reverse-1: the axes are given by numbers, or by a mask of one boolean for each axis."""
     expect_type(reversed_axes, 1, LOGICAL if mode == "mask" else INTEGERS)
     expect_rank(reversed_axes, 1, 1, what="reversed_axes")
     if mode == "mask":
@@ -254,7 +254,7 @@ def _reverse_sequence(data: Tensor, lengths: Tensor, batch_axis: int, *, sequenc
 
 
 def _judge_lengths(dim: MaybeDim, lengths: Tensor, axis: int) -> None:
-    """Makes sure that no sequence that is reversed is longer than the axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that no reversed sequence is longer than the axis. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     _, most = outermost(lengths)
     for longest in most:
         why = f"a sequence of {longest} is reversed along axis {axis}"
@@ -292,8 +292,7 @@ def ov_reverse_sequence(data: Tensor, seq_lengths: Tensor, *, batch_axis: int = 
 
 
 def _shift_for_each(layer: Layer) -> Fault | None:
-    """What is wrong with one shift for several axes of data whose sizes are known, which only the specification
-    allows."""
+    """The fault of one shift for several axes of data with known sizes. Only the specification allows it."""
     shift, axes = layer.sizes(1), layer.sizes(2)
     if layer.sizes(0) is None or shift != () or not axes or axes[0] == 1:
         return None

@@ -1,4 +1,4 @@
-"""Operators that give a tensor another shape and leave its elements where they are: Reshape and Flatten."""
+"""Operators that change the shape of a tensor and keep the order of its elements: Reshape and Flatten."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ g (float[2,3,4] x) => (float[2,3,4] y) <int64[3] shape = {0, 3, -1}> { y = Resha
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) -> Shape:
-    """The shape that a target means for ``data``: -1 is the size that follows from the others, None is not known.
+    """The shape that a target gives ``data``; in the target, -1 is the remaining size, and None is unknown.
 
-    With ``copies`` a 0 stands for the data's size on the same axis. A target that is not wholly known is worked out as
-    far as the number of elements decides. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault.
-    Source: ONNX Reshape-5 to 25, OpenVINO Reshape-1.
+    With ``copies``, a 0 copies the size of the data on the same axis. If the target is partly unknown, the number of
+    elements decides as much as possible. Raises a ``RESHAPE_TARGET`` or a ``RESHAPE_COUNT`` fault. Source: ONNX
+    Reshape-5 to 25, OpenVINO Reshape-1.
     """
     _expect_meaning(data, target, copies)
     copied = {axis for axis, entry in enumerate(target) if entry == 0 and copies}
@@ -81,7 +81,7 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], *, copies: bool) ->
 
 
 def _stated(entry: MaybeDim) -> MaybeDim:
-    """The size that an entry of a target states, None for -1 and for what may be -1."""
+    """The size that an entry of a target states; None for -1, and for an entry that may be -1."""
     return None if entry == -1 or (isinstance(entry, Expr) and at_least(entry, 0) is False) else entry
 
 
@@ -144,7 +144,7 @@ def _coming(count: MaybeDim) -> str:
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    """Which entry of the target was meant to be another number, where only one can be."""
+    """The entry of the target that should be another number, if there is only one candidate."""
     meant = [(axis, wanted) for axis in range(len(target)) if (wanted := _meant(data, target, axis)) is not None]
     if len(meant) != 1:
         return "use a target with the same number of elements"
@@ -164,7 +164,7 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
-    """The number in the place of an entry with which the target fits; beside a -1 only the size of the same axis."""
+    """The number for an entry with which the target fits. Beside a -1, only the size of the same axis counts."""
     entry, before = target[axis], product(data)
     others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
     if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
@@ -219,7 +219,8 @@ def _as_target(data: Tensor, target: Sequence[MaybeDim], *, copies: bool) -> Ten
 
 @onnx("Reshape", since=1)
 def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_inputs: Ints | None = None) -> Tensor:
-    """ONNX Reshape-1; ONNX Runtime refuses it without the target, for which the specification has no default."""
+    """ONNX Reshape-1. ONNX Runtime refuses it without the attribute ``shape``, for which the specification has no
+    default."""
     if shape is None:
         raise RESHAPE_TARGET.fault("there is no target", help="write the attribute `shape`", attribute="shape")
     return _as_target(data, shape, copies=True)
@@ -227,7 +228,7 @@ def reshape_by_attribute(data: Tensor, *, shape: Ints | None = None, consumed_in
 
 @onnx("Reshape", since=5)
 def reshape(data: Tensor, shape: Tensor, *, allowzero: int = 0) -> Tensor:
-    """ONNX Reshape-5 and later; ``allowzero=1`` (opset 14) makes 0 a size."""
+    """ONNX Reshape-5 and later. With ``allowzero=1`` (opset 14), 0 is a size."""
     if allowzero == 1 and shape.value is not None and 0 in shape.value and -1 in shape.value:
         raise RESHAPE_TARGET.fault(
             f"the target is {shape_text(shape.ints)}: with allowzero=1, 0 and -1 cannot be combined",
@@ -251,7 +252,7 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
 
 
 def _is_stated(entry: Dim) -> bool:
-    """Whether an entry comes from the shapes of inputs alone, which OpenVINO follows."""
+    """Whether an entry is computed from the shapes of inputs alone. OpenVINO can infer such entries."""
     return all(not name.startswith("_") for name in symbols(entry))
 
 
@@ -280,10 +281,10 @@ def ov_reshape(data: Tensor, pattern: Tensor, *, special_zero: bool, context: Co
 
 
 def _cut_off(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
-    """What the library gives where a target that copies sizes has fewer elements than there are: it does not count
-    these.
+    """The library's result if a target that copies sizes has too few elements. The library does not count the elements
+    then.
 
-    None where it has more elements, or may have, and of a constant, whose elements the library counts.
+    None if the target has more elements, or may have, and for a constant, whose elements the library counts.
     """
     if 0 not in target or -1 in target or data.shape is None or data.value is not None:
         return None
@@ -297,7 +298,7 @@ def _cut_off(data: Tensor, target: Sequence[MaybeDim]) -> Tensor | None:
 
 
 def flattened(shape: Shape | None, axis: int) -> Shape:
-    """Two axes: the product of the sizes before ``axis``, and that of the others."""
+    """[product of the sizes before ``axis``, product of the others]."""
     if shape is None:
         return (None, None)
     return (product(shape[:axis]), product(shape[axis:]))

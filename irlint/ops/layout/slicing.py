@@ -90,26 +90,26 @@ UPDATES_NOT_SLICE = Rule(
     good=_SCATTER.replace("ROWS", "2"),
 )
 
-#: A start or end at least this far away stands for the end of any axis.
+#: A start or end at least this far away means the end of the axis.
 FAR = (1 << 31) - 1
 
 
 @record
 class Range:
-    """``start:end:step`` of one axis; an entry is None where it is not known."""
+    """``start:end:step`` of one axis; None is an unknown entry."""
 
     start: MaybeDim
     end: MaybeDim
     step: MaybeDim
 
 
-# --- kernels ----------------------------------------------------------------------------------------------------------
+# --- shared functions -------------------------------------------------------------------------------------------------
 
 
 def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
-    """``index`` counted from the start of an axis of size ``dim``; None where its sign is not known.
+    """``index`` counted from the start of an axis of size ``dim``; None if its sign is unknown.
 
-    An index of ``dim`` - 1 counts as known: where it is negative, the axis is empty. One of ``dim`` or more is none.
+    ``dim`` - 1 counts as known: it is negative only if the axis is empty. An index of ``dim`` or more is not one.
     """
     if index is None or at_least(index, 0) or (dim is not None and (same(dim - index, 1) or at_least(index, dim))):
         return index
@@ -119,9 +119,10 @@ def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
 
 
 def range_length(dim: MaybeDim, taken: Range) -> MaybeDim:
-    """How many elements ``start:end:step`` takes of an axis of size ``dim``.
+    """The number of elements that ``start:end:step`` takes from an axis of size ``dim``.
 
-    As NumPy, but for a negative step a start before the first element counts as the first one, as ONNX and OpenVINO do.
+    As in NumPy, with one exception: for a negative step, a start before the first element counts as the first one. ONNX
+    and OpenVINO do so.
     """
     start, end, step = taken.start, taken.end, taken.step
     if dim is None or start is None or end is None or not isinstance(step, int):
@@ -144,7 +145,7 @@ def _ascending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim:
 
 
 def _steps(room: MaybeDim, dim: Dim, step: int) -> MaybeDim:
-    """How often ``step`` begins within ``room`` elements of ``dim``; none within a negative number of them."""
+    """The number of steps that begin within ``room`` elements of ``dim``; 0 if ``room`` is negative."""
     if room is None or room == dim or at_least(room, 1 - step):
         return None if room is None else ceildiv(room, step)
     count = largest(room, 0)
@@ -164,7 +165,7 @@ def _descending_length(dim: Dim, start: Dim, end: Dim, *, step: int) -> MaybeDim
 
 
 def range_positions(dim: int, taken: Range) -> range | None:
-    """The positions that ``start:end:step`` takes of an axis of size ``dim``, None where they are not known."""
+    """The positions that ``start:end:step`` takes of an axis of size ``dim``, None if they are unknown."""
     start, end, step = taken.start, taken.end, taken.step
     if not isinstance(start, int) or not isinstance(end, int) or not isinstance(step, int):
         return None
@@ -175,7 +176,7 @@ def range_positions(dim: int, taken: Range) -> range | None:
 
 
 def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequence[int] | None]) -> Contents | None:
-    """The contents at the given positions of each axis, None where they are not known."""
+    """The values at the given positions of each axis, None if they are unknown."""
     if value is None or shape is None or not fits(shape) or None in positions:
         return None
     own = strides(shape)  # type: ignore[arg-type]
@@ -184,14 +185,14 @@ def picked(value: Contents | None, shape: Shape | None, positions: Sequence[Sequ
 
 
 def _emptiness(axis: int, left: MaybeDim, *, whole: MaybeDim, taken: Range) -> str:
-    """Why nothing of an axis is left, where it begins behind the end."""
+    """A sentence if a slice is empty because it begins after its end."""
     if left != 0 or not isinstance(taken.start, int) or not isinstance(whole, int) or not 0 < whole <= taken.start:
         return ""
     return f"the slice starts at {taken.start} and axis {axis} has {whole}: nothing is left"
 
 
 def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
-    """``data`` with the range of each axis, None for the whole axis."""
+    """``data`` with the range of each axis; None keeps the axis."""
     if data.shape is None:
         return Tensor(data.dtype)
     shape = tuple(dim if taken is None else range_length(dim, taken) for dim, taken in zip(data.shape, ranges))
@@ -215,7 +216,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
 
 
 def place_of(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
-    """From which position on a range takes elements, where it takes any, and how far from one to the next."""
+    """The first position that a range takes, and the distance from one to the next."""
     if taken is None:
         return 0, 1
     start, step = taken.start, taken.step
@@ -230,20 +231,20 @@ def place_of(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
 
 
 def entries(tensor: Tensor | None, count: int) -> tuple[MaybeDim, ...]:
-    """The whole numbers in a list of ``count`` entries, None for each that is not known."""
+    """The integers in a list of ``count`` entries; None for each unknown one."""
     known = None if tensor is None else tensor.ints
     return known if known is not None and len(known) == count else (None,) * count
 
 
-# --- judging the lists ------------------------------------------------------------------------------------------------
+# --- checks of the lists ----------------------------------------------------------------------------------------------
 
 #: A list among the inputs: its index, its name, and the tensor.
 Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """How many axes are sliced, None where that is not known. Raises a ``SLICE_LENGTHS_DIFFER`` or
-    ``INPUT_RANK_REFUSED`` fault."""
+    """How many axes are sliced, None if that is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
+    fault."""
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:
         if tensor is None or tensor.shape is None:
@@ -292,7 +293,7 @@ def _ranges(
     axes: Tensor | None,
     count: int | None,
 ) -> tuple[Range | None, ...] | None:
-    """The range of each axis of ``data``, None where its rank is not known. The lists have been judged."""
+    """The range of each axis of ``data``; None if its rank is unknown. The lists were checked before."""
     rank = data.rank
     if rank is None:
         return None
@@ -340,7 +341,7 @@ def _expect_equal_counts(*lists: tuple[str, Ints | None]) -> None:
 
 @onnx("DynamicSlice", until=9, unread={"starts": None, "ends": None, "axes": None})
 def dynamic_slice(data: Tensor, starts: Tensor, ends: Tensor, axes: Tensor | None = None) -> Tensor:
-    """ONNX DynamicSlice, once experimental: Slice with its lists as inputs."""
+    """ONNX DynamicSlice, formerly experimental: Slice with its lists as inputs."""
     return slice_by_inputs(data, starts, ends, axes)
 
 
@@ -371,7 +372,7 @@ def _sliced_by_inputs(
 
 
 def bounded(result: Tensor, data: Tensor, context: Context) -> Tensor:
-    """``result`` with every size that depends on data held to at most the size that it was taken from."""
+    """``result``; each data-dependent size is at most the size of the axis from which it was sliced."""
     if result.shape is None or data.shape is None:
         return result
     shape = tuple(

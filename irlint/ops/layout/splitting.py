@@ -107,8 +107,7 @@ def even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
 
 
 def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, ...]:
-    """The sizes of ``count`` parts of which the last may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN``
-    fault."""
+    """The sizes of ``count`` parts; the last may be smaller (ONNX Split-18). Raises a ``SPLIT_UNEVEN`` fault."""
     if dim is None:
         return (None,) * count
     chunk = ceildiv(dim, count)
@@ -130,10 +129,10 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
 
 
 def stated_sizes(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int, *, input: int | None) -> tuple[MaybeDim, ...]:
-    """The stated sizes of the parts of an axis, after making sure that they add up to it.
+    """The stated sizes of the parts of an axis, after checking that they add up to it.
 
-    Where one of them, or the axis itself, is not known, it follows from the others.
-    Raises a ``SPLIT_SUM`` or ``SIZE_NEGATIVE`` fault.
+    If one size, or the axis itself, is unknown, it is computed from the others. Raises a ``SPLIT_SUM`` or
+    ``SIZE_NEGATIVE`` fault.
     """
     place = "`split`" if input is None else f"input {input}"
     checked = [stated_size(entry, input, f"entry {position} of {place}") for position, entry in enumerate(sizes)]
@@ -176,7 +175,7 @@ def _unsplit(x: Tensor, context: Context) -> tuple[Tensor, ...]:
 def split_by_either(
     input: Tensor, split: Tensor | None = None, *, axis: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-1: sizes by an attribute ``split``, or by an input of the data's type."""
+    """ONNX Split-1: sizes from the attribute ``split``, or from an input of the data's type."""
     attribute = context.node.attributes.get("split")
     listed = tuple(attribute.value) if attribute is not None and attribute.kind == "INTS" else None
     if listed is None and split is not None:
@@ -189,7 +188,7 @@ def split_by_either(
 def split_by_attribute(
     input: Tensor, *, axis: int = 0, split: Ints | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-2 and 11: sizes by an attribute, equal ones without."""
+    """ONNX Split-2 and 11: sizes from an attribute; without it, equal sizes."""
     return _onnx_split(input, split, axis, context=context, input=None)
 
 
@@ -199,7 +198,8 @@ def split_by_attribute(
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-13 and 18: sizes by an input; from 18 on, ``num_outputs`` parts of which the last may be smaller."""
+    """ONNX Split-13 and 18: sizes from an input. From 18 on, ``num_outputs`` parts, of which the last may be
+    smaller."""
     if split is not None:
         if num_outputs is not None:
             raise SPLIT_COUNT.fault(
@@ -266,7 +266,7 @@ def ov_split(data: Tensor, axis: Tensor, *, num_splits: int, context: Context) -
 
 
 def _expect_room(dim: MaybeDim, count: int, axis: int) -> None:
-    """Raises a ``SPLIT_UNEVEN`` fault where an open size is always less than the number of parts, which the library
+    """Raises a ``SPLIT_UNEVEN`` fault if a dynamic size is always less than the number of parts, which the library
     refuses."""
     most = bounds(dim)[1] if isinstance(dim, Expr) else None
     if most is not None and most < count:
@@ -279,14 +279,14 @@ def _expect_room(dim: MaybeDim, count: int, axis: int) -> None:
 
 
 def _split_anywhere(x: Tensor, count: int) -> tuple[Tensor, ...]:
-    """Parts along an axis that is not known."""
+    """The parts along an unknown axis."""
     return (Tensor(x.dtype, None if x.shape is None else (None,) * len(x.shape)),) * count
 
 
 @openvino("VariadicSplit", compiles=readable_constants(1, 2))
 @holds(split_lengths=PARTS)
 def ov_variadic_split(data: Tensor, axis: Tensor, split_lengths: Tensor, *, context: Context) -> tuple[Tensor, ...]:
-    """OpenVINO VariadicSplit-1: parts of stated sizes, of which one may be -1 for what is left."""
+    """OpenVINO VariadicSplit-1: parts of stated sizes; one may be -1 for the rest."""
     expect_one(axis, 1, "axis")
     expect_rank(split_lengths, 2, 1, what="split_lengths")
     sizes = entries(split_lengths)

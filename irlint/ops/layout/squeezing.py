@@ -40,7 +40,7 @@ g (float[1,3,1] x) => (float[1,3] y) <int64[1] axes = {2}> { y = Squeeze (x, axe
 
 
 def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
-    """``shape`` without ``axes``, all of them of size 1; without every axis of size 1 if None.
+    """``shape`` without ``axes``, which must have size 1. If ``axes`` is None, without every axis of size 1.
 
     Raises a ``SQUEEZE_SIZE`` fault.
     """
@@ -56,20 +56,21 @@ def squeezed(shape: Shape | None, axes: Sequence[int] | None) -> Shape | None:
 
 
 def _ones(shape: Shape) -> list[bool | None]:
-    """Whether each size is 1; None where that is not known."""
+    """Whether each size is 1; None if it is unknown."""
     return [same(dim, 1) for dim in shape]
 
 
 def _declared_rank(node: Node) -> int | None:
-    """The rank that the file declares of the output, None where it declares none; of 0 axes it may state nothing."""
+    """The rank that the file declares for the output; None if it declares none. For rank 0 the declaration may be
+    missing."""
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
     types = [each.type for each in declared]
     return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
 
 
 def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """What is left of a shape without its axes of size 1 where that has ``rank`` axes: all that may be wider, or that
-    surely are."""
+    """The shape without its axes of size 1, if ``rank`` axes remain: all axes that may be wider, or those that
+    certainly are."""
     wide = len(shape) - ones.count(True)
     if rank is None or not ones.count(False) <= rank <= wide:
         return None
@@ -90,9 +91,9 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 
 
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
-    """``x`` without ``axes``; by an empty list ONNX means none of them, and ONNX Runtime takes it for all.
+    """``x`` without ``axes``. For ONNX an empty list removes no axis; ONNX Runtime then removes all axes of size 1.
 
-    Without a list the ``context`` gives the rank that the file declares.
+    Without a list, ``context`` has the rank that the file declares.
     """
     if axes is None and context is not None and x.shape is not None and None in (ones := _ones(x.shape)):
         return Tensor(x.dtype, _of_rank(x.shape, ones, _declared_rank(context.node)))
@@ -103,7 +104,7 @@ def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = No
 
 
 def _expect_from_front(axes: Sequence[int] | None) -> None:
-    """States a warning for axes that count from the end before opset 11."""
+    """Adds a warning for axes that count from the end before opset 11."""
     negative = [axis for axis in axes or () if axis < 0]
     if not negative:
         return
@@ -148,14 +149,14 @@ def squeeze(data: Tensor, axes: Tensor | None = None, *, context: Context | None
 
 
 def _expect_numbers(axes: Tensor | None) -> None:
-    """OpenVINO reads axes of any type but bool."""
+    """Checks the axes input: OpenVINO reads any type except bool."""
     if axes is not None and axes.dtype == "bool" and axes.value is not None:
         expect_type(axes, 1, ARITHMETIC)
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """``skip`` keeps an axis of another size than 1; with ``one_removed`` an axis that is not known is taken to be
-    1."""
+    """The shape of a Squeeze. ``skip`` keeps an axis that is not of size 1; with ``one_removed``, an unknown axis
+    counts as 1."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes is None or axes.value == ():
@@ -181,7 +182,7 @@ def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_re
 
 
 def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
-    """Makes sure that axes fit a scalar. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
+    """Checks that axes are valid for a scalar. Raises an ``AXIS_OUT_OF_RANGE`` fault."""
     if any(axis not in (-1, 0) for axis in listed):
         raise AXIS_OUT_OF_RANGE.fault(
             f"axes is {list(listed)} and input 0 is a scalar; allowed: -1 to 0",
@@ -191,14 +192,14 @@ def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
 
 
 def _squeezed_somewhere(data: Tensor, rank: int | None) -> Tensor:
-    """``data`` without axes that are not known, of ``rank`` if it has an axis to remove."""
+    """``data`` without unknown axes; it has ``rank`` axes if one can be removed."""
     if data.shape is None or all(same(dim, 1) is False for dim in data.shape):
         return data
     return Tensor(data.dtype, None if rank is None else (None,) * rank)
 
 
 def _named_axes(layer: Layer) -> Fault | None:
-    """What is wrong with a Squeeze that names no axes: which of them it removes has to be known when it is compiled."""
+    """The fault of a Squeeze without axes. It must be known at compilation which axes are removed."""
     data, axes = layer.inputs[0], layer.inputs[1] if len(layer.inputs) > 1 else None
     if not isinstance(data, Tensor) or not (axes is None or (isinstance(axes, Tensor) and axes.value == ())):
         return None
@@ -218,7 +219,7 @@ _COMPILED = first_of(readable_constants(1), _named_axes)
 
 @openvino("Squeeze", until=14, lists=(1,), compiles=_COMPILED)
 def ov_squeeze(data: Tensor, axes: Tensor | None = None) -> Tensor:
-    """OpenVINO Squeeze-1; the library leaves an axis of another size than 1 as it is."""
+    """OpenVINO Squeeze-1. The library keeps an axis that is not of size 1."""
     return _ov_squeeze(data, axes, one_removed=True)
 
 
@@ -286,7 +287,7 @@ def unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
 
 @onnx("ExpandDims", domain=MICROSOFT)
 def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
-    """com.microsoft ExpandDims: one axis, which a scalar names."""
+    """com.microsoft ExpandDims: one axis, given by a scalar."""
     named = whole(axis)
     if named is not None:
         return _unsqueeze(X, named)
@@ -295,7 +296,7 @@ def expand_dims(X: Tensor, axis: Tensor) -> Tensor:
 
 @openvino("Unsqueeze", compiles=readable_constants(1))
 def ov_unsqueeze(data: Tensor, axes: Tensor) -> Tensor:
-    """OpenVINO Unsqueeze-1; the library inserts an axis that is named twice once."""
+    """OpenVINO Unsqueeze-1. If an axis is named twice, the library inserts it once."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes.value == ():

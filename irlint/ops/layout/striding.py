@@ -75,7 +75,7 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """Raises a ``STRIDED_SLICE_MASK`` fault where a mask has another entry than 0 and 1, or another length."""
+    """Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry than 0 and 1, or another length."""
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
         if any(entry not in (0, 1) for entry in mask):
@@ -94,7 +94,8 @@ def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
     return Masks(*(frozenset(i for i, entry in enumerate(mask) if entry) for _, mask in written))
 
 
-#: What becomes of an axis: ("new", 0), ("shrink", axis), ("range", axis) or ("whole", axis), and its entry's position.
+#: What each axis becomes: ("new", 0), ("shrink", axis), ("range", axis) or ("whole", axis), each with the index of its
+#: entry.
 Plan = list[tuple[str, int, int]]
 
 
@@ -136,7 +137,7 @@ def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
 
 
 def masked_range(begin: MaybeDim, end: MaybeDim, stride: MaybeDim, *, masks: Masks, position: int) -> Range:
-    """The range of one entry, with what the masks leave out."""
+    """The range of one entry, without the bounds that the masks ignore."""
     backwards = isinstance(stride, int) and stride < 0
     if position in masks.begin:
         begin = None if stride is None else FAR if backwards else 0
@@ -215,7 +216,7 @@ def _cut(
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
-    """The library accepts an index beyond the axis; compiling the model then fails."""
+    """Warns of an index beyond the axis: the library reads it, but the model does not compile."""
     fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
     if fault is not None:
         raise fault

@@ -1,4 +1,4 @@
-"""Operators that put the axes in another order."""
+"""Operators that reorder axes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def _called(input: int | None) -> str:
 
 
 def transposed(x: Tensor, perm: Sequence[int] | None, input: int | None = None) -> Tensor:
-    """``x`` with its axes in the order ``perm``, backwards if None; ``input`` is the index of the input that states it.
+    """``x`` with its axes in the order ``perm``; None reverses them. ``input`` is the index of the input with the
+    order.
 
     Raises a ``PERM_LENGTH``, ``AXIS_OUT_OF_RANGE`` or ``AXIS_REPEATED`` fault.
     """
@@ -78,7 +79,7 @@ def transpose(data: Tensor, *, perm: Ints | None = None) -> Tensor:
 
 @openvino("Transpose", lists=(1,))
 def ov_transpose(arg: Tensor, input_order: Tensor) -> Tensor:
-    """OpenVINO Transpose-1; an empty order turns the axes around."""
+    """OpenVINO Transpose-1; an empty order reverses the axes."""
     expect_type(input_order, 1, INTEGERS)
     expect_rank(input_order, 1, 1, what="input_order")
     listed = whole(input_order)

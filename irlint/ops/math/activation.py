@@ -1,4 +1,4 @@
-"""Activations with parameters, Softmax and similar ones, Dropout, and the tests for numbers that are none."""
+"""Activations with parameters, Softmax and similar operators, Dropout, and the tests for NaN and infinity."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def selu_1(x: Tensor, *, alpha: float = 1.6732, gamma: float = 1.0507, consumed_
 
 @openvino("Selu", compiles=constants_at(1, 2), spare_inputs=True)
 def ov_selu(x: Tensor, alpha: Tensor, lambda_value: Tensor) -> Tensor:
-    """OpenVINO Selu-1: floating-point inputs of one element type; the shapes of the parameters are free."""
+    """OpenVINO Selu-1: floating-point inputs of one element type. The parameters may have any shape."""
     for index, tensor in enumerate((x, alpha, lambda_value)):
         expect_type(tensor, index, REAL)
     return Tensor(common_type((x, alpha, lambda_value)), x.shape)
@@ -180,7 +180,7 @@ def ov_is_inf(x: Tensor, *, detect_negative: bool = True, detect_positive: bool 
 
 @onnx("PRelu", since=7)
 def prelu(x: Tensor, slope: Tensor) -> Tensor:
-    """ONNX PRelu-7: the slope is stretched onto the input; ONNX Runtime also stretches the input onto the slope."""
+    """ONNX PRelu-7: the slope is stretched onto the input. ONNX Runtime also stretches the input onto the slope."""
     return Tensor(x.dtype or slope.dtype, stretched(x.shape, slope.shape, 1, what="input 1 (slope)", strict=True))
 
 
@@ -213,7 +213,8 @@ def _expect_slopes(shape: Shape | None, slope: Shape | None) -> None:
 
 @openvino("PRelu", spellings=("PReLU",), kept=True)
 def ov_prelu(x: Tensor, slope: Tensor) -> Tensor:
-    """OpenVINO PRelu-1: a slope for each channel, or one that is stretched; the library looks only when it compiles."""
+    """OpenVINO PRelu-1: a slope for each channel, or one that is stretched. The library checks it only when it
+    compiles."""
     if x.shape is None or slope.shape is None or _per_channel(x.shape, slope.shape):
         return unchanged(x)
     clashes = [
@@ -240,7 +241,7 @@ def _per_channel(shape: Shape, slope: Shape) -> bool:
 
 
 def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
-    """``x`` with every element brought into the range; an infinite limit is none, None one that is not known."""
+    """``x`` with every element clamped. An infinite limit is no limit; None is an unknown one."""
 
     def within(entry: Scalar) -> Scalar:
         raised = entry if low == -math.inf else fold.greater(entry, low)
@@ -252,7 +253,8 @@ def clipped(x: Tensor, low: Scalar, high: Scalar) -> Tensor:
 
 @onnx("Clip", since=11)
 def clip(x: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
-    """ONNX Clip-11: the limits are inputs of one element; where the lower is above the upper, the upper wins."""
+    """ONNX Clip-11: the limits are inputs of one element. If the lower limit is above the upper, the upper one
+    counts."""
     expect_one(min, 1, "min")
     expect_one(max, 2, "max")
     low: Scalar = -math.inf if min is None else min.scalar
@@ -338,7 +340,7 @@ def dropout_1(
 
 
 def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = True) -> Tensor:
-    """``x``, after making sure that it has the axis; with ``scalar`` a scalar is taken as a vector of one."""
+    """``x``, after checking that it has the axis. With ``scalar``, a scalar counts as a list of one element."""
     if x.shape is not None:
         axis_of(axis, max(len(x.shape), 1) if scalar else len(x.shape), "attribute `axis`", negative=negative)
     return unchanged(x)
@@ -352,7 +354,7 @@ def softmax(x: Tensor, *, axis: int = -1) -> Tensor:
 
 @onnx("Softmax", "LogSoftmax", "Hardmax", since=1)
 def softmax_of_matrix(x: Tensor, *, axis: int = 1) -> Tensor:
-    """ONNX Softmax, LogSoftmax and Hardmax before opset 13: the axes from ``axis`` on are one."""
+    """ONNX Softmax, LogSoftmax and Hardmax before opset 13: the axes from ``axis`` on count as one."""
     return along_axis(x, axis)
 
 

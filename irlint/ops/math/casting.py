@@ -1,4 +1,4 @@
-"""Operators that change the element type, or nothing at all."""
+"""Operators that change the element type, and Identity."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from irlint.ops.shared.element_types import common_type, expect_type
 DType = str
 RoundMode = Literal["up", "down", "nearest"]
 
-#: What ONNX Runtime casts to in every opset; where the specification does not, the type of the output is a warning.
+#: The types to which ONNX Runtime casts in every opset. If the specification does not allow one yet, it is a warning.
 _GIVEN = frozenset(NUMBERED_TYPES[:22]) - {"complex64", "complex128"}
 
 _EIGHT_BITS = frozenset({"float8_e4m3fn", "float8_e5m2"})
@@ -73,7 +73,7 @@ y = Cast <to = 10> (c) }""",
     uncalled=False,
 )
 
-#: Past these numbers a floating-point type has only infinity; those of 8 bits are cut off by `saturate`.
+#: The largest numbers before a floating-point type overflows to infinity; types of 8 bits use `saturate` instead.
 _LARGEST = {"float16": 65519.0, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38}
 
 
@@ -103,7 +103,7 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
-    """``x`` with every element converted to ``dtype``; contents that the type does not hold exactly are dropped."""
+    """``x`` with every element converted to ``dtype``. Values that the type does not hold exactly are dropped."""
     if x.extent is not None:
         from irlint.ops.shared import bounds
         from irlint.ops.shared.quotients import cut_off
@@ -120,7 +120,7 @@ def retyped(x: Tensor, dtype: str | None) -> Tensor:
 @onnx("Identity")
 @openvino("Identity", since=16)
 def identity(x: Type) -> Type:
-    """The input itself, of whatever kind: a tensor, a sequence, an optional value."""
+    """The input itself: a tensor, a sequence or an optional value."""
     return x
 
 
@@ -129,7 +129,7 @@ def identity(x: Type) -> Type:
 
 @onnx("Cast", since=1)
 def cast_by_name(x: Tensor, *, to: str) -> Tensor:
-    """ONNX Cast-1, which names the element type as TensorProto.DataType does, in any case."""
+    """ONNX Cast-1, which names the element type as in TensorProto.DataType, in upper or lower case."""
     names = {"float32": "float", "float64": "double"}
     dtypes = {names.get(dtype, dtype): dtype for dtype in NUMBERED_TYPES}
     dtype = dtypes.get(to.lower())
@@ -181,17 +181,17 @@ def bit_cast(x: Tensor, *, to: int, context: Context) -> Tensor:
     return Tensor(dtype, x.shape, x.value if x.dtype == dtype else None)
 
 
-#: Types that OpenVINO converts to from few types alone, and from which it converts to few.
+#: Types with few conversions in OpenVINO, in both directions.
 _SCALED = frozenset({"nf4", "float4_e2m1", "float8_e8m0"})
 _WIDE = frozenset({"bfloat16", "float16", "float32"})
 _FROM_FOUR_BITS = _WIDE | {"bool", "float64", "int4", "int8", "uint4", "uint8"}
 
-#: Types that OpenVINO's CPU plugin converts to bool only where a size is dynamic.
+#: Types that OpenVINO's CPU plugin converts to bool only if a size is dynamic.
 _NARROW = frozenset({"nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "uint2"})
 
 
 def _is_converted(dtype: str, into: str) -> bool:
-    """Whether OpenVINO converts elements of one type to the other, constants and all."""
+    """Whether OpenVINO can convert elements of one type to the other at all."""
     if "string" in (dtype, into):
         return False
     if dtype == into:
@@ -204,7 +204,7 @@ def _is_converted(dtype: str, into: str) -> bool:
 
 
 def _compiled_conversion(layer: Layer) -> Fault | None:
-    """What is wrong with a conversion of what is no constant, which the CPU plugin has to carry out."""
+    """The fault of a conversion that the CPU plugin cannot do. A constant is converted before."""
     dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
     if dtype is None or into is None:
         return None
@@ -249,12 +249,12 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     return retyped(x, destination_type)
 
 
-#: Whole numbers of whole bytes, of which OpenVINO keeps the lowest bytes.
+#: Integer types of complete bytes. A conversion keeps the lowest bytes.
 _WRAPPING = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 
 
 def _wrapped(entry: Scalar, dtype: str) -> Scalar:
-    """A whole number in the lowest bytes that another type keeps of it."""
+    """The integer that the lowest bytes of another type hold."""
     if not isinstance(entry, int):
         return converted(entry, dtype)
     kept = entry % (1 << BITS[dtype])
@@ -298,10 +298,10 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
 
 
 def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type that holds both ``a`` and ``b``, None where there is none.
+    """The element type that holds both ``a`` and ``b``; None if there is none.
 
-    ``unsafe`` lets whole numbers lose digits; ``target`` is the type for uint64 with a signed type.
-    Source: OpenVINO ConvertPromoteTypes-14.
+    ``unsafe`` allows that integers lose digits; ``target`` is the type for uint64 with a signed type. Source: OpenVINO
+    ConvertPromoteTypes-14.
     """
     if a == b or "bool" in (a, b):
         return b if a == "bool" else a
@@ -322,9 +322,10 @@ def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
 
 
 def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type for a tensor of ``dtype`` and a scalar, as PyTorch has it: the tensor's in its own category.
+    """The element type for a tensor of ``dtype`` and a scalar, as in PyTorch: the type of the tensor in its own
+    category.
 
-    None where the scalar might not fit and ``unsafe`` is not set. Source: OpenVINO ConvertPromoteTypes-14.
+    None if the scalar might not fit and ``unsafe`` is not set. Source: OpenVINO ConvertPromoteTypes-14.
     """
     if "bool" in (dtype, scalar) or (dtype in FLOATS) != (scalar in FLOATS):
         return promoted(dtype, scalar, unsafe=unsafe, target=target)

@@ -49,7 +49,7 @@ Term = tuple[str, ...]
 
 
 def equation_terms(equation: str) -> tuple[tuple[Term, ...], Term | None]:
-    """The terms of an Einsum equation, each the tuple of its letters and ellipsis, and what follows ``->``, if it does.
+    """The terms of an Einsum equation as tuples of letters and ellipses, and the term after ``->``, if there is one.
 
     Raises an ``EQUATION_INVALID`` fault.
     """
@@ -104,7 +104,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
 
 
 def einsum_shape(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape of an Einsum's result; sizes that one letter stands for are equal or 1.
+    """The shape of an Einsum's result. Sizes of the same letter are equal or 1.
 
     Raises an ``EQUATION_INVALID`` or ``EINSUM_MISMATCH`` fault.
     """
@@ -145,7 +145,7 @@ def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> Maybe
 
 
 def _covered(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The axes that the ellipses stand for, broadcast together."""
+    """The axes of all ellipses, broadcast together."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -180,7 +180,7 @@ def einsum(*xs: Tensor, equation: str) -> Tensor:
 
 
 def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, shapes: Sequence[Shape | None]) -> None:
-    """ONNX: an ellipsis stands for the same number of axes everywhere, and stays in the result."""
+    """For ONNX: an ellipsis has the same number of axes everywhere, and remains in the result."""
     widths = [
         (index, len(shape) - len(term) + 1)
         for index, (term, shape) in enumerate(zip(terms, shapes))
@@ -210,8 +210,8 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
 
 
 def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
-    """The terms of an equation, and the result: without ``->``, as OpenVINO takes it, the letters of one term only, as
-    often as there."""
+    """The terms of an equation and the result. Without ``->``, OpenVINO's result has the letters that only one term
+    has, as often as in this term."""
     terms, output = equation_terms(equation)
     if output is None:
         letters = [label for term in terms for label in term if label != ELLIPSIS]
@@ -220,7 +220,7 @@ def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
 
 
 def _letters_once(layer: Layer) -> Fault | None:
-    """What is wrong with a result that has a letter twice, which nothing fills."""
+    """The fault of a result with a repeated letter, which nothing fills."""
     equation = str(layer.attributes["equation"])
     _, output = _terms_and_result(equation)
     twice = next((label for label in output if output.count(label) > 1), None)
@@ -237,7 +237,7 @@ def _letters_once(layer: Layer) -> Fault | None:
 
 @openvino("Einsum", since=7, absent={"equation": ""}, compiles=_letters_once, macs=("einsum",))
 def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
-    """OpenVINO Einsum-7: no spaces; without ``->`` the result has the letters that stand in one term only."""
+    """OpenVINO Einsum-7: no spaces. Without ``->``, the result has the letters that only one term has."""
     for index, x in enumerate(xs):
         expect_type(x, index, ARITHMETIC)
     dtype = common_type(xs)
@@ -251,7 +251,7 @@ def ov_einsum(*xs: Tensor, equation: str) -> Tensor:
 
 
 def _expect_squares(index: int, term: Term, shape: Shape) -> None:
-    """OpenVINO: axes of one input that share a letter are equal, and none is stretched from 1."""
+    """For OpenVINO: axes of one input with the same letter are equal, without broadcasting."""
     first: dict[str, int] = {}
     for position, label in enumerate(term):
         after = ELLIPSIS in term[:position]

@@ -88,7 +88,7 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
 
 
 def _expect_no_zero(a: Tensor, b: Tensor) -> None:
-    """Makes sure that whole numbers ``a`` can be divided by ``b``, and warns of other numbers that are divided by 0.
+    """Checks that integers ``a`` can be divided by ``b``. Warns of other numbers that are divided by 0.
 
     Raises a ``DIVISION_BY_ZERO`` fault.
     """
@@ -112,7 +112,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
 
 
 def _sized_remainder(layer: Layer) -> Fault | None:
-    """What is wrong with a remainder of floats that is broadcast as PaddlePaddle does, unless all sizes are known."""
+    """The fault of a remainder of floats with ``pdpd`` broadcasting, unless all sizes are known."""
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or layer.dtype(0) not in FLOATS:
         return None
     if layer.sizes(0) is not None and layer.sizes(1) is not None:
@@ -126,7 +126,7 @@ def _sized_remainder(layer: Layer) -> Fault | None:
 
 
 def _laid_floats(layer: Layer) -> Fault | None:
-    """``laid_as_numpy`` of floats; of whole numbers some types are computed otherwise."""
+    """``laid_as_numpy`` for floats. For integers, some types are computed differently."""
     return laid_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 
@@ -139,13 +139,7 @@ def _laid_floats(layer: Layer) -> Fault | None:
 @openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=first_of(_sized_remainder, _laid_floats))
 @openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 @openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
-def ov_arithmetic(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO binary arithmetic: equal numeric element types, broadcast by ``auto_broadcast``."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
@@ -155,14 +149,8 @@ def ov_arithmetic(
 
 
 @openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
-def ov_divide(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    m_pythondiv: bool = True,
-) -> Tensor:
-    """OpenVINO Divide-1; whole numbers are rounded down with ``m_pythondiv``, towards zero without."""
+def ov_divide(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, m_pythondiv: bool = True) -> Tensor:
+    """OpenVINO Divide-1; integers are rounded down with ``m_pythondiv``, towards zero without."""
     expect_type(a, 0, ARITHMETIC)
     expect_type(b, 1, ARITHMETIC)
     _warn_of_zero(a, b)
@@ -179,13 +167,7 @@ def ov_divide(
 @openvino("GreaterEqual", spelled=_AXIS, fold=contents.not_less, compiles=laid_as_numpy)
 @openvino("Less", spelled=_AXIS, fold=contents.less, compiles=laid_as_numpy)
 @openvino("LessEqual", spelled=_AXIS, fold=_not_greater, compiles=laid_as_numpy)
-def ov_comparison(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_comparison(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO comparisons: equal element types of any kind; the result is boolean."""
     common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
@@ -196,13 +178,7 @@ def ov_comparison(
 @openvino("LogicalOr", spelled=_AXIS, fold=contents.either, compiles=laid_as_numpy)
 @openvino("LogicalXor", spelled=_AXIS, fold=operator.ne, compiles=laid_as_numpy)
 @openvino("Xor", until=1, spelled=_AXIS, fold=operator.ne)
-def ov_logical(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_logical(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO logical operations on booleans."""
     expect_type(a, 0, LOGICAL)
     expect_type(b, 1, LOGICAL)
@@ -213,13 +189,7 @@ def ov_logical(
 @openvino("BitwiseAnd", since=13, spelled=_AXIS, kept=True, fold=operator.and_, compiles=laid_as_numpy)
 @openvino("BitwiseOr", since=13, spelled=_AXIS, kept=True, fold=operator.or_, compiles=laid_as_numpy)
 @openvino("BitwiseXor", since=13, spelled=_AXIS, kept=True, fold=operator.xor, compiles=laid_as_numpy)
-def ov_bitwise(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-    fold: Fold,
-) -> Tensor:
+def ov_bitwise(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO BitwiseAnd/Or/Xor-13 on integers or booleans."""
     expect_type(a, 0, BITWISE)
     expect_type(b, 1, BITWISE)
@@ -229,12 +199,7 @@ def ov_bitwise(
 
 
 @openvino("BitwiseLeftShift", "BitwiseRightShift", since=15, spelled=_AXIS)
-def ov_shift(
-    a: Tensor,
-    b: Tensor,
-    *,
-    broadcasting: Broadcasting,
-) -> Tensor:
+def ov_shift(a: Tensor, b: Tensor, *, broadcasting: Broadcasting) -> Tensor:
     """OpenVINO BitwiseLeftShift/RightShift-15 on integers."""
     expect_type(a, 0, INTEGERS)
     expect_type(b, 1, INTEGERS)
@@ -243,14 +208,8 @@ def ov_shift(
 
 
 @openvino("Select", spelled=_AXIS)
-def ov_select(
-    cond: Tensor,
-    then: Tensor,
-    otherwise: Tensor,
-    *,
-    broadcasting: Broadcasting,
-) -> Tensor:
-    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together; the library lets ``cond`` enlarge
+def ov_select(cond: Tensor, then: Tensor, otherwise: Tensor, *, broadcasting: Broadcasting) -> Tensor:
+    """OpenVINO Select-1: ``else``, ``then`` and ``cond`` are broadcast together. In the library, ``cond`` may enlarge
     them."""
     expect_type(cond, 0, LOGICAL)
     dtype = common_type((then, otherwise), first=1)
@@ -293,7 +252,7 @@ def arithmetic(a: Tensor, b: Tensor, *, fold: Fold) -> Tensor:
 
 @onnx("Div", since=7)
 def div(a: Tensor, b: Tensor) -> Tensor:
-    """ONNX Div-7: whole numbers are rounded towards zero."""
+    """ONNX Div-7: integers are rounded towards zero."""
     _expect_no_zero(a, b)
     quotient = contents.real_quotient if (a.dtype or b.dtype) in FLOATS else contents.truncated_quotient
     return arithmetic(a, b, fold=quotient)
@@ -328,8 +287,8 @@ def bit_shift(x: Tensor, y: Tensor, *, direction: ShiftDirection) -> Tensor:
 
 @onnx("Mod", since=10)
 def mod(a: Tensor, b: Tensor, *, fmod: int = 0, context: Context) -> Tensor:
-    """ONNX Mod-10: the sign of the divisor, or with ``fmod``, which floats need up to opset 27, that of the
-    dividend."""
+    """ONNX Mod-10: the result has the sign of the divisor; with ``fmod``, that of the dividend. Floats need ``fmod`` up
+    to opset 27."""
     if fmod not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `fmod` is {fmod}; it is 0 or 1",

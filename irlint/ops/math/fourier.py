@@ -59,7 +59,7 @@ def onesided_size(points: MaybeDim) -> MaybeDim:
 
 
 def real_size(frequencies: MaybeDim) -> MaybeDim:
-    """How many samples come from a half spectrum where no length is given: 2 * (frequencies - 1)."""
+    """The number of samples for half a spectrum if no length is given: 2 * (frequencies - 1)."""
     return None if frequencies is None else 2 * (frequencies - 1)
 
 
@@ -97,8 +97,8 @@ def dft(
 
 
 def expect_scalar(x: Tensor | None, index: int, name: str, *, read: bool = True) -> None:
-    """Makes sure that an input is a scalar. Of one that is no constant, or that it does not ``read`` when it loads the
-    model, ONNX Runtime takes any shape of one element."""
+    """Checks that an input is a scalar. ONNX Runtime accepts any shape of one element if the input is not a constant,
+    or is not ``read`` when the model is loaded."""
     known = (
         x is not None and x.value is not None and not any(each is None or isinstance(each, Expr) for each in x.value)
     )
@@ -180,7 +180,7 @@ def ov_dft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Ten
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """What is wrong with a real transform whose sizes are all computed while it is compiled: none may be left open."""
+    """The fault of a real transform whose sizes are all computed at compilation: none may be dynamic."""
     data = layer.inputs[0]
     given = layer.inputs[2] if len(layer.inputs) > 2 else None
     if not isinstance(data, Tensor) or not isinstance(given, Tensor) or data.shape is None or given.shape is None:
@@ -210,7 +210,7 @@ _COMPILED = first_of(constants_at(1), _compiled_sizes)
 
 @openvino("RDFT", since=9, compiles=_COMPILED)
 def ov_rdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> Tensor:
-    """OpenVINO RDFT-9: real numbers to complex ones, of which the last of ``axes`` keeps a half and one."""
+    """OpenVINO RDFT-9: real to complex numbers. The last of ``axes`` keeps size // 2 + 1 entries."""
     shape, at, sizes = _ov_fourier(data, axes, signal_size, complex_input=False)
     if shape is None:
         return Tensor(data.dtype)
@@ -246,7 +246,7 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
 def _ov_fourier(
     data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
 ) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
-    """The shape, the axes counted from 0 and the sizes that ``signal_size`` states, -1 where the axis keeps its own."""
+    """The shape, the axes counted from 0, and the sizes in ``signal_size``; -1 keeps the size of the axis."""
     expect_type(data, 0, OV_FOURIER)
     expect_type(axes, 1, COUNTS)
     expect_type(signal_size, 2, COUNTS)
@@ -280,7 +280,7 @@ def _ov_fourier(
 
 
 def _stated_sizes(signal_size: Tensor | None) -> Shape | None:
-    """The entries of ``signal_size``: -1 keeps the axis, less than that is 0."""
+    """The entries of ``signal_size``. -1 keeps the axis, and a smaller number is 0."""
     listed = None if signal_size is None else entries(signal_size)
     if signal_size is None or listed is None:
         return None

@@ -63,11 +63,11 @@ def multiplied(
 ) -> Shape | None:
     """The shape of NumPy's ``matmul``: the last two axes are matrices, those before them are broadcast.
 
-    A vector is a row on the left and a column on the right, its transposition is ignored, and its axis of 1 leaves the
-    result. ``inputs`` are the input indices of ``a`` and ``b``.
+    A vector is a row on the left and a column on the right, its transposition is ignored, and its axis of 1 is removed
+    from the result. ``inputs`` are the input indices of ``a`` and ``b``.
 
-    Raises a ``MATMUL_MISMATCH``, ``OPERAND_SHAPE`` or ``BROADCAST_MISMATCH`` fault.
-    Sources: ONNX MatMul; OpenVINO MatMul-1.
+    Raises a ``MATMUL_MISMATCH``, ``OPERAND_SHAPE`` or ``BROADCAST_MISMATCH`` fault. Sources: ONNX MatMul; OpenVINO
+    MatMul-1.
     """
     for shape, index in ((a, inputs[0]), (b, inputs[1])):
         if shape == ():
@@ -120,7 +120,7 @@ def _batch(a: Shape, b: Shape, inputs: tuple[int, int]) -> Shape:
 
 
 def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
-    """Makes sure that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that an input has two axes. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or len(shape) == 2:
         return
     raise OPERAND_SHAPE.fault(
@@ -131,7 +131,7 @@ def expect_matrix(shape: Shape | None, index: int, what: str = "") -> None:
 
 
 def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: str, scalar: bool = True) -> None:
-    """Makes sure that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a vector has ``length`` elements, or with ``scalar`` one. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None or (scalar and product(shape) == 1) or len(shape) > 1:
         return
     if not shape:
@@ -152,7 +152,7 @@ def expect_length(shape: Shape | None, index: int, length: MaybeDim, *, what: st
 
 
 def expect_squares(shape: Shape | None, index: int) -> None:
-    """Makes sure that the last two axes are those of square matrices. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that the last two axes are those of square matrices. Raises an ``OPERAND_SHAPE`` fault."""
     if shape is None:
         return
     rank = len(shape)
@@ -206,7 +206,7 @@ def ov_matmul(a: Tensor, b: Tensor, *, transpose_a: bool = False, transpose_b: b
 
 @openvino("GroupedMatMul", since=17, until=17, fills_in=True, compiles=never, macs=("matrix", "mat_a"))
 def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) -> Tensor:
-    """OpenVINO GroupedMatMul-17: [M, K] cut into groups of rows, or [G, M, K], times the transposed [G, N, K]."""
+    """OpenVINO GroupedMatMul-17: [M, K] in groups of rows, or [G, M, K], times the transposed [G, N, K]."""
     dtype = common_type((mat_a, mat_b))
     a, b = mat_a.shape, mat_b.shape
     if offsets is not None:
@@ -240,7 +240,7 @@ def grouped_matmul(mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None = None) 
 def general_product(
     a: Tensor, b: Tensor, transpose_a: bool, *, transpose_b: bool, inputs: tuple[int, int] = (0, 1)
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The two sizes of a product of two matrices, None where an input does not say.
+    """The two sizes of a product of two matrices; None if an input does not determine it.
 
     Raises an ``OPERAND_SHAPE`` or ``MATMUL_MISMATCH`` fault.
     """
@@ -274,7 +274,7 @@ class OnnxProduct:
 @group
 @record
 class GemmNumbers:
-    """The numbers of the activation behind a product."""
+    """The parameters of the activation after a product."""
 
     activation_alpha: float | None = None
     activation_beta: float | None = None
@@ -291,7 +291,7 @@ def gemm(
     product: OnnxProduct,
     beta: float = 1.0,
 ) -> Tensor:
-    """ONNX Gemm-7 and later: C is stretched onto the product; from 11 on it may be left out."""
+    """ONNX Gemm-7 and later: C is stretched onto the product. From 11 on it is optional."""
     shape = product.of_matrices(a, b)
     if c is not None:
         stretched(shape, c.shape, 2, what="input 2 (C)", strict=True)
@@ -308,7 +308,7 @@ def gemm_with_broadcast(
     beta: float = 1.0,
     broadcast: int = 0,
 ) -> Tensor:
-    """ONNX Gemm-1 and 6: C is stretched only with ``broadcast``, else it has the shape of the product."""
+    """ONNX Gemm-1 and 6: C has the shape of the product; with ``broadcast``, it is stretched onto it."""
     shape = product.of_matrices(a, b)
     if broadcast:
         return Tensor(a.dtype or b.dtype, stretched(shape, c.shape, 2, what="input 2 (C)", strict=True))
@@ -328,7 +328,7 @@ def fused_matmul(
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
-    """ONNX Runtime's FusedMatMul: ``transBatchA`` moves the first axis of A behind its batch axes."""
+    """ONNX Runtime's FusedMatMul: ``transBatchA`` moves the first axis of A after its batch axes."""
     left = _batch_moved(a.shape) if transBatchA else a.shape
     right = _batch_moved(b.shape) if transBatchB else b.shape
     return Tensor(a.dtype or b.dtype, product.of(left, right))
@@ -350,7 +350,7 @@ def fused_matmul_activation(
     transBatchA: int = 0,
     transBatchB: int = 0,
 ) -> Tensor:
-    """ONNX Runtime's FusedMatMul with an activation behind it."""
+    """ONNX Runtime's FusedMatMul with an activation after it."""
     return fused_matmul(a, b, product=product, transBatchA=transBatchA, transBatchB=transBatchB)
 
 
@@ -361,7 +361,7 @@ def transpose_matmul(
     *,
     product: OnnxProduct,
 ) -> Tensor:
-    """ONNX Runtime's TransposeMatMul, the elder FusedMatMul."""
+    """ONNX Runtime's TransposeMatMul, the predecessor of FusedMatMul."""
     return fused_matmul(a, b, product=product)
 
 
@@ -383,7 +383,7 @@ def gemm_fast_gelu(x: Tensor, w: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def biased(shape: Shape | None, bias: Tensor | None, index: int) -> Shape | None:
-    """``shape``, after making sure that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE``
+    """``shape``, after checking that input ``index`` has an element for each column. Raises an ``OPERAND_SHAPE``
     fault."""
     if bias is not None and shape:
         expect_length(bias.shape, index, shape[-1], what="the bias", scalar=False)
@@ -408,5 +408,5 @@ def fused_gemm(
     activation: GemmActivation,
     beta: float = 1.0,
 ) -> Tensor:
-    """ONNX Runtime's Gemm with an activation behind it."""
+    """ONNX Runtime's Gemm with an activation after it."""
     return gemm(a, b, c, product=product)

@@ -41,8 +41,8 @@ def reduced(
 ) -> Shape | None:
     """``shape`` with its ``axes`` reduced to 1 (with ``keepdims``) or removed.
 
-    Where the axes are not known (None), ``count`` states how many they are, None for not known either; one that is
-    named twice counts twice. Raises an ``AXIS_OUT_OF_RANGE`` fault. Sources: ONNX Reduce*; OpenVINO Reduce*.
+    If the axes are unknown (None), ``count`` is their number, with repeats, or None. Raises an ``AXIS_OUT_OF_RANGE``
+    fault. Sources: ONNX Reduce*; OpenVINO Reduce*.
     """
     if shape is None:
         return None
@@ -66,7 +66,8 @@ def _reduced_somewhere(shape: Shape, keepdims: bool, count: int | None) -> Shape
 def reduced_contents(
     x: Tensor, axes: tuple[int, ...] | None, shape: Shape | None, *, combine: Fold | None, empty: Scalar = None
 ) -> Contents | None:
-    """The contents of a reduction to ``shape``; ``combine`` joins two elements, ``empty`` is the result of none."""
+    """The values of a reduction to ``shape``. ``combine`` joins two elements; ``empty`` is the result for no
+    elements."""
     if x.value is None or axes is None or combine is None or x.shape is None or not contents.fits(shape):
         return None
     gone = set(axes_of(axes, len(x.shape), repeats=True))
@@ -98,11 +99,11 @@ def _both(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _only(a: Scalar, b: Scalar) -> Scalar:
-    """The mean of one element is that element; of more it is not worked out."""
+    """The mean, if it is of one element; the mean of more is not computed."""
     return None
 
 
-#: How a reduction joins two elements, and what it makes of none.
+#: The function that joins two elements of a reduction, and its result for none.
 Joining = tuple[Fold, Scalar]
 SUM: Joining = (contents.plus, 0)
 PRODUCT: Joining = (contents.times, 1)
@@ -124,7 +125,7 @@ def _every(x: Tensor) -> tuple[int, ...] | None:
 
 
 def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
-    """All axes reduced; without ``keepdims`` the result is a scalar, whatever the rank was."""
+    """The result of reducing all axes. Without ``keepdims`` it is a scalar, even if the rank is unknown."""
     if x.shape is None and not keepdims:
         return Tensor(x.dtype, ())
     return _reduction(fold, x, _every(x), keepdims=keepdims)
@@ -134,8 +135,8 @@ def _all_reduced(fold: Joining | None, x: Tensor, keepdims: bool) -> Tensor:
 
 
 def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
-    """Whether a scalar is reduced along axes, of which it has none, in a version before the one that has them
-    ``judged``: ONNX Runtime runs the node, and the breach is stated as a warning."""
+    """Whether a scalar is reduced along axes that it does not have, in a version before ``judged``. ONNX Runtime runs
+    such a node; the broken rule is added as a warning."""
     if x.rank != 0 or version >= judged:
         return False
     fault = AXIS_OUT_OF_RANGE.fault(
@@ -158,7 +159,8 @@ def _scalar_taken(x: Tensor, axes: Ints, version: int, *, judged: int) -> bool:
 def reduce_by_attribute(
     x: Tensor, *, axes: Ints | None = None, keepdims: int = 1, fold: Joining | None, context: Context
 ) -> Tensor:
-    """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18); none means all."""
+    """ONNX reductions with the attribute ``axes`` (ReduceSum before 13, the others before 18). Without axes, all are
+    reduced."""
     if not axes or _scalar_taken(x, axes, context.version, judged=12 if fold in (LARGEST, SMALLEST) else 11):
         return _all_reduced(fold, x, keepdims == 1)
     return _reduction(fold, x, axes, keepdims=keepdims == 1)
@@ -180,7 +182,7 @@ def reduce_by_input(
 ) -> Tensor:
     """ONNX reductions with the input ``axes`` (ReduceSum from 13 on, the others from 18).
 
-    Without axes all are reduced, or none with ``noop_with_empty_axes``.
+    Without axes, all are reduced; with ``noop_with_empty_axes``, none.
     """
     if axes is not None:
         expect_list_of_axes(axes)
@@ -268,9 +270,9 @@ def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold:
 
 
 def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | None) -> Tensor:
-    """Axes as a scalar or a list of whole numbers, repeated or not; an empty list reduces nothing.
+    """The axes from a scalar or a list of integers, which may repeat. An empty list reduces nothing.
 
-    A scalar has the axis 0 to be removed, but not to be kept.
+    A scalar tensor accepts the axis 0 if the axis is removed, but not if it is kept.
     """
     expect_type(axes, 1, INTEGERS)
     expect_rank(axes, 1, 0, 1, what="axes")
@@ -285,7 +287,7 @@ def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | N
 
 
 def accumulated(x: Tensor, axis: int, exclusive: bool, *, reverse: bool, combine: Fold, first: int) -> Contents | None:
-    """The contents with each element replaced by what is accumulated up to it along ``axis``, counted from 0."""
+    """The running values along ``axis`` (counted from 0): each element joined with those before it."""
     if x.value is None or x.shape is None or not contents.fits(x.shape):
         return None
     result: dict[tuple[int, ...], Scalar] = {}
@@ -321,7 +323,7 @@ def _expect_flags(exclusive: int, reverse: int) -> None:
 
 @onnx("CumSum", since=11)
 def cum_sum(x: Tensor, axis: Tensor, *, exclusive: int = 0, reverse: int = 0) -> Tensor:
-    """ONNX CumSum-11: the axis is a scalar, or a list of one, which ONNX Runtime takes as well."""
+    """ONNX CumSum-11: the axis is a scalar. ONNX Runtime also accepts a list of one element."""
     _expect_flags(exclusive, reverse)
     expect_one(axis, 1, "axis")
     return _accumulation(x, number(axis), bool(exclusive), reverse=bool(reverse), combine=contents.plus, first=0)
@@ -349,7 +351,8 @@ def _compiled_axis(layer: Layer) -> Fault | None:
 
 @openvino("CumSum", since=3, fills_in=True, kept=True, compiles=_compiled_axis, spare_inputs=True)
 def ov_cum_sum(x: Tensor, axis: Tensor, *, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """OpenVINO CumSum-3: the library refuses it without the axis, and looks at its value only when it runs."""
+    """OpenVINO CumSum-3. The library refuses it without the axis, and checks the value of the axis only when it
+    runs."""
     expect_type(axis, 1, ("int32", "int64"))
     try:
         expect_one(axis, 1, "axis")

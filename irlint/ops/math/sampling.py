@@ -123,7 +123,7 @@ def random_uniform_like(
 
 
 def _check_bounds(low: float, high: float) -> None:
-    """Raises a fault where no number lies between the bounds, as where one is not a number."""
+    """Raises a fault if no number lies between the bounds, for example if one is NaN."""
     if not low <= high:
         raise RANDOM_RANGE_EMPTY.fault(
             f"`low` is {low} and `high` is {high}: the range is empty",
@@ -177,8 +177,7 @@ def multinomial(
 
 
 def _compiled_uniform(layer: Layer) -> Fault | None:
-    """What is wrong with sizes that a constant leaves open: the plugin makes the numbers of a constant shape while it
-    compiles."""
+    """The fault of a constant shape with a dynamic size. The plugin fills a constant shape at compilation."""
     shape = layer.inputs[0]
     listed = shape.ints if isinstance(shape, Tensor) and 0 in layer.fixed else None
     open_sizes = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]
@@ -205,7 +204,7 @@ def ov_random_uniform(
     op_seed: int,
     alignment: Alignment = "tensorflow",
 ) -> Tensor:
-    """OpenVINO RandomUniform-8: numbers from ``minval`` up to and without ``maxval``."""
+    """OpenVINO RandomUniform-8: numbers from ``minval`` to ``maxval`` (exclusive)."""
     expect_type(shape, 0, INDEX_TYPES)
     expect_rank(shape, 0, 1, what="shape")
     expect_one(minval, 1, "minval")

@@ -15,7 +15,7 @@ from irlint.ops.shared.shape_inputs import SIZE_NEGATIVE, number, stated_size
 
 
 def frame_count(signal: MaybeDim, frame: MaybeDim, step: MaybeDim) -> MaybeDim:
-    """How many frames of ``frame`` samples lie in a signal where one begins every ``step`` samples."""
+    """The number of frames of ``frame`` samples in a signal; a frame begins every ``step`` samples."""
     if signal is None or frame is None or step is None or not at_least(step, 1):
         return None
     return floordiv(signal - frame, step) + 1
@@ -82,7 +82,7 @@ def _check_frame(samples: MaybeDim, frame: MaybeDim, step: MaybeDim, *, input: i
 
 @onnx("HannWindow", "HammingWindow", "BlackmanWindow", since=17)
 def window_function(size: Tensor, *, output_datatype: int = 1, periodic: int = 1, context: Context) -> Tensor:
-    """ONNX HannWindow, HammingWindow and BlackmanWindow-17: as many samples as ``size`` says."""
+    """ONNX HannWindow, HammingWindow and BlackmanWindow-17: ``size`` samples."""
     dtype = numbered_type(output_datatype, context, "output_datatype")
     expect_scalar(size, 0, "size")
     points = number(size)
@@ -184,7 +184,7 @@ def _check_frame_inputs(
 
 
 def _check_window(window: Tensor, frame: MaybeDim) -> None:
-    """OpenVINO pads a short window with zeros on both sides."""
+    """Checks the window. OpenVINO pads a short window with zeros on both sides."""
     points = window.shape[0] if window.shape else None
     fits = reaches(frame, points, "the window is not longer than a frame")
     if fits and reaches(points, 1, "a window has at least one sample"):
@@ -212,7 +212,7 @@ def _check_spectrum(shape: Shape, frame: MaybeDim) -> None:
 
 
 def _restored(frames: MaybeDim, frame: MaybeDim, step: MaybeDim, *, center: bool) -> MaybeDim:
-    """How long the signal is that the frames came from, where nobody says."""
+    """The length of the signal from which the frames come, if ``signal_length`` is not given."""
     before = largest(None if frames is None else frames - 1, 0)
     if before is None or step is None or frame is None:
         return None

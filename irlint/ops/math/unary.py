@@ -22,7 +22,7 @@ def _absolute(x: Any) -> Scalar:
 
 
 def _whole(rounded: Callable[[Any], Dim]) -> Fold:
-    """Rounding, which leaves whole numbers as they are."""
+    """A rounding function. It does not change integers."""
 
     def fold(x: Any) -> Scalar:
         whole = x if isinstance(x, (int, Expr)) else rounded(x)
@@ -32,7 +32,7 @@ def _whole(rounded: Callable[[Any], Dim]) -> Fold:
 
 
 def _real(function: Callable[[Any], float]) -> Fold:
-    """A function of numbers, of which that of a size is not worked out."""
+    """A function of numbers. It is not computed for symbolic sizes."""
     return lambda x: None if isinstance(x, Expr) else function(x)
 
 

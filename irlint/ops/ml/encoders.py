@@ -1,4 +1,4 @@
-"""The domain ai.onnx.ml, what prepares features and labels: scalers, encoders, maps."""
+"""The domain ai.onnx.ml, operators that prepare features and labels: scalers, encoders, maps."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ FEATURES_MISMATCH = Rule(
     "IRL517",
     "feature-count-mismatch",
     Severity.ERROR,
-    "The node was trained with another number of features than its input has.",
+    "The input has another number of features than the node was trained with.",
     why=(
         "Coefficients, support vectors, scales and tree nodes refer to features by their position on the last axis. "
-        "Runtimes refuse an input with more features than coefficients, or without a feature that a tree uses."
+        "Runtimes refuse an input with more features than the node has coefficients, and an input without a feature "
+        "that a tree uses."
     ),
     fix="Pass the features that the node was trained with, in the same order.",
     bad="""<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
@@ -62,12 +63,12 @@ def rows_and_features(shape: Shape | None) -> tuple[MaybeDim, MaybeDim]:
 
 
 def features_axis(x: Tensor) -> int:
-    """The axis that the features of a table, or of a list, stand on."""
+    """The axis of the features: the last one of a table or a list."""
     return 0 if x.shape is not None and len(x.shape) == 1 else 1
 
 
 def label_type(strings: object) -> str:
-    """Labels are texts where there are texts, else whole numbers."""
+    """Labels are strings if string labels are given, else integers."""
     return "string" if strings else "int64"
 
 
@@ -76,7 +77,7 @@ def label_type(strings: object) -> str:
 
 @onnx("ArrayFeatureExtractor", since=1, domain=ML)
 def array_feature_extractor(x: Tensor, y: Tensor) -> Tensor:
-    """ai.onnx.ml ArrayFeatureExtractor-1: entries of the last axis, those that Y lists; a list gives one row."""
+    """ai.onnx.ml ArrayFeatureExtractor-1: the entries of the last axis that Y lists. A list gives one row."""
     expect_rank(x, 0, least=1)
     if x.shape is None:
         return Tensor(x.dtype)
@@ -237,7 +238,7 @@ def label_encoder_of_tensors(
     keys_tensor: Tensor | None = None,
     values_tensor: Tensor | None = None,
 ) -> Tensor:
-    """ai.onnx.ml LabelEncoder-4: as 2, with keys and values as tensors too."""
+    """ai.onnx.ml LabelEncoder-4: as 2; keys and values may also be tensors."""
     expect_lists(keys_tensor=keys_tensor, values_tensor=values_tensor)
     keys_or_tensor = {**lists.keys(), "keys_tensor": keys_tensor}
     values_or_tensor = {**lists.values(), "values_tensor": values_tensor}
@@ -260,7 +261,7 @@ Table = Mapping[str, Entries]
 
 
 def _given(lists: Table) -> str | None:
-    """The name of the one list that is there: ONNX Runtime counts an empty one. Raises a ``LISTS_INCONSISTENT``
+    """The name of the only list that is given; for ONNX Runtime an empty one counts. Raises a ``LISTS_INCONSISTENT``
     fault."""
     return the_one_of(**{name: entries is not None for name, entries in lists.items()})
 
@@ -294,7 +295,7 @@ def one_hot_encoder(
 
 @onnx("CastMap", since=1, domain=ML)
 def cast_map(x: Type, *, cast_to: CastTo = "TO_FLOAT", map_form: MapForm = "DENSE", max_map: int = 1) -> Tensor:
-    """ai.onnx.ml CastMap-1: the values in the order of their keys; with ``SPARSE`` every key has its place."""
+    """ai.onnx.ml CastMap-1: the values in the order of their keys; with ``SPARSE``, at the index of their key."""
     if map_form == "SPARSE" and max_map < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `max_map` is {max_map}; expected at least 1", help="use 1 or more", attribute="max_map"

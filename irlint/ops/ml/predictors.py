@@ -28,7 +28,7 @@ def predicted(x: Tensor, columns: int | None, dtype: str | None = "float32") -> 
 
 
 def expect_count(name: str, count: int) -> None:
-    """Makes sure that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that an attribute that counts is at least 1. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if count < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `{name}` is {count}; expected at least 1", help="use 1 or more", attribute=name
@@ -36,7 +36,7 @@ def expect_count(name: str, count: int) -> None:
 
 
 def _expect_features(x: Tensor, needed: int, each: str) -> None:
-    """Makes sure that the table has at most as many features as there are coefficients for."""
+    """Checks that the table has at most as many features as there are coefficients for."""
     features = rows_and_features(x.shape)[1]
     if reaches(needed, features, f"there are {each} for every feature"):
         return
@@ -60,7 +60,8 @@ def linear_classifier(
     multi_class: int = 0,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml LinearClassifier-1: a label for each row, and its score for each class; two for a lone one."""
+    """ai.onnx.ml LinearClassifier-1: a label for each row, and a score for each class. A single class has two
+    scores."""
     expect_rank(x, 0, 1, 2)
     labels = len(classlabels_strings or classlabels_ints or ())
     if classlabels_ints and classlabels_strings:

@@ -82,7 +82,8 @@ def regex_full_match(x: Tensor, *, pattern: str) -> Tensor:
 def string_split(
     x: Tensor, *, delimiter: str | None = None, maxsplit: int | None = None, context: Context
 ) -> tuple[Tensor, Tensor]:
-    """ONNX StringSplit-20: the pieces on a new last axis, as many as the most that a string has; and their numbers."""
+    """ONNX StringSplit-20: the pieces on a new last axis, which is as long as the most pieces of a string; and the
+    number of pieces of each string."""
     pieces = None if x.shape is None else (*x.shape, context.unknown("pieces"))
     return Tensor("string", pieces), Tensor("int64", x.shape)
 
@@ -174,7 +175,7 @@ def _check_grams(least: int, most: int, skips: int, *, counts: Ints) -> None:
 
 
 def _check_pool(counts: Ints, size: int) -> None:
-    """``counts`` are the places in a pool of ``size`` at which the 1-grams, the 2-grams and so on begin."""
+    """Checks ``counts``: the indices in a pool of ``size`` at which the 1-grams, the 2-grams and so on begin."""
     for length, (begin, end) in enumerate(zip(counts, (*counts[1:], size)), 1):
         if not 0 <= begin <= end <= size:
             raise LISTS_INCONSISTENT.fault(
@@ -197,7 +198,7 @@ def _check_pool(counts: Ints, size: int) -> None:
 
 @openvino("StringTensorPack", since=15)
 def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
-    """OpenVINO StringTensorPack-15: strings from their places among the bytes ``symbols``."""
+    """OpenVINO StringTensorPack-15: strings from their begins and ends in the bytes ``symbols``."""
     for index, places in enumerate((begins, ends)):
         expect_type(places, index, ("int32", "int64"))
     common_type((begins, ends))
@@ -225,7 +226,7 @@ def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
 
 @openvino("StringTensorUnpack", since=15)
 def string_tensor_unpack(data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO StringTensorUnpack-15: where each string begins and ends, and the bytes of all."""
+    """OpenVINO StringTensorUnpack-15: the begin and the end of each string, and the bytes of all."""
     expect_type(data, 0, ("string",))
     return (
         Tensor("int32", data.shape),

@@ -1,5 +1,4 @@
-"""Whether very long lists of a tree ensemble are sound, by NumPy; of those that are not, ``tree_lists`` says what is
-wrong."""
+"""Fast NumPy checks of very long lists of a tree ensemble. If a list is unsound, ``tree_lists`` finds the reason."""
 
 from __future__ import annotations
 
@@ -20,18 +19,18 @@ def texts_of(entries: Sequence[str]) -> Sequence[str]:
 
 
 def asks(modes: Any) -> Any:
-    """For each node whether it is a branch."""
+    """For each node, whether it is a branch."""
     leaf = modes.texts.index("LEAF") if "LEAF" in modes.texts else len(modes.texts)
     return modes.numbers != leaf
 
 
 def ends(numbers: Any) -> tuple[int, int] | None:
-    """The least and the most of whole numbers, None where there are none."""
+    """The least and the largest of some integers; None if there are none."""
     return (int(numbers.min()), int(numbers.max())) if len(numbers) else None
 
 
 class Places:
-    """The nodes of all trees, each by one number made of those of its tree and its own."""
+    """The nodes of all trees. Each node has one number, made from the numbers of its tree and its own."""
 
     def __init__(self, trees: Any, ids: Any) -> None:
         import numpy
@@ -39,7 +38,7 @@ class Places:
         low, high = ends(ids) or (0, 0)
         self.first_id, self.span = low, high - low + 1
         self.first_tree, last = ends(trees) or (0, 0)
-        # What runs over on the way to a number that fits comes back.
+        # An overflow on the way to a number that fits cancels out.
         small = (last - self.first_tree + 1) * self.span < 1 << 31 and max(trees.itemsize, ids.itemsize) <= 4
         self.kind = numpy.int32 if small and self.span < 1 << 31 else numpy.int64
         self.numbers = self.of(trees, ids)
@@ -51,7 +50,7 @@ class Places:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the numbers of the nodes follow each other as the nodes do."""
+        """Whether the numbers of the nodes are consecutive."""
         known = self.known
         return self.order is None and len(known) > 0 and int(known[-1]) - int(known[0]) == len(known) - 1
 
@@ -69,7 +68,7 @@ class Places:
         return numbers
 
     def at(self, trees: Any, ids: Any) -> Any:
-        """Where in the lists these nodes stand; None where one of them is not there."""
+        """The positions of these nodes in the lists; None if one of them is missing."""
         import numpy
 
         if len(ids) and not (self.first_id <= int(ids.min()) and int(ids.max()) < self.first_id + self.span):
@@ -85,8 +84,8 @@ class Places:
 
 
 def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
-    """Whether each branch leads to nodes of its tree, each of which has no other branch before it and is no root: so
-    that no branch leads back."""
+    """Whether each branch leads to nodes of its tree that are no roots and have no other parent. Then no branch leads
+    back."""
     import numpy
 
     trees, ids = trees.numbers, ids.numbers
@@ -111,13 +110,13 @@ def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]
 
 
 def _are_countable(trees: Any, ids: Any) -> bool:
-    """Whether there is a number of 64 bits for each tree and id between the least and the most of them."""
+    """Whether each pair of a tree and an id between the least and the largest fits into a number of 64 bits."""
     tree, node = ends(trees) or (0, 0), ends(ids) or (0, 0)
     return (tree[1] - tree[0] + 1) * (node[1] - node[0] + 1) < 1 << 62
 
 
 def _roots(trees: Any) -> Any:
-    """Where the first node of each tree stands."""
+    """The position of the first node of each tree."""
     import numpy
 
     steps = numpy.flatnonzero(trees[1:] != trees[:-1]) + 1

@@ -1,4 +1,4 @@
-"""What ensembles of trees ask of the lists that they stand in."""
+"""Checks of the lists that describe a tree ensemble."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ NODE_MODES = frozenset(
 @group
 @record
 class TreeNodes:
-    """The lists of ai.onnx.ml's first tree ensembles: an entry of each for one node."""
+    """The lists of ai.onnx.ml's first tree ensembles; each has one entry for each node."""
 
     nodes_falsenodeids: Ints | None = None
     nodes_featureids: Ints | None = None
@@ -66,13 +66,13 @@ class TreeNodes:
 
 
 def check_features(x: Tensor, features: Ints, asks: Sequence[bool]) -> None:
-    """Makes sure that the table has every feature that a branch asks for."""
+    """Checks that the table has every feature that a branch uses."""
     asked: Sequence[int] = [feature for feature, branches in zip(features, asks) if branches]
     check_feature_range(x, min(asked, default=0), max(asked, default=-1))
 
 
 def check_feature_range(x: Tensor, least: int, most: int) -> None:
-    """Makes sure that the table has every feature, where branches ask for the features from ``least`` to ``most``."""
+    """Checks that the table has every feature from ``least`` to ``most``, which branches use."""
     if least < 0:
         raise TREE_MALFORMED.fault(
             f"attribute `nodes_featureids` contains {least} for a branch; features are counted from 0",
@@ -102,8 +102,8 @@ def check_votes(name: str, ids: Ints, count: int, *, things: str) -> None:
 
 
 def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> Entries:
-    """The numbers of the attribute ``name`` or of its twin, a tensor. Raises a ``LISTS_INCONSISTENT`` fault where both
-    are there."""
+    """The numbers of the attribute ``name``, or of the tensor attribute for the same list. Raises a
+    ``LISTS_INCONSISTENT`` fault if both are given."""
     if numbers is not None and tensor is not None:
         raise LISTS_INCONSISTENT.fault(
             f"the attributes `{name}` and `{name}_as_tensor` are both present, and ONNX Runtime uses only one of them",
@@ -114,9 +114,9 @@ def list_or_tensor(name: str, numbers: Floats | None, tensor: Tensor | None) -> 
 
 
 def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hitrates: Tensor | None = None) -> None:
-    """Makes sure that the nodes of ai.onnx.ml's first tree ensembles form trees over the features of ``x``.
+    """Checks that the nodes of ai.onnx.ml's first tree ensembles form trees over the features of ``x``.
 
-    ``values`` and ``hitrates`` stand for the lists of these names where they are tensors. Raises a fault.
+    ``values`` and ``hitrates`` replace the lists of these names if they are tensors. Raises a fault.
     """
     ids, trees, modes = nodes.nodes_nodeids or (), nodes.nodes_treeids or (), nodes.nodes_modes or ()
     expect_parallel(
@@ -152,7 +152,7 @@ def check_nodes(x: Tensor, nodes: TreeNodes, *, values: Tensor | None = None, hi
 
 
 def _check_side_lists(count: int, **lists: Entries) -> None:
-    """Warns of lists that runtimes read as far as they go."""
+    """Warns of lists of unequal lengths; runtimes read them as far as they go."""
     for name, entries in lists.items():
         found = entry_count(entries)
         if found and found != count:
@@ -168,7 +168,7 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
 
 
 def _check_branches(nodes: TreeNodes) -> None:
-    """Makes sure that each branch leads to nodes of its tree that are there, and in no circle. Raises a fault."""
+    """Checks that each branch leads to existing nodes of its tree, without cycles. Raises a fault."""
     sides = nodes.nodes_truenodeids, nodes.nodes_falsenodeids
     trees, ids, modes = nodes.nodes_treeids, nodes.nodes_nodeids, nodes.nodes_modes
     long = tree_arrays.are_long(trees, ids, modes, *sides)
@@ -227,7 +227,7 @@ def _first_twice(places: Sequence[Place]) -> Place | None:
 
 
 def _circle(root: Place, leads: Mapping[Place, Sequence[Place]]) -> Place | None:
-    """The first node that is found to lead back to itself, of those that can be reached from ``root``."""
+    """A node that leads back to itself, among those that can be reached from ``root``."""
     open_, done = {root}, set[Place]()
     stack = [(root, iter(leads[root]))]
     while stack:
@@ -246,7 +246,7 @@ def _circle(root: Place, leads: Mapping[Place, Sequence[Place]]) -> Place | None
 
 
 def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
-    """Makes sure that what is voted, is voted by nodes that are there, and with a weight each."""
+    """Checks that all votes are for existing nodes, each with a weight."""
     counts = {
         name: entry_count(entries) if isinstance(entries, Tensor) else len(entries or ())
         for name, entries in votes.items()
@@ -268,7 +268,8 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
 
 
 def check_base_values(values: Entries, count: int, *, thing: str, things: str, fewest: int) -> None:
-    """Makes sure that there are no base values, or one for each class or target; from ``fewest`` of these on."""
+    """Checks that there are no base values, or one for each class or target. The check applies from ``fewest`` classes
+    or targets on."""
     found = entry_count(values) or 0
     if found in (0, count) or (count < fewest and found <= 2):
         return
@@ -291,7 +292,7 @@ def check_number_type(x: Tensor, name: str, tensor: Tensor) -> None:
 
 
 def check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tuple[int, int]) -> None:
-    """Makes sure that each place is one of a branch, or of a leaf where ``leaves`` says so."""
+    """Checks that each place is that of a branch, or of a leaf if ``leaves`` states so."""
     for place, leaf in zip(places, leaves):
         if not 0 <= place < counts[bool(leaf)]:
             kind = "leaf" if leaf else "branch"
@@ -303,9 +304,9 @@ def check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tupl
 
 
 def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
-    """Makes sure that each branch is reached once at most from each of the ``roots``.
+    """Checks that each branch is reached at most once from the ``roots``.
 
-    Each of the ``sides`` says where the branches lead, and which of these places are leaves. Raises a fault.
+    Each of the ``sides`` lists the targets of the branches, and states which of them are leaves. Raises a fault.
     """
     for root in roots:
         seen: set[int] = set()

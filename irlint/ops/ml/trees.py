@@ -32,7 +32,7 @@ Aggregate = Literal["AVERAGE", "SUM", "MIN", "MAX"]
 @group
 @record
 class TreeClasses:
-    """The votes of leaves for classes, and the labels of these."""
+    """The votes of leaves for classes, and the labels of the classes."""
 
     class_ids: Ints | None = None
     class_nodeids: Ints | None = None
@@ -54,7 +54,7 @@ class TreeClasses:
 @group
 @record
 class TreeTargets:
-    """The votes of leaves for targets, and how those of all trees are put together."""
+    """The votes of leaves for targets, and how the votes of all trees are combined."""
 
     n_targets: int
     aggregate_function: Aggregate = "SUM"
@@ -110,7 +110,7 @@ def tree_ensemble_classifier(
     nodes: TreeNodes,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml TreeEnsembleClassifier-3: as 1, with numbers in tensors too; the input is a table."""
+    """ai.onnx.ml TreeEnsembleClassifier-3: as 1, with numbers as tensors, too. The input is a table."""
     expect_rank(x, 0, 2)
     check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
     weights = list_or_tensor("class_weights", classes.class_weights, class_weights_as_tensor)
@@ -156,7 +156,7 @@ def tree_ensemble_regressor(
     post_transform: PostTransform = "NONE",
     target_weights_as_tensor: Tensor | None = None,
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsembleRegressor-3: as 1, with numbers in tensors too; the input is a table."""
+    """ai.onnx.ml TreeEnsembleRegressor-3: as 1, with numbers as tensors, too. The input is a table."""
     expect_rank(x, 0, 2)
     check_nodes(x, nodes, values=tensors.nodes_values_as_tensor, hitrates=tensors.nodes_hitrates_as_tensor)
     weights = list_or_tensor("target_weights", targets.target_weights, target_weights_as_tensor)
@@ -188,7 +188,7 @@ class Branches:
     nodes_missing_value_tracks_true: Ints | None = None
 
     def check_lengths(self) -> None:
-        """Makes sure that all lists are equally long. Raises a ``LISTS_INCONSISTENT`` fault."""
+        """Checks that all lists have the same length. Raises a ``LISTS_INCONSISTENT`` fault."""
         names = ("featureids", "splits", "modes", "truenodeids", "trueleafs", "falsenodeids", "falseleafs")
         optional = ("hitrates", "missing_value_tracks_true")
         expect_parallel(self._counts(names), optional=self._counts(optional))
@@ -210,7 +210,8 @@ def tree_ensemble(
     post_transform: int = 0,
     tree_roots: Ints,
 ) -> Tensor:
-    """ai.onnx.ml TreeEnsemble-5: branches and leaves in lists of their own; a number for each target and row."""
+    """ai.onnx.ml TreeEnsemble-5: branches and leaves have their own lists. The result is a number for each target and
+    row."""
     expect_rank(x, 0, 2)
     modes, features = branches.nodes_modes, branches.nodes_featureids
     trues = branches.nodes_truenodeids, branches.nodes_trueleafs

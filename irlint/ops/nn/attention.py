@@ -114,7 +114,7 @@ s, p) }""",
 
 
 def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads") -> MaybeDim:
-    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault where the heads cannot divide it."""
+    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault if the heads cannot divide it."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
@@ -131,7 +131,7 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
 
 
 def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
-    """What to write: the nearest numbers that divide a hidden size."""
+    """The help for a ``HEADS_MISMATCH``: the nearest numbers of heads that divide a hidden size."""
     if not isinstance(hidden, int) or hidden < 1:
         return f"use a `{attribute}` that divides the hidden size"
     fewer = next(each for each in range(min(heads, hidden), 0, -1) if hidden % each == 0)
@@ -140,7 +140,7 @@ def _heads_that_divide(hidden: MaybeDim, heads: int, attribute: str) -> str:
 
 
 def require_heads(heads: int | None, attribute: str) -> int:
-    """The number of heads that an input of three axes needs."""
+    """The number of heads, which an input of three axes needs."""
     if heads is None:
         raise HEADS_MISMATCH.fault(
             f"`{attribute}` is missing: inputs with three axes require the number of heads",
@@ -150,7 +150,7 @@ def require_heads(heads: int | None, attribute: str) -> int:
 
 
 def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, *, index: int) -> Shape | None:
-    """The shapes broadcast together. Raises a fault of ``rule`` in place of a broadcast's."""
+    """The shapes broadcast together. Raises a fault of ``rule`` instead of a broadcast's."""
     try:
         return broadcast(shapes)
     except Fault as fault:
@@ -158,7 +158,7 @@ def joined_shapes(shapes: Sequence[Shape | None], rule: Rule, text: str, *, inde
 
 
 def equal(a: MaybeDim, b: MaybeDim, rule: Rule, *, text: str, index: int, why: str) -> MaybeDim:
-    """The one size that both are. Raises a fault of ``rule`` where they cannot be equal."""
+    """The common size. Raises a fault of ``rule`` if the two cannot be equal."""
     if agree(a, b, why):
         return narrower(a, b)
     raise rule.fault(text, help=rule.advice, input=index)
@@ -188,7 +188,7 @@ def attention(
     softmax_precision: int | None = None,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX Attention-23, with three axes (heads side by side) or four; ``nonpad_kv_seqlen`` from 24 on."""
+    """ONNX Attention-23 on three axes (heads side by side) or four. ``nonpad_kv_seqlen`` came with opset 24."""
     if (past_key is None) != (past_value is None):
         given, missing = (4, "past_value") if past_value is None else (5, "past_key")
         raise CACHE_MISMATCH.fault(
@@ -226,7 +226,7 @@ def attention(
 
 
 def _warn_of_values(q: Tensor, v: Tensor) -> None:
-    """States a fault of values of another element type than the queries."""
+    """Adds a fault if the values have another element type than the queries."""
     if q.dtype is None or v.dtype is None or q.dtype == v.dtype:
         return
     fault = ELEMENT_TYPES_DIFFER.fault(
@@ -239,7 +239,7 @@ def _warn_of_values(q: Tensor, v: Tensor) -> None:
 
 
 def _check_mode(mode: int, outputs: int) -> None:
-    """Judges ``qk_matmul_output_mode``, which runtimes look at only for the fourth output."""
+    """Checks ``qk_matmul_output_mode``. Runtimes check it only if there is a fourth output."""
     if 0 <= mode <= 3:
         return
     fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -251,7 +251,7 @@ def _check_mode(mode: int, outputs: int) -> None:
 
 
 def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
-    """Whether the inputs have three axes, not four; None where that is not known. Raises an ``INPUTS_MISMATCH``
+    """Whether the inputs have three axes instead of four; None if it is unknown. Raises an ``INPUTS_MISMATCH``
     fault."""
     ranks = [(index, len(x.shape)) for index, x in enumerate(tensors) if x.shape is not None]
     for index, rank in ranks:
@@ -300,7 +300,7 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
 
 
 def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
-    """The batch of query, key and value, after making sure that they fit together."""
+    """The batch of query, key and value, after checking that they fit together."""
     batch = query[0]
     for index, other in ((1, key), (2, value)):
         text = f"the batch is {batch} in input 0 and {other[0]} in input {index}; expected one batch"
@@ -323,7 +323,7 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
 
 
 def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
-    """Makes sure that the key's heads can divide those of the query. Raises a ``HEADS_MISMATCH`` fault."""
+    """Checks that the number of key heads divides that of the query. Raises a ``HEADS_MISMATCH`` fault."""
     if queries is None or keys is None or same(queries, keys):
         return
     if (
@@ -345,7 +345,7 @@ def check_groups(queries: MaybeDim, keys: MaybeDim) -> None:
 
 
 def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor | None) -> MaybeDim:
-    """The length of the past, after making sure that both caches fit."""
+    """The length of the past, after checking that both caches fit."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past, axes in ((4, "past_key", past_key, key), (5, "past_value", past_value, value)):
         wanted = (
@@ -359,7 +359,7 @@ def _past(key: Axes, value: Axes, past_key: Tensor | None, *, past_value: Tensor
 
 
 def _check_onnx_mask(mask: Tensor | None, scores: Axes, padded: bool) -> None:
-    """Makes sure that the mask fits the scores; where it is ``padded`` its last axis may be shorter than theirs."""
+    """Checks that the mask fits the scores. A ``padded`` mask may have a shorter last axis."""
     if mask is None or mask.shape is None:
         return
     text = f"input 3 (attn_mask) is {shape_text(mask.shape)} and the scores are {shape_text(scores)}"

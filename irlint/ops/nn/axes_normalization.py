@@ -36,13 +36,13 @@ def lp_normalization(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
 
 @onnx("MeanVarianceNormalization", until=8, early=True)
 def normalized_before_opset_9(x: Tensor, *, across_channels: int = 0, normalize_variance: int = 1) -> Tensor:
-    """MeanVarianceNormalization as ONNX Runtime has it before the standard does."""
+    """MeanVarianceNormalization of ONNX Runtime in opsets before the standard has it."""
     return Tensor(x.dtype, x.shape)
 
 
 @onnx("MeanVarianceNormalization", since=9)
 def mean_variance_normalization(x: Tensor, *, axes: Ints = (0, 2, 3)) -> Tensor:
-    """ONNX MeanVarianceNormalization-9; ONNX Runtime does not look at axes that are out of range."""
+    """ONNX MeanVarianceNormalization-9. ONNX Runtime does not check whether axes are in range."""
     _warn_of_axes(x.shape, axes)
     return Tensor(x.dtype, x.shape)
 
@@ -58,7 +58,7 @@ def _warn_of_axes(shape: Shape | None, axes: tuple[int, ...]) -> None:
 
 @onnx("LRN")
 def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: int) -> Tensor:
-    """ONNX LRN: across ``size`` channels; ONNX Runtime takes only an odd number of them."""
+    """ONNX LRN over ``size`` channels. ONNX Runtime accepts only odd sizes."""
     if size < 1 or size % 2 == 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `size` is {size}; it has to be at least 1" + ("" if size < 1 else ", and odd for ONNX Runtime"),
@@ -80,7 +80,7 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 
 
 def _compiled_lrn(layer: Layer) -> Fault | None:
-    """What is wrong with an LRN: the plugin has it across the channels, and across all spatial axes."""
+    """The fault of an LRN over other axes. The plugin supports the channels, and all spatial axes together."""
     data, axes = layer.inputs[0], layer.inputs[1]
     listed = whole(axes) if isinstance(axes, Tensor) else None
     if not isinstance(data, Tensor) or data.shape is None:
@@ -102,7 +102,7 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
 
 
 def _compiled_size(layer: Layer) -> Fault | None:
-    """What is wrong with the number of neighbours."""
+    """The fault of the number of neighbors."""
     size = layer.attributes["size"]
     if size >= 0:
         return None
@@ -121,8 +121,7 @@ def _compiled_size(layer: Layer) -> Fault | None:
     spare_inputs=True,
 )
 def ov_lrn(data: Tensor, axes: Tensor, *, alpha: float, beta: float, bias: float, size: int) -> Tensor:
-    """OpenVINO LRN-1: axes as a list of whole numbers, no longer than the rank; the library takes 1 for unknown
-    ones."""
+    """OpenVINO LRN-1: axes as a list of integers, no longer than the rank. The library reads unknown axes as 1."""
     expect_type(axes, 1, INTEGERS, read=False)
     expect_rank(axes, 1, 1, what="axes")
     _expect_few(data, axes)
@@ -142,8 +141,8 @@ def _expect_few(data: Tensor, axes: Tensor) -> None:
 
 
 def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer that becomes reductions, which take whole numbers for axes, unless those are all from
-    one of ``first`` on."""
+    """The fault of a layer that the plugin replaces by reductions: they need integer axes. A layer over all axes from
+    one of ``first`` on is not replaced."""
 
     def refused(layer: Layer) -> Fault | None:
         data, axes = layer.inputs[:2]
@@ -194,7 +193,7 @@ def ov_mvn_2(
     normalize_variance: bool,
     reduction_axes: Ints | None = None,
 ) -> Tensor:
-    """OpenVINO MVN of opset2; the library looks at nothing."""
+    """OpenVINO MVN of opset2. The library checks nothing."""
     if reduction_axes:
         _warn_of_axes(data.shape, reduction_axes)
     return Tensor(data.dtype, data.shape)
@@ -224,7 +223,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
-    """OpenVINO MVN-6: axes as a list no longer than the rank; the library looks at them only when it runs."""
+    """OpenVINO MVN-6: axes as a list no longer than the rank. The library checks them only when it runs."""
     expect_rank(axes, 1, 1, what="axes")
     _expect_few(data, axes)
     _warn_of_axes(data.shape, whole(axes) or ())

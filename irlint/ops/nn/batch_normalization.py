@@ -75,7 +75,7 @@ def _judge_variance(var: Tensor, epsilon: float) -> None:
 def _batch_normalized(
     x: Tensor, scale: Tensor, b: Tensor, *, mean: Tensor, var: Tensor, epsilon: float, spatial: bool = True
 ) -> tuple[Tensor, Shape | None]:
-    """Y and the shape of its statistics; without ``spatial`` there is a parameter for each element of an example."""
+    """Y and the shape of its statistics. Without ``spatial``, each element of an example has its own parameter."""
     expect_rank(x, 0, least=1, what="X")
     _judge_variance(var, epsilon)
     names = ("scale", "B", "mean", "var")
@@ -88,7 +88,7 @@ def _batch_normalized(
 
 
 def _expect_case(outputs: int) -> None:
-    """Makes sure that a node before opset 14 gives Y, or with it all four statistics. Raises a ``TRAINING_OUTPUTS``
+    """Checks the outputs of a node before opset 14: only Y, or Y and all four statistics. Raises a ``TRAINING_OUTPUTS``
     fault."""
     if outputs not in (1, 5):
         raise TRAINING_OUTPUTS.fault(
@@ -136,7 +136,7 @@ def batch_normalization_9(
     momentum: float = 0.9,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-9, in training with four statistics behind Y."""
+    """ONNX BatchNormalization-9; in training, Y and four statistics."""
     _expect_case(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon)
     return (y, *[Tensor(x.dtype, statistics)] * 4)
@@ -155,7 +155,7 @@ def batch_normalization_7(
     spatial: int = 1,
     context: Context,
 ) -> tuple[Tensor, ...]:
-    """ONNX BatchNormalization-7: without ``spatial`` there is a parameter for each element of an example."""
+    """ONNX BatchNormalization-7. Without ``spatial``, each element of an example has its own parameter."""
     _expect_case(context.outputs)
     y, statistics = _batch_normalized(x, scale, b, mean=mean, var=var, epsilon=epsilon, spatial=bool(spatial))
     return (y, *[Tensor(x.dtype, statistics)] * 4)
@@ -225,7 +225,7 @@ def _ov_batch_normalized(
 def ov_batch_norm_1(
     gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
 ) -> Tensor:
-    """OpenVINO BatchNormInference of opset1; the library takes gamma and beta before the data."""
+    """OpenVINO BatchNormInference of opset1; gamma and beta come before the data."""
     parameters = ((0, "gamma", gamma), (1, "beta", beta), (3, "mean", mean), (4, "variance", variance))
     return _ov_batch_normalized(data, 2, parameters, epsilon=epsilon)
 

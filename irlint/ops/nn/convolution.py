@@ -1,4 +1,4 @@
-"""Plain and grouped convolutions, and the causal one, in both formats."""
+"""Plain, grouped and causal convolutions in both formats."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ def conv(
 
 FusedActivation = Literal["Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid", "HardSwish"]
 
-#: How many numbers an activation takes, where it takes any.
+#: The number of parameters of each activation that has some.
 _PARAMS = {"LeakyRelu": 1, "Clip": 2, "HardSigmoid": 2}
 
 
 @group
 @record
 class Activated:
-    """The activation behind a convolution of ONNX Runtime."""
+    """The activation after a convolution of ONNX Runtime."""
 
     activation: FusedActivation | None = None
     activation_params: Floats | None = None
 
     def check(self) -> None:
-        """Makes sure that the activation has its numbers. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+        """Checks that the activation has its parameters. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
         wanted, found = _PARAMS.get(self.activation or ""), len(self.activation_params or ())
         if wanted is None or found == wanted:
             return
@@ -136,7 +136,7 @@ def nchwc_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """com.microsoft.nchwc Conv: channels in blocks, so that their number is not judged."""
+    """com.microsoft.nchwc Conv. The channels are in blocks, so their number is not checked."""
     activated.check()
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, blocked=True)
     return Tensor(X.dtype, shape)
@@ -167,7 +167,8 @@ def causal_conv_with_state(
 # --- OpenVINO ---------------------------------------------------------------------------------------------------------
 
 
-#: Where sizes are known the plugin looks at these numbers; a negative pad at the end it takes.
+#: The faults of computed filters with dynamic sizes, and of negative strides, dilations and begin pads. The plugin
+#: checks the numbers if sizes are known, and accepts a negative pad at the end.
 COMPILED = first_of(
     known_filters,
     without_negatives("strides", known_from=0),
@@ -205,7 +206,7 @@ def _plain(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: 
 
 
 def _binary_filters(layer: Layer) -> Fault | None:
-    """What is wrong with filters that are constants: the CPU plugin packs no bits itself."""
+    """The fault of constant filters: the CPU plugin cannot pack bits itself."""
     if 1 not in layer.fixed:
         return None
     return types_at(1, allowed=("uint1",), becomes="for constant filters, the CPU plugin supports")(layer)

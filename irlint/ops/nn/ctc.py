@@ -47,13 +47,13 @@ CTC_MISMATCH = Rule(
 )
 
 
-#: What the CPU plugin decodes; it takes float64 for float32.
+#: The types that the CPU plugin decodes; it reads float64 as float32.
 _DECODED = frozenset({"float32", "float16", "bfloat16", "float64"})
 _NO_LENGTHS = frozenset({"float64", "uint3", "uint6", "string"})
 
 
 def _typed(*allowed: frozenset[str]) -> Callable[[Layer], Fault | None]:
-    """What is wrong with the element types of the first inputs of a layer, each one of ``allowed``."""
+    """The fault of the element types of the first inputs of a layer; each must be one of ``allowed``."""
 
     def refused(layer: Layer) -> Fault | None:
         for index, types in enumerate(allowed):

@@ -36,7 +36,7 @@ def deform_conv(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX DeformConv-19: an offset along each axis, and a weight in ``mask``, for each element of each window."""
+    """ONNX DeformConv-19: for each element of each window, an offset along each axis and a weight in ``mask``."""
     window = OnnxWindow(strides=strides, dilations=dilations, pads=pads)
     shape = convolved(X.shape, W.shape, window, group=group, kernel_shape=kernel_shape, lenient=True)
     expect_bias(B, dim_of(W.shape, 0), 3)
@@ -114,7 +114,7 @@ def _ov_deformed(
     group: int,
     deformable_group: int,
 ) -> Tensor:
-    """What ``tensors`` give: data, offsets, filters and, where there are any, the weights of a mask."""
+    """The shape from ``tensors``: data, offsets, filters, and the optional mask."""
     data, offsets, filters, mask = tensors
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, offsets, filters))

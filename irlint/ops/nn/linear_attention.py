@@ -1,4 +1,4 @@
-"""Linear attention: heads side by side, and a state that is carried on in the place of keys and values."""
+"""Linear attention: heads side by side, and a state in place of keys and values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from irlint.schemas import MICROSOFT
 
 UpdateRule = Literal["linear", "gated", "delta", "gated_delta"]
 
-#: The rules that weaken the state by ``decay``, and those that correct it by ``beta``.
+#: The update rules that use ``decay``, and those that use ``beta``.
 _DECAYING = ("gated", "gated_delta")
 _CORRECTING = ("delta", "gated_delta")
 
@@ -36,7 +36,7 @@ def linear_attention(
     scale: float = 0.0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """LinearAttention-27: a state [batch, kv heads, d_k, d_v]; the rule states which gates are there."""
+    """LinearAttention-27: the state is [batch, kv heads, d_k, d_v]; the update rule decides which gates are needed."""
     sequence = _sequence(query, key, value)
     check_groups(q_num_heads, kv_num_heads)
     queries, values = _heads(query, value, (q_num_heads, kv_num_heads))
@@ -72,9 +72,9 @@ def ms_linear_attention(
     state_window: int = 0,
     update_rule: UpdateRule = "gated_delta",
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft LinearAttention: there may be more heads of the value than of the query, and fewer of the key.
+    """com.microsoft LinearAttention: the value may have more heads than the query, and the key fewer.
 
-    With a ``state_window`` there are so many states, on an axis before the others.
+    With ``state_window`` the state has a further axis of this size in front.
     """
     sequence = _sequence(query, key, value)
     if q_num_heads < kv_num_heads and q_num_heads > 0 and kv_num_heads % q_num_heads:
@@ -99,7 +99,7 @@ def ms_linear_attention(
 
 
 def _sequence(query: Tensor, key: Tensor, value: Tensor) -> tuple[MaybeDim, MaybeDim]:
-    """The number of sequences and their length, which all three have."""
+    """The number of sequences and their length, which query, key and value share."""
     inputs = ((0, "query", query), (1, "key", key), (2, "value", value))
     batch = narrower(*(size(x, 0, 3) for _, _, x in inputs))
     length = narrower(*(size(x, 1, 3) for _, _, x in inputs))
@@ -117,7 +117,7 @@ def _heads(query: Tensor, value: Tensor, heads: tuple[int, int]) -> tuple[MaybeD
 
 
 def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> None:
-    """Makes sure that the key has heads as large as those of the query, and as many as can be shared out."""
+    """Checks that the key has heads of the same size as the query, in a number that can be shared."""
     if not isinstance(head, int) or not isinstance(hidden, int) or not head:
         return
     heads, rest = divmod(hidden, head)
@@ -132,7 +132,7 @@ def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> Non
 
 
 def _check_needed(decay: Tensor | None, beta: Tensor | None, update_rule: UpdateRule) -> None:
-    """Makes sure that the gates are there that the rule reads."""
+    """Checks that the gates are given that the update rule reads."""
     for name, gate, rules in (("decay", decay, _DECAYING), ("beta", beta, _CORRECTING)):
         if gate is None and update_rule in rules:
             raise INPUTS_MISMATCH.fault(
@@ -149,8 +149,8 @@ def _check_gates(
     kv_num_heads: int,
     head: MaybeDim,
 ) -> None:
-    """Makes sure that ``decay`` is one number for each head or for each of its rows, and ``beta`` one for each head or
-    for all."""
+    """Checks that ``decay`` has one number for each head or each of its rows, and ``beta`` one for each head or for
+    all."""
     axes = (("batch_size", sequence[0]), ("length", sequence[1]))
     rows = product((kv_num_heads, head))
     for index, name, gate, other in ((4, "decay", decay, rows), (5, "beta", beta, 1)):
@@ -168,7 +168,7 @@ def _check_gates(
 
 
 def _either(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
-    """Whether a dim can be one of several; where none is proven, that is stated as a requirement."""
+    """Whether a dim can be one of several. If none is proven, this becomes a requirement."""
     answers = {same(found, each) for each in sizes}
     if answers == {False}:
         return False
@@ -178,7 +178,8 @@ def _either(found: Dim, sizes: tuple[Dim, ...], why: str) -> bool:
 
 
 def _present(query: Tensor, past_state: Tensor | None, dims: tuple[MaybeDim, ...]) -> Tensor:
-    """The state, after making sure that the past one has its shape; for want of one its type is that of the query."""
+    """The state, after checking that the past one has its shape. Without a past state, its type is that of the
+    query."""
     names = ("state_window", "batch_size", "kv_num_heads", "d_k", "d_v")[-len(dims) :]
     check(past_state, Expected(3, "past_state", tuple(zip(names, dims)), CACHE_MISMATCH))
     return Tensor(past_state.dtype if past_state is not None else query.dtype, dims)

@@ -1,4 +1,4 @@
-"""Normalizations with a scale and a bias: of instances, groups and layers."""
+"""Normalizations with a scale and a bias: instance, group and layer normalization."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ b) }""",
 def channelled(
     shape: Shape | None, parameters: Sequence[tuple[int, str, Shape | None]], channels: MaybeDim, *, index: int = 0
 ) -> MaybeDim:
-    """The number of channels, after making sure that every parameter is a list of that many elements.
+    """The number of channels, after checking that every parameter is a list with one element for each channel.
 
-    ``parameters`` are (input index, name, shape); ``channels`` is what input ``index``, of shape ``shape``, says.
-    Raises a ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
+    ``parameters`` are (input index, name, shape). ``channels`` is the number of channels of input ``index``, which has
+    shape ``shape``. Raises a ``CHANNEL_PARAMETERS`` or ``INPUT_RANK_REFUSED`` fault.
     """
     source = f"input {index}, {shape_text(shape)}, has"
     for position, name, own in parameters:
@@ -77,21 +77,21 @@ def channelled(
 
 
 def with_channels(shape: Shape | None, channels: MaybeDim, axis: int = 1) -> Shape | None:
-    """``shape`` with that many channels, where it has the axis."""
+    """``shape`` with this number of channels, if it has the axis."""
     if shape is None or len(shape) <= axis:
         return shape
     return (*shape[:axis], channels, *shape[axis + 1 :])
 
 
 def channels_of(shape: Shape | None) -> MaybeDim:
-    """The channels of an input: its axis 1, one for a vector."""
+    """The channels of an input: its axis 1; 1 for a list."""
     if not shape:
         return None
     return shape[1] if len(shape) > 1 else 1
 
 
 def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int = 1) -> None:
-    """Makes sure that ``groups``, at least 1, divide the channels on an axis of input 0.
+    """Checks that ``groups``, at least 1, divide the channels on an axis of input 0.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``GROUPS_MISMATCH`` fault.
     """
@@ -112,7 +112,7 @@ def expect_groups(groups: int, channels: MaybeDim, attribute: str, *, axis: int 
 
 
 def expect_epsilon(epsilon: float) -> None:
-    """Makes sure that ``epsilon`` is a number of at least 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that ``epsilon`` is a number of at least 0. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     if not epsilon >= 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `epsilon` is {epsilon:g}; it has to be at least 0",
@@ -149,7 +149,7 @@ def instance_normalization_1(
     return instance_normalization(x, scale, b)
 
 
-#: float, float16, double and bfloat16, by their numbers in TensorProto.DataType.
+#: The numbers of float, float16, double and bfloat16 in TensorProto.DataType.
 STASH_TYPES = frozenset({1, 10, 11, 16})
 
 
@@ -178,8 +178,8 @@ def group_normalization(
 
 
 def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether a parameter has one element, which ONNX Runtime uses for all channels: a warning, unless there is one
-    channel."""
+    """Whether a parameter has one element, which ONNX Runtime uses for all channels. This is a warning if there are
+    several channels."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
@@ -195,7 +195,7 @@ def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str)
 
 
 def _listed(parameter: Tensor, index: int, name: str) -> Shape | None:
-    """The shape of a parameter as a list: ONNX Runtime also takes one with more axes, which is a warning."""
+    """The shape of a parameter as a list. ONNX Runtime accepts further axes, which is a warning."""
     shape = parameter.shape
     if shape is None or len(shape) <= 1:
         return shape
@@ -220,7 +220,7 @@ def group_normalization_18(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: f
 
 
 def _expect_of_groups(index: int, name: str, shape: Shape, *, groups: int, channels: MaybeDim) -> None:
-    """One element for each group; one for each channel is what opset 21 takes, and some runtimes before it."""
+    """Checks for one element for each group. One for each channel fits opset 21, and some runtimes before it."""
     if agree(shape[0], groups, f"input {index} ({name}) has one element for each group"):
         return
     fault = CHANNEL_PARAMETERS.fault(
@@ -248,7 +248,8 @@ def _compiled_types(layer: Layer) -> Fault | None:
 
 
 def _compiled_matrix(layer: Layer) -> Fault | None:
-    """The plugin has the operation from 3 axes on, and works out one of [N, C] where all sizes are known."""
+    """The fault of a matrix [N, C] with a dynamic size. With fewer than 3 axes, the plugin supports only known
+    sizes."""
     data = layer.inputs[0]
     if not isinstance(data, Tensor) or data.rank != 2:
         return None
@@ -268,7 +269,7 @@ _COMPILED_GROUPS = first_of(without_strings, _compiled_types, _compiled_matrix)
 
 @openvino("GroupNormalization", since=12, absent={"num_groups": 0, "epsilon": 0.0}, compiles=_COMPILED_GROUPS)
 def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_groups: int, epsilon: float) -> Tensor:
-    """OpenVINO GroupNormalization-12; the types of scale and bias are free."""
+    """OpenVINO GroupNormalization-12. The types of scale and bias are not checked."""
     expect_rank(data, 0, least=2, what="data")
     channels = channels_of(data.shape)
     channelled(data.shape, ((1, "scale", scale.shape), (2, "bias", bias.shape)), channels)
@@ -281,7 +282,7 @@ def ov_group_normalization(data: Tensor, scale: Tensor, bias: Tensor, *, num_gro
 
 
 def statistics_shape(shape: Shape | None, axis: int) -> Shape | None:
-    """The shape of the statistics: what is normalized, the axes from ``axis`` on, is 1."""
+    """The shape of the statistics: the normalized axes (from ``axis`` on) have size 1."""
     if shape is None:
         return None
     first = axis_of(axis, len(shape), "attribute `axis`")
@@ -292,7 +293,7 @@ def _stash(stash_type: int, context: Context) -> str | None:
     return numbered_type(stash_type, context, "stash_type", output=1) if context.outputs > 1 else None
 
 
-#: The element types that LayerNormalization takes.
+#: The element types that LayerNormalization accepts.
 _NORMALIZED = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -309,8 +310,8 @@ def layer_normalization(
 ) -> tuple[Tensor, ...]:
     """ONNX LayerNormalization-17: scale and bias are stretched onto X.
 
-    ONNX Runtime registers it from opset 1 on, and writes it into the models that it optimizes; there the result has the
-    type of the scale.
+    ONNX Runtime accepts it from opset 1 on, and writes it into optimized models. There the result has the type of the
+    scale.
     """
     statistics = statistics_shape(x.shape, axis)
     stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")
@@ -338,7 +339,7 @@ def rms_normalization(
 def simplified_layer_normalization(
     x: Tensor, scale: Tensor, *, axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's SimplifiedLayerNormalization, which it registers in the default domain."""
+    """ONNX Runtime's SimplifiedLayerNormalization, which is in the default domain."""
     shape = stretched(x.shape, scale.shape, 1, what="input 1 (scale)")
     dtype = "float64" if x.dtype == "float64" else "float32"
     return Tensor(scale.dtype, shape), Tensor(dtype, statistics_shape(x.shape, axis))

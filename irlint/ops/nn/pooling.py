@@ -45,7 +45,8 @@ def pooled(
 ) -> Shape | None:
     """The shape of an ONNX pooling.
 
-    With ``ceil_mode`` no window begins in the padding at the end: ONNX since opset 22, ONNX Runtime in every opset.
+    With ``ceil_mode``, a window that would begin in the padding at the end is dropped: in ONNX since opset 22, in ONNX
+    Runtime in every opset.
     """
     expect_spatial_rank(x)
     expect_one_padding(window, Severity.WARNING)
@@ -73,9 +74,9 @@ def _filled(x: Shape, first: int) -> Shape | None:
 
 
 def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
-    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault where input 0 has no channel, or nothing on a spatial axis.
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if input 0 has no channels, or an empty spatial axis.
 
-    With ``batch`` the batch may not be empty either; without, an empty batch excuses the rest.
+    With ``batch``, the batch must not be empty either; without it, an input with an empty batch is always accepted.
     """
     if not batch and not at_least(x[0], 1):
         return
@@ -95,9 +96,9 @@ def expect_elements(x: Shape, first: int = 2, batch: bool = False) -> None:
 def max_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints, storage_order: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """ONNX MaxPool; ``ceil_mode`` and ``dilations`` from opset 10 on.
+    """ONNX MaxPool; ``ceil_mode`` and ``dilations`` came with opset 10.
 
-    The second output, from 8 on, holds where each maximum stands, in the order that ``storage_order`` says.
+    The second output, from 8 on, has the index of each maximum, in the order given by ``storage_order``.
     """
     if storage_order not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -121,8 +122,8 @@ def average_pool(
 def lp_pool(
     X: Tensor, *, window: OnnxWindow, ceil_mode: int = 0, kernel_shape: Ints | None = None, p: float = 2.0
 ) -> Tensor:
-    """ONNX LpPool; ``kernel_shape`` may be left out, and ``p`` is a float, in opset 1; ``ceil_mode`` and ``dilations``
-    from 18 on."""
+    """ONNX LpPool. In opset 1, ``kernel_shape`` is optional and ``p`` is a float; ``ceil_mode`` and ``dilations`` came
+    with 18."""
     return Tensor(X.dtype, pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode))
 
 
@@ -156,7 +157,7 @@ def _ov_pooled(
     dilations: Ints = (),
     exclude_pad: bool = False,
 ) -> Shape:
-    """The shape of an OpenVINO pooling; the number of spatial axes is the kernel's."""
+    """The shape of an OpenVINO pooling. The kernel decides the number of spatial axes."""
     x, count = data.shape, len(kernel)
     begin, end = window.pads_begin, window.pads_end
     for name, values in (("pads_begin", begin), ("pads_end", end), ("dilations", dilations)):
@@ -178,9 +179,10 @@ def _ov_pooled(
 
 
 def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
-    """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault where the library refuses what an axis is padded by.
+    """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the library refuses a padded size.
 
-    That is -1, which it takes for open, and with ``exclude_pad`` less than 0, which it takes for more than the window.
+    It refuses -1, which it reads as dynamic; with ``exclude_pad``, also smaller numbers, which it reads as larger than
+    the window.
     """
     for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
         if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
@@ -192,7 +194,7 @@ def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
 
 
 def _as_kernel(values: Ints | None, count: int, name: str) -> None:
-    """Raises a ``RANK_MISMATCH`` fault where an attribute has not as many entries as the kernel."""
+    """Raises a ``RANK_MISMATCH`` fault if an attribute has another number of entries than the kernel."""
     if values is None or len(values) == count:
         return
     raise RANK_MISMATCH.fault(
@@ -203,8 +205,8 @@ def _as_kernel(values: Ints | None, count: int, name: str) -> None:
 
 
 def _expect_data_in_windows(window: Window) -> None:
-    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault where a window of an average without padding lies in the padding
-    alone."""
+    """Raises a ``WINDOW_EXCEEDS_INPUT`` fault if a window of an average with ``exclude_pad`` lies completely in the
+    padding."""
     for position, kernel in enumerate(window.kernel):
         span = spanned(kernel, window.dilations[position])
         pads = (window.begin[position], window.end[position])
@@ -222,7 +224,8 @@ def _expect_data_in_windows(window: Window) -> None:
 
 
 def _compiled_indices(layer: Layer) -> Fault | None:
-    """The plugin finds indices for numbers that oneDNN does not take, and has none of those of few bits."""
+    """The fault of an element type. The plugin computes indices for types that oneDNN lacks, but not for types of few
+    bits."""
     dtype = layer.dtype(0)
     if dtype not in _NO_INDICES or 1 not in layer.used:
         return None
@@ -238,7 +241,7 @@ _COMPILED = without_negatives("strides", "pads_begin")
 
 
 def _compiled_maxima(layer: Layer) -> Fault | None:
-    """What is wrong with a MaxPool whose indices nothing uses: it becomes one of opset 1."""
+    """The fault of a MaxPool with unused indices, which the plugin replaces by the one of opset 1."""
     return None if 1 in layer.used else _COMPILED(layer)
 
 
@@ -284,7 +287,7 @@ def ov_max_pool_14(
     index_element_type: DType | None = "int64",
     axis: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO MaxPool-14, which rounds in PyTorch's way too."""
+    """OpenVINO MaxPool-14, with PyTorch's rounding as a further option."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, dilations=dilations)
     return _indexed(data, shape, index_element_type, axis=axis)
 
@@ -356,7 +359,7 @@ def ov_avg_pool_14(
     exclude_pad: bool,
     rounding_type: Rounding = "floor",
 ) -> Tensor:
-    """OpenVINO AvgPool-14, which rounds in PyTorch's way too."""
+    """OpenVINO AvgPool-14, with PyTorch's rounding as a further option."""
     shape = _ov_pooled(data, kernel, window, rounding=rounding_type, exclude_pad=exclude_pad)
     return Tensor(data.dtype, shape)
 

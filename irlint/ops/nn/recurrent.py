@@ -108,7 +108,7 @@ def rnn(
     layout: int = 0,
     output_sequence: int = 0,
 ) -> tuple[Tensor, ...]:
-    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are fine for one
+    """ONNX RNN; ``output_sequence`` up to opset 6, ``layout`` from 14 on. Two activations are accepted for one
     direction."""
     sizes = shared_sizes(RNN, x, r, h=initial_h, cell=cell, layout=layout)
     check_weights(RNN, sizes, w=w, r=r, b=b)
@@ -157,7 +157,8 @@ def attn_lstm(
     cell: OnnxCell,
     input_forget: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft AttnLSTM; W also takes the attention, so that its size is not that of the input."""
+    """com.microsoft AttnLSTM. The input is joined with the attention before W, so the input size is not checked against
+    W."""
     sizes = shared_sizes(LSTM, x, r, h=initial_h, cell=cell)
     check_states(sizes, sequence_lens, initial_h, c=initial_c)
     return outputs(x.dtype, sizes, 3)
@@ -181,9 +182,9 @@ def _cell(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
 
 
 def _as_one_kernel(kind: Kind, weights: int) -> Callable[[CompiledLayer], Fault | None]:
-    """What is wrong with a layer whose W is input ``weights``: where the CPU plugin has the layer as one kernel, with
-    constant weights, no clipping and the usual activations, it takes `hidden_size` for the sizes of all, and no tensor
-    without elements."""
+    """The fault of a layer with W as input ``weights``. The CPU plugin computes it in one kernel if the weights are
+    constants, nothing is clipped and the activations are the usual ones. It then uses `hidden_size` for all sizes, and
+    accepts no empty tensor."""
 
     def refused(layer: CompiledLayer) -> Fault | None:
         cell, r = layer.attributes["cell"], layer.inputs[weights + 1]
@@ -311,7 +312,7 @@ def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
 
 
 def _check_compiled(names: list[str], kind: Kind) -> None:
-    """The activations that OpenVINO looks at only when it compiles the layer. States an ``ACTIVATIONS_MISMATCH``
+    """The activations, which OpenVINO checks only when it compiles the layer. Adds an ``ACTIVATIONS_MISMATCH``
     fault."""
     wanted = len(kind.activations)
     unknown = [name for name in names[:wanted] if name.lower() not in OV_ACTIVATIONS]

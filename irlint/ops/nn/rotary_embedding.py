@@ -25,7 +25,7 @@ def rotary_embedding(
     num_heads: int | None = None,
     rotary_embedding_dim: int = 0,
 ) -> Tensor:
-    """ONNX RotaryEmbedding-23: the shape of X; the tables hold half of what is rotated."""
+    """ONNX RotaryEmbedding-23: the shape of X. The tables have half the width of the rotated part."""
     if num_heads is not None and num_heads < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `num_heads` is {num_heads}; it has to be at least 0",
@@ -54,15 +54,14 @@ def rotary_embedding(
 
 
 def judge_cache(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
-    """Makes sure that the tables at input ``cache`` have a row for each place of a sequence, and for each of the
-    positions."""
+    """Checks that the tables at input ``cache`` have a row for each place of a sequence and for each position."""
     expect_rows(rows, dim_of(x.shape, -2), "the places of a sequence", cache=cache)
     if positions.rank == 2:
         judge_positions(positions, index, rows, table=cache)
 
 
 def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
-    """Makes sure that a table has ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that a table has ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     if reaches(rows, count, f"{what} are rows of input {cache}"):
         return
     raise INDEX_OUT_OF_RANGE.fault(
@@ -74,7 +73,7 @@ def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> No
 
 
 def judge_positions(positions: Tensor, index: int, rows: MaybeDim, *, table: int) -> None:
-    """Makes sure that known positions are rows of a table. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that known positions are rows of a table. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     fault = out_of_range(positions, Room(rows, 0, data=table, negative=False), index=index)
     if fault is not None:
         raise fault

@@ -27,7 +27,7 @@ def scaled_dot_product_attention(
 ) -> Tensor:
     """OpenVINO ScaledDotProductAttention-13: [N..., L, E] with [N..., S, E] and [N..., S, Ev] gives [N..., L, Ev].
 
-    The leading axes N of all inputs are broadcast together. With ``causal`` the mask is not looked at.
+    The leading axes N of all inputs are broadcast together. With ``causal`` the mask is ignored.
     """
     for index, tensor in enumerate((query, key, value)):
         expect_type(tensor, index, REAL)

@@ -1,4 +1,4 @@
-"""What training adds to a graph: losses, gradients and the steps of optimizers."""
+"""Operators of training graphs: losses, gradients and optimizer steps."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ g (float r, int64 t, float[2] x, float[2] dx, float[2] h) => (float[2] y, float[
 
 
 def loss_shape(scores: Shape | None, target: Shape | None, weight: Shape | None) -> Shape | None:
-    """The places at which a loss is taken: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
+    """The shape of the losses: the scores [N, C, d1, …] without C. Raises ``TARGET_MISMATCH``."""
     if scores is not None and weight and not agree(scores[1], weight[0], "one weight for each class"):
         expected = f"expected [{scores[1]}], one for each class; ONNX Runtime checks only the classes that occur"
         warn(
@@ -101,7 +101,7 @@ def negative_log_likelihood_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """ONNX NegativeLogLikelihoodLoss-12: a scalar, or one loss for each target without ``reduction``."""
+    """ONNX NegativeLogLikelihoodLoss-12: a scalar; without ``reduction``, one loss for each target."""
     expect_rank(input, 0, least=2)
     expect_rank(weight, 2, 1)
     shape = loss_shape(input.shape, target.shape, None if weight is None else weight.shape)
@@ -126,9 +126,10 @@ def softmax_cross_entropy_loss(
 
 
 def stepped(inputs: tuple[Tensor, ...], states: int, context: Context) -> tuple[Tensor, ...]:
-    """The outputs of an optimizer: the tensors and their states, as they came in after rate and count.
+    """The outputs of an optimizer: the types of the tensors and their states.
 
-    ``inputs`` are the tensors, their gradients, and ``states`` groups more. Raises ``GROUPS_UNEVEN``.
+    ``inputs`` are the tensors, their gradients, and ``states`` further groups of the same length. Raises
+    ``GROUPS_UNEVEN``.
     """
     groups = states + 2
     count, rest = divmod(len(inputs), groups)
@@ -196,7 +197,7 @@ def momentum(
 
 @onnx("Gradient", since=1, domain="ai.onnx.preview.training")
 def gradient(*inputs: Tensor, xs: Strings, y: str, zs: Strings | None = None, context: Context) -> tuple[Tensor, ...]:
-    """ONNX Gradient-1: the derivative of ``y`` for each input that ``xs`` names, in its shape."""
+    """ONNX Gradient-1: the derivative of ``y`` for each input in ``xs``, with the shape of the input."""
     names = len(xs) + len(zs or ())
     if len(inputs) != names or context.outputs > len(xs):
         raise GROUPS_UNEVEN.fault(

@@ -147,9 +147,10 @@ def _transposed(
 
 
 def _output_padding(given: Ints | None, window: Window, shaped: bool) -> Ints:
-    """``output_padding``, each entry of which has to be less than the stride or the dilation.
+    """``output_padding``, after checking that each entry is less than the stride or the dilation.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; states one of ``OUTPUT_SHAPE_UNREACHABLE`` between the two.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault. For an entry between the two, adds an ``OUTPUT_SHAPE_UNREACHABLE``
+    fault.
     """
     added = per_axis(given, len(window.strides), "output_padding", default=0)
     expect_range(added, 0, "output_padding")
@@ -197,8 +198,7 @@ def _expect_reachable(x: Shape | None, window: Window, sizes: Ints) -> None:
 
 
 def _known_target(layer: Layer) -> Fault | None:
-    """What is wrong with an output shape that is computed when the model runs: the plugin wants some size of the data
-    open."""
+    """The fault of an output shape that is computed at run time: the plugin then needs a dynamic size in the data."""
     if layer.sizes(0) is None or 2 not in layer.varying:
         return None
     return not_compiled(
@@ -239,7 +239,7 @@ def ov_convolution_backprop_data(
 ) -> Tensor:
     """OpenVINO (Group)ConvolutionBackpropData-1: filters [C_in, C_out, k1, …], or [G, C_in / G, C_out / G, k1, …].
 
-    Without ``output_shape`` SAME means no padding.
+    Without ``output_shape``, SAME means no padding.
     """
     extra = 1 if context.op == "GroupConvolutionBackpropData" else 0
     expect_type(data, 0, ARITHMETIC)
@@ -268,7 +268,7 @@ def ov_convolution_backprop_data(
 
 
 def _as_list(output_shape: Tensor | None) -> Ints:
-    """As many entries as ``output_shape`` has, where that is known."""
+    """A list with as many entries as ``output_shape``, if their number is known."""
     if output_shape is None or not output_shape.shape or not isinstance(output_shape.shape[0], int):
         return ()
     return (1,) * output_shape.shape[0]

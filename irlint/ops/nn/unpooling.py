@@ -1,4 +1,4 @@
-"""ONNX's ways back from windows to images: MaxUnpool and Col2Im."""
+"""ONNX operators that put windows back into images: MaxUnpool and Col2Im."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def max_unpool(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX MaxUnpool-9 and later; ``output_shape`` names every axis."""
+    """ONNX MaxUnpool-9 and later; ``output_shape`` lists all axes."""
     x = X.shape
     expect_spatial_rank(x)
     if x is not None:
@@ -55,7 +55,7 @@ def max_unpool(
 
 
 def _expect_unpooled(x: Shape, given: Shape, window: Window) -> None:
-    """Makes sure that ``given`` keeps batch and channels of ``x``, and has room for what comes from each window."""
+    """Checks that ``given`` has the batch and the channels of ``x``, and is large enough for all windows."""
     least = transposed_sizes(x, window, len(x) - 2, output_padding=(0,) * (len(x) - 2))
     for axis, dim in enumerate(given):
         why = f"axis {axis} of the output is entry {axis} of input 2"
@@ -101,7 +101,7 @@ def col2im(
 
 
 def _listed(image_shape: Tensor, block_shape: Tensor, *lists: Ints | None) -> int | None:
-    """The number of spatial axes by the first list of one entry each whose length is known."""
+    """The number of spatial axes, from the first list (one entry for each axis) of known length."""
     lengths = [x.shape[0] for x in (image_shape, block_shape) if x.shape is not None and len(x.shape) == 1]
     known = [length for length in lengths if isinstance(length, int)] + [len(values) for values in lists if values]
     return known[0] if known else None

@@ -1,4 +1,4 @@
-"""What ONNX Runtime adds to ONNX and no other family has: generation, gradients, hashes, channels in blocks."""
+"""Other operators of ONNX Runtime: text generation, gradients, hashes, and channels in blocks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Strings = tuple[str, ...]
 @group
 @record
 class Generation:
-    """What ONNX Runtime's operators that generate sequences run, and the tokens that they do it with."""
+    """The attributes of operators that generate sequences: the bodies that they run, and the special tokens."""
 
     decoder: Graph
     eos_token_id: int
@@ -54,7 +54,7 @@ class Generation:
 
     @property
     def vocabulary(self) -> int | None:
-        """How many tokens there are, None where it is left open."""
+        """The number of tokens in the vocabulary; None if it is unknown."""
         return self.vocab_size if self.vocab_size > 0 else None
 
 
@@ -140,7 +140,7 @@ def tokenizer(
     separators: Strings | None = None,
     tokenexp: str | None = None,
 ) -> Tensor:
-    """com.microsoft Tokenizer-1: the tokens of each string on a new last axis; of no strings there is no such axis."""
+    """com.microsoft Tokenizer-1: the tokens of each string on a new last axis. An empty input gets no such axis."""
     expect_rank(x, 0, 1, 2)
     expect_attribute(mincharnum, 1, "mincharnum")
     if separators is None and tokenexp is None:
@@ -229,14 +229,14 @@ def _check_modifier(name: str, body: Graph, scores: Tensor, *, context: Context)
 @onnx("SoftmaxGrad", "LogSoftmaxGrad", "SoftmaxGrad_13", "LogSoftmaxGrad_13", domain=MICROSOFT)
 @onnx("SoftmaxGrad")
 def softmax_grad(dy: Tensor, y: Tensor, *, axis: int = 1, description: str = "") -> Tensor:
-    """com.microsoft SoftmaxGrad-1: in the shape of what came out."""
+    """com.microsoft SoftmaxGrad-1: the shape of the forward output."""
     return Tensor(dy.dtype, dy.shape if y.shape is None else y.shape)
 
 
 @onnx("GeluGrad", "FastGeluGrad", "QuickGeluGrad", "ReluGrad", "SigmoidGrad", "TanhGrad", domain=MICROSOFT)
 @onnx("GeluGrad")
 def activation_grad(dy: Tensor, x: Tensor, *, alpha: float = 1.702, description: str = "") -> Tensor:
-    """com.microsoft GeluGrad-1 and its like: in the shape of what went in."""
+    """com.microsoft GeluGrad-1 and similar: the shape of the forward input."""
     return Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
 
 
@@ -251,7 +251,8 @@ def layer_normalization_grad(
     epsilon: float = 1e-5,
     stash_type: int = 1,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft LayerNormalizationGrad-1: of X in its shape, of scale and bias in that of the normalized axes."""
+    """com.microsoft LayerNormalizationGrad-1: gradients of X, in its shape, and of scale and bias, in that of the
+    normalized axes."""
     dx = Tensor(dy.dtype, dy.shape if x.shape is None else x.shape)
     if dx.shape is None:
         return dx, Tensor(dy.dtype), Tensor(dy.dtype)
@@ -270,8 +271,8 @@ def softmax_cross_entropy_loss_grad(
     ignore_index: int | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """com.microsoft SoftmaxCrossEntropyLossGrad-1, with or without a first input for the loss: in the shape of
-    log_prob."""
+    """com.microsoft SoftmaxCrossEntropyLossGrad-1: the shape of log_prob. The gradient of the loss is an optional first
+    input."""
     if label is None:
         return Tensor(dy.dtype, dy.shape)
     return Tensor(log_prob.dtype, log_prob.shape)
@@ -279,7 +280,7 @@ def softmax_cross_entropy_loss_grad(
 
 @onnx("SGD")
 def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Tensor:
-    """A step of stochastic gradient descent, as exporters of training graphs write it: the weights."""
+    """The weights after a step of stochastic gradient descent, as exporters of training graphs write it."""
     return Tensor(w.dtype, w.shape)
 
 
@@ -288,7 +289,7 @@ def sgd(w: Tensor, dw: Tensor, *, description: str = "", lr: float = 0.01) -> Te
 
 @onnx("ComplexMul", "ComplexMulConj", domain=MICROSOFT)
 def complex_multiplication(a: Tensor, b: Tensor) -> Tensor:
-    """com.microsoft ComplexMul-1: unknown shapes where the inputs' shapes differ."""
+    """com.microsoft ComplexMul-1. The shape is unknown if the shapes of the inputs differ."""
     return Tensor(a.dtype, a.shape if a.shape == b.shape else None)
 
 
@@ -365,7 +366,7 @@ def bifurcation_detector(
     max_ngram_size: int = 3,
     min_ngram_size: int = 1,
 ) -> tuple[Tensor, Tensor]:
-    """com.microsoft BifurcationDetector-1: a list of tokens, and a place."""
+    """com.microsoft BifurcationDetector-1: a list of tokens, and an index."""
     return Tensor("int64", (None,)), Tensor("int64", ())
 
 
@@ -391,13 +392,13 @@ without_rule("ATen", help="export the model again without the fallback to ATen: 
 # --- channels in blocks -----------------------------------------------------------------------------------------------
 
 
-#: How many channels MLAS puts into a block: the most common vectors hold so many floats.
+#: The numbers of channels in a block of MLAS: the number of floats in common vector registers.
 _BLOCKS = (8, 16)
 
 
 @onnx("ReorderInput", domain=NCHWC)
 def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderInput: channels are rounded up to the block of the machine's vector unit."""
+    """com.microsoft.nchwc ReorderInput: the channels are rounded up to the block size of the machine."""
     x = X.shape
     if x is None or len(x) < 2:
         return Tensor(X.dtype)
@@ -409,7 +410,7 @@ def reorder_input(X: Tensor, *, channels_last: int = 0) -> Tensor:
 
 @onnx("ReorderOutput", domain=NCHWC)
 def reorder_output(X: Tensor, *, channels: int = 0, channels_last: int = 0) -> Tensor:
-    """com.microsoft.nchwc ReorderOutput: the first ``channels`` of the blocks."""
+    """com.microsoft.nchwc ReorderOutput: the first ``channels`` channels of the blocks."""
     expect_range((channels,), 1, "channels")
     if X.shape is None or len(X.shape) < 2:
         return Tensor(X.dtype)
@@ -424,7 +425,7 @@ def nchwc_upsample(
     mode: BlockedMode = "nearest",
     coordinate_transformation_mode: BlockedCoordinates = "asymmetric",
 ) -> Tensor:
-    """com.microsoft.nchwc Upsample by whole factors, one for each axis."""
+    """com.microsoft.nchwc Upsample by integer factors, one for each axis."""
     if mode == "nearest" and coordinate_transformation_mode != "asymmetric":
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `coordinate_transformation_mode` is {coordinate_transformation_mode}; in mode nearest, it "

@@ -1,4 +1,4 @@
-"""The fused and quantized activations of ONNX Runtime, and the experimental ones that it still runs."""
+"""Fused and quantized activations of ONNX Runtime, and early experimental ones that it still runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scaled_silu(x: Tensor, scale: Tensor | None = None, *, alpha: float = 1.0) -
 
 @onnx("IsAllFinite", domain=MICROSOFT)
 def is_all_finite(*xs: Tensor, isinf_only: int = 0, isnan_only: int = 0) -> Tensor:
-    """ONNX Runtime's IsAllFinite: one answer for all inputs together."""
+    """ONNX Runtime's IsAllFinite: one boolean for all inputs together."""
     return Tensor("bool", ())
 
 
@@ -96,7 +96,7 @@ def bias_dropout(
     *,
     seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's BiasDropout: a bias, Dropout, and what is added behind it."""
+    """ONNX Runtime's BiasDropout: a bias, Dropout, and the addition of a residual."""
     shape = stretched(data.shape, bias.shape, 1, what="input 1 (bias)")
     return Tensor(data.dtype, shape), Tensor("bool", shape)
 
@@ -151,7 +151,7 @@ def affine(x: Tensor, *, alpha: float = 1.0, beta: float = 0.0) -> Tensor:
 
 @onnx("ParametricSoftplus", "ScaledTanh", until=9)
 def with_alpha_and_beta(x: Tensor, *, alpha: float, beta: float) -> Tensor:
-    """Activations that ONNX dropped before it was stable; ONNX Runtime wants both attributes."""
+    """Activations that ONNX dropped before it was stable. ONNX Runtime requires both attributes."""
     return unchanged(x)
 
 

@@ -1,4 +1,4 @@
-"""The attentions of ONNX Runtime that project their input themselves (domain com.microsoft)."""
+"""Attentions of ONNX Runtime that include the projection of their input (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH_OF_SEQUENCES = (("batch_size", None), ("sequence_length", None), HIDDEN)
 @group
 @record
 class MaskedHeads:
-    """How many heads there are, the factor of their scores, and the score of what a mask hides."""
+    """The number of heads, the factor of the scores, and the score of masked positions."""
 
     num_heads: int
     mask_filter_value: float = -10000.0
@@ -33,7 +33,7 @@ class MaskedHeads:
 
 
 def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: int) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value that a projection to ``bias`` columns gives."""
+    """The hidden sizes of query and value for a projection to ``bias`` columns."""
     if not qkv_hidden_sizes:
         hidden = None if bias is None else floordiv(bias, 3)
         per_head(hidden, num_heads, "a third of the columns of the weights", index=1)
@@ -59,7 +59,7 @@ def _sizes_of_three(bias: MaybeDim, qkv_hidden_sizes: Ints | None, num_heads: in
 def _projected(
     x: Tensor, weights: Tensor, bias: Tensor | None, *, sizes: Ints | None, num_heads: int, rank: int = 3
 ) -> tuple[MaybeDim, MaybeDim]:
-    """The hidden sizes of query and value, after making sure that input, weights and bias fit."""
+    """The hidden sizes of query and value, after checking that input, weights and bias fit."""
     axes = BATCH_OF_SEQUENCES if rank == 3 else (("token_count", None), HIDDEN)
     check(x, Expected(0, "input", axes, INPUTS_MISMATCH))
     columns = narrower(size(weights, 1, 2), size(bias, 0, 1))
@@ -70,7 +70,7 @@ def _projected(
 
 
 def _present(x: Tensor, past: Tensor | None, index: int, *, num_heads: int, hidden: MaybeDim, shared: int) -> Shape:
-    """The keys and values [2, batch, heads, total length, head size] that an attention gives on."""
+    """The keys and values that an attention returns: [2, batch, heads, total length, head size]."""
     batch, length = size(x, 0, 3), size(x, 1, 3)
     head = per_head(hidden, num_heads, "the hidden size", index=0)
     if past is None:
@@ -122,11 +122,10 @@ def expect_mask(
     twice: bool = False,
     others: tuple[MaybeDim, ...] = (),
 ) -> None:
-    """Makes sure that a mask of one to three axes has one of the shapes that ONNX Runtime reads.
+    """Checks that a mask of one to three axes has a shape that ONNX Runtime reads.
 
-    ``sizes`` are batch, length and total length; ``others`` further lengths of the keys. ``twice`` is True where the
-    mask may hold two numbers for each sequence, or a single column, which is not looked at. Raises a ``MASK_MISMATCH``
-    fault.
+    ``sizes`` are batch, length and total length; ``others`` are further lengths of the keys. With ``twice``, the mask
+    may hold two numbers for each sequence, or a single column, which is ignored. Raises a ``MASK_MISMATCH`` fault.
     """
     if mask is None or mask.shape is None or not 1 <= len(mask.shape) <= 3:
         return
@@ -149,7 +148,7 @@ def expect_mask(
 
 
 def _require_one(own: Shape, shapes: Sequence[Shape], why: str) -> None:
-    """States that a shape is one of several: of any choice of one axis of each, one is equal."""
+    """Requires that a shape is one of several."""
     stated: list[set[tuple[int, Dim]]] = []
     for choice in choices(*(tuple(enumerate(shape)) for shape in shapes)):
         equal = {(axis, dim) for axis, dim in choice if dim is not None and same(own[axis], dim) is not False}
@@ -216,7 +215,7 @@ def packed_attention(
     qkv_hidden_sizes: Ints | None = None,
     scale: float | None = None,
 ) -> Tensor:
-    """com.microsoft PackedAttention: Attention of [token_count, hidden_size], all sequences in one."""
+    """com.microsoft PackedAttention: Attention on [token_count, hidden_size] with all sequences joined."""
     _, value_hidden = _projected(input, weights, bias, sizes=qkv_hidden_sizes, num_heads=num_heads, rank=2)
     return Tensor(input.dtype, (size(input, 0, 2), value_hidden))
 
@@ -245,7 +244,7 @@ def q_ordered_attention(
     qkv_hidden_sizes: Ints | None = None,
     unidirectional: int = 0,
 ) -> Tensor:
-    """com.microsoft QOrderedAttention: quantized, the weights of query, key and value apart."""
+    """com.microsoft QOrderedAttention: quantized, with separate weights for query, key and value."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     hidden = qkv_hidden_sizes[2] if qkv_hidden_sizes and len(qkv_hidden_sizes) == 3 else size(v_bias, 0, 1)
     per_head(hidden, num_heads, "the hidden size of the value", index=7)

@@ -25,7 +25,8 @@ from irlint.schemas import MICROSOFT
 
 
 def _with_skip(shape: Shape | None, skip: Shape | None) -> Shape | None:
-    """``shape``, after making sure that the skip has its last two sizes; ONNX Runtime does not compare the batch."""
+    """``shape``, after checking that the skip input has the same last two sizes. ONNX Runtime does not compare the
+    batch."""
     if shape is None or skip is None:
         return shape
     pairs = list(zip(reversed(shape), reversed(skip)))[:2]

@@ -1,4 +1,4 @@
-"""The attentions of ONNX Runtime in which several heads share a key and a value (domain com.microsoft)."""
+"""Attentions of ONNX Runtime whose heads share keys and values (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CacheQuantization = Literal["NONE", "PER_TENSOR", "PER_CHANNEL"]
 @group
 @record
 class GroupedHeads:
-    """The heads of the queries and of the keys and values, and what is done to them."""
+    """The heads of queries, keys and values, and the options of their scores."""
 
     kv_num_heads: int
     num_heads: int
@@ -35,7 +35,7 @@ class GroupedHeads:
 @group
 @record
 class CacheOptions:
-    """How far a token looks back, how its scores are limited, and how the caches are quantized."""
+    """The options: how far a token looks back, the limit of scores, and the quantization of the caches."""
 
     k_quant_type: CacheQuantization = "NONE"
     local_window_size: int = -1
@@ -52,9 +52,9 @@ def _grouped(
     heads: GroupedHeads,
     one_length: bool = False,
 ) -> tuple[Shape | None, MaybeDim]:
-    """The shape of the output and the head size, after making sure that query, key and value fit.
+    """The shape of the output and the head size, after checking that query, key and value fit.
 
-    ``one_length`` is True where the key has to be as long as the query.
+    With ``one_length``, the key must be as long as the query.
     """
     num_heads, kv_num_heads = heads.num_heads, heads.kv_num_heads
     if num_heads < 1 or kv_num_heads < 1 or num_heads % kv_num_heads:
@@ -90,7 +90,7 @@ def _grouped(
 def _cache_length(
     past_key: Tensor | None, past_value: Tensor | None, batch: MaybeDim, *, kv_num_heads: int, head: MaybeDim
 ) -> MaybeDim:
-    """The length of the caches at inputs 3 and 4; a quantized cache may pack the head size."""
+    """The length of the caches at inputs 3 and 4. A quantized cache may pack its heads."""
     length = narrower(size(past_key, 2, 4), size(past_value, 2, 4))
     for index, name, past in ((3, "past_key", past_key), (4, "past_value", past_value)):
         plain = past is not None and past.dtype in ("float32", "float16", "bfloat16")
@@ -129,7 +129,7 @@ def group_query_attention(
     sliding_window_cache: int = 0,
     smooth_softmax: int = -1,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft GroupQueryAttention: the caches grow to the total length where they are shorter."""
+    """com.microsoft GroupQueryAttention. Caches that are shorter grow to the total length."""
     expect_attribute(causal, 0, "causal", most=1)
     alone = past_key is None and past_value is None
     y, head = _grouped(query, key, value, heads=heads, one_length=alone)

@@ -1,4 +1,4 @@
-"""The attentions of ONNX Runtime that take query, key and value apart (domain com.microsoft)."""
+"""Attentions of ONNX Runtime with separate query, key and value (domain com.microsoft)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def multi_head_attention(
     heads: MaskedHeads,
     unidirectional: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft MultiHeadAttention; query, key and value may be packed into the query, key and value into the
+    """com.microsoft MultiHeadAttention. Query, key and value may be packed into the query, or key and value into the
     key."""
     shared = past_sequence_length is not None
     outputs = _multi_head(
@@ -67,7 +67,7 @@ def decoder_masked_multi_head_attention(
     output_qk: int = 0,
     past_present_share_buffer: int = 0,
 ) -> tuple[Tensor, ...]:
-    """com.microsoft DecoderMaskedMultiHeadAttention; without a key the query holds all three side by side."""
+    """com.microsoft DecoderMaskedMultiHeadAttention. Without a key, the query holds all three side by side."""
     packed = 3 if key is None and query.rank == 3 else 1
     shared = bool(past_present_share_buffer)
     return _multi_head(
@@ -95,7 +95,7 @@ def _multi_head(
     packed: int,
     shared: bool,
 ) -> tuple[Tensor, ...]:
-    """Output, present key, present value and scores; ``packed`` blocks stand side by side in a query of three axes."""
+    """Output, present key, present value and scores. A query of three axes has ``packed`` blocks side by side."""
     batch, length, hidden = _query_axes(query, num_heads, packed)
     head = per_head(hidden, num_heads, "the hidden size of the query", index=0)
     keys = _key_length(key, batch, length, hidden=hidden, num_heads=num_heads, head=head)
@@ -118,7 +118,7 @@ def _multi_head(
 
 
 def _query_axes(query: Tensor, num_heads: int, packed: int) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-    """Batch, length and hidden size of a query, which has five axes where key and value are packed into it."""
+    """Batch, length and hidden size of a query. It has five axes if key and value are packed into it."""
     if query.shape is None:
         return None, None, None
     if len(query.shape) == 5:
@@ -206,7 +206,8 @@ def decoder_attention(
     mask_filter_value: float = -10000.0,
     num_heads: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]; the caches grow as the flags say."""
+    """com.microsoft DecoderAttention: query and key are [sequence, batch, hidden]. The flags decide whether the caches
+    grow."""
     axes = (("sequence_length", None), ("batch_size", None), HIDDEN)
     check(query, Expected(0, "query", axes, INPUTS_MISMATCH))
     head = per_head(size(query, 2, 3), num_heads, "the hidden size", index=0)

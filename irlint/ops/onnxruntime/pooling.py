@@ -31,7 +31,7 @@ def ms_pool(
     activation_params: Floats | None = None,
     context: Context,
 ) -> tuple[Tensor, Tensor]:
-    """ONNX Runtime's poolings: channels last, or in blocks as the second axis (com.microsoft.nchwc)."""
+    """ONNX Runtime's poolings with the channels last, or in blocks on axis 1 (com.microsoft.nchwc)."""
     first = 2 if context.domain == NCHWC else 1
     shape = pooled(X.shape, kernel_shape, window, ceil_mode=ceil_mode, first=first)
     return Tensor(X.dtype, shape), Tensor("int64", shape)
@@ -48,7 +48,7 @@ def max_pool_with_mask(
     storage_order: int = 0,
     strides: Ints | None = None,
 ) -> Tensor:
-    """ONNX Runtime's MaxpoolWithMask: the mask has the axes of X, and its spatial sizes."""
+    """ONNX Runtime's MaxpoolWithMask: the mask has the rank of X, and the same spatial sizes."""
     if X.shape is not None and M.shape is not None:
         expect_axes(M.shape, len(X.shape), 1, axes="those of input 0")
         expect_shape(M, 1, "M", wanted=(*M.shape[:2], *X.shape[2:]), why="the mask has the spatial sizes of input 0")
@@ -92,7 +92,7 @@ def qlinear_average_pool(
 
 
 def expect_scales(*tensors: Tensor | None) -> None:
-    """Makes sure that the scales and zero points behind input 0 have one element each. Raises an ``OPERAND_MISMATCH``
+    """Checks that the scales and zero points after input 0 have one element each. Raises an ``OPERAND_MISMATCH``
     fault."""
     names = ("x_scale", "x_zero_point", "y_scale", "y_zero_point")
     for index, (tensor, name) in enumerate(zip(tensors, names), 1):

@@ -1,4 +1,4 @@
-"""What stands around attention in the transformers of ONNX Runtime: embeddings, experts, positions, padding."""
+"""Other parts of ONNX Runtime's transformers: embeddings, experts, positions, padding."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ms_rotary_embedding(
     rotary_embedding_dim: int = 0,
     scale: float = 1.0,
 ) -> Tensor:
-    """com.microsoft RotaryEmbedding: the shape of the input; both tables hold half of what is rotated."""
+    """com.microsoft RotaryEmbedding: the shape of the input. Both tables have half the width of the rotated part."""
     expect_attribute(num_heads, 0, "num_heads")
     expect_attribute(rotary_embedding_dim, 0, "rotary_embedding_dim")
     if input.rank not in (None, 3, 4):
@@ -85,7 +85,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
 
 
 def _check_positions(input: Tensor, position_ids: Tensor) -> None:
-    """Makes sure that there is one position, where the sequences begin, or one for each place of each sequence."""
+    """Checks that there is one position (the begin of the sequences), or one for each place of each sequence."""
     if position_ids.rank is None or input.shape is None:
         return
     if position_ids.rank < 2:
@@ -191,7 +191,7 @@ ExpertActivation = Literal["relu", "gelu", "silu", "swiglu", "identity"]
 @group
 @record
 class Mixture:
-    """How the router chooses experts, and what stands between their layers."""
+    """The attributes of the router, and of the layers of an expert."""
 
     activation_alpha: float = 1.0
     activation_beta: float = 0.0
@@ -250,8 +250,7 @@ def quantized_mixture_of_experts(
 
 
 def _check_clipping(swiglu_limit_after_activation: int) -> None:
-    """States that only kernels for CUDA limit what is activated; those for the CPU refuse the node when it is
-    loaded."""
+    """Warns that CUDA kernels do not support an activation. CPU kernels refuse the node when the model is loaded."""
     if swiglu_limit_after_activation == 0:
         return
     warn(
@@ -266,7 +265,7 @@ def _check_clipping(swiglu_limit_after_activation: int) -> None:
 
 
 def _check_chosen(router_probs: Tensor, k: int) -> None:
-    """Makes sure that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """Checks that ``k`` experts can be chosen. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     expect_attribute(k, 1, "k")
     experts = size(router_probs, 1, 2)
     if not reaches(experts, k, "k experts exist"):
@@ -278,7 +277,7 @@ def _check_chosen(router_probs: Tensor, k: int) -> None:
 
 
 def _check_router(input: Tensor, router_probs: Tensor) -> None:
-    """Makes sure that the router has a row for each token of [tokens, hidden] or [batch, sequence, hidden]."""
+    """Checks that the router has a row for each token of [tokens, hidden] or [batch, sequence, hidden]."""
     rows = product(input.shape[:-1]) if input.shape else None
     check(router_probs, Expected(1, "router_probs", (("tokens", rows), ("experts", None)), INPUTS_MISMATCH))
 
@@ -305,8 +304,8 @@ def gated_relative_position_bias(
     *,
     num_heads: int,
 ) -> Tensor:
-    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length]; with a token offset for packed
-    tokens."""
+    """com.microsoft GatedRelativePositionBias: [batch, heads, length, length]. With a token offset, the tokens are
+    packed."""
     source, rank = (token_offset, 2) if token_offset is not None else (query_layer, 3)
     batch, length = size(source, 0, rank), size(source, 1, rank)
     axes = (("1", None), ("num_heads", num_heads), ("sequence_length", length), ("sequence_length", length))
@@ -316,7 +315,7 @@ def gated_relative_position_bias(
 
 @onnx("RemovePadding", domain=MICROSOFT)
 def remove_padding(input: Tensor, sequence_token_count: Tensor) -> tuple[Tensor, ...]:
-    """com.microsoft RemovePadding: [batch, sequence, hidden] gives [tokens, hidden], and where each token stood."""
+    """com.microsoft RemovePadding: [batch, sequence, hidden] gives [tokens, hidden], and the place of each token."""
     check(input, Expected(0, "input", BATCH_OF_SEQUENCES, INPUTS_MISMATCH))
     batch, length = size(input, 0, 3), size(input, 1, 3)
     return (

@@ -1,4 +1,5 @@
-"""FakeQuantize: numbers as few levels would leave them, and what of it the CPU plugin compiles."""
+"""FakeQuantize of OpenVINO, which rounds numbers to a few levels, and the cases that the CPU plugin refuses to
+compile."""
 
 from __future__ import annotations
 
@@ -10,13 +11,12 @@ from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE
 from irlint.ops.shared.auto_broadcast import Broadcasting, broadcast_by
 from irlint.ops.shared.compiling import Layer, first_of, not_compiled
 
-#: Element types of which the CPU plugin does not take the layer apart, even where all sizes are known.
+#: Element types for which the CPU plugin never decomposes the layer, even if all sizes are known.
 _WHOLE = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
 
 
 def _enough_levels(layer: Layer) -> Fault | None:
-    """What is wrong with a layer that the CPU plugin does not take apart: limits that are constants, and open sizes or
-    whole numbers."""
+    """The fault of a layer that the CPU plugin does not decompose: constant limits, with dynamic sizes or integers."""
     levels = layer.attributes["levels"]
     is_taken_apart = layer.sizes(0) is not None and layer.dtype(0) not in _WHOLE
     if levels not in (0, 1) or is_taken_apart or not {1, 2, 3, 4} <= layer.fixed:
@@ -29,15 +29,14 @@ def _enough_levels(layer: Layer) -> Fault | None:
     )
 
 
-#: Element types of which the CPU plugin's quantization has no precision, and the numbers of levels for which it wants
-#: one.
+#: Element types without a precision in the plugin's quantization, and the numbers of levels that need one.
 _WITHOUT_PRECISION = frozenset({"int16", "uint16", "int32", "uint32", "uint64", "float64"})
 _PRECISE = frozenset({15, 16, 255, 256})
 
 
 def _fused_type(layer: Layer) -> Fault | None:
-    """What is wrong with an input of the model that is quantized, where the limits are constants; in other numbers of
-    levels, and but for int32 in other ranks, the layer stays as it is."""
+    """The fault of a quantized model input with constant limits. The plugin keeps the layer for other numbers of
+    levels, and (except for int32) for other ranks."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
     if dtype not in _WITHOUT_PRECISION or levels not in _PRECISE or not {1, 2, 3, 4} <= layer.fixed:
         return None
@@ -53,8 +52,7 @@ def _fused_type(layer: Layer) -> Fault | None:
 
 
 def _along_axis_2(layer: Layer) -> Fault | None:
-    """What is wrong with an input of the model that is quantized along axis 2, as the CPU plugin does only behind a
-    product."""
+    """The fault of a model input that is quantized along axis 2. The CPU plugin supports this only after a product."""
     data, limits = layer.inputs[0], [layer.sizes(index) for index in range(1, 5)]
     if not isinstance(data, Tensor) or data.rank not in (3, 4, 5) or None in limits:
         return None
@@ -73,19 +71,19 @@ def _along_axis_2(layer: Layer) -> Fault | None:
     )
 
 
-#: The number of levels of which the CPU plugin removes a layer that scales nothing.
+#: The number of levels for which the CPU plugin removes a layer that scales nothing.
 _STRIPPED = 65536
 
-#: The element types of limits by which the CPU plugin removes a layer that scales nothing.
+#: The element types of limits for which the CPU plugin removes a layer that scales nothing.
 _STRIPPED_TYPES = frozenset({"float32", "float16", "bfloat16"})
 
-#: Limits that differ by no more are equal to the plugin.
+#: The plugin treats limits with at most this difference as equal.
 _TOLERANCE = 2**-20
 
 
 def _stripped(layer: Layer) -> Fault | None:
-    """What is wrong with a layer that the CPU plugin removes: it does not compute with float16, and nothing stays
-    between two inputs and outputs of the model."""
+    """The fault of a layer that the CPU plugin removes. The limits then exceed float16, or no layer remains between an
+    input and an output of the model."""
     types = {layer.dtype(index) for index in range(1, 5)}
     if layer.attributes["levels"] != _STRIPPED or not types <= _STRIPPED_TYPES:
         return None

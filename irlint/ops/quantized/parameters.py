@@ -1,4 +1,4 @@
-"""What operators on quantized tensors ask of the shapes of their scales and zero points."""
+"""Checks of the scales and zero points of quantized tensors."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ g (uint8[4] a, float s, uint8 z, uint8[4] b) => (uint8[4] y) { y = com.microsoft
 
 
 def expect_zero_points(context: Context, *parameters: Parameter) -> None:
-    """Makes sure that no zero point is left out before the last input. Raises a ``ZERO_POINT_LEFT_OUT`` fault."""
+    """Checks that no zero point is omitted before the last input. Raises a ``ZERO_POINT_LEFT_OUT`` fault."""
     for index, name, tensor in parameters:
         if tensor is None and index < len(context.node.inputs):
             raise ZERO_POINT_LEFT_OUT.fault(
@@ -71,7 +71,7 @@ def is_single(shape: Shape | None) -> bool:
 
 
 def expect_one_number(*parameters: Parameter) -> None:
-    """Makes sure that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that scales and zero points are scalars or lists of one element. Raises an ``OPERAND_SHAPE`` fault."""
     for index, name, tensor in parameters:
         _judge_values(index, name, tensor)
         if tensor is not None and not is_single(tensor.shape):
@@ -83,7 +83,7 @@ def expect_one_number(*parameters: Parameter) -> None:
 
 
 def warn_of_many(*parameters: Parameter) -> None:
-    """Warns of scales and zero points that are not single, of which ONNX Runtime takes the first number."""
+    """Warns of scales and zero points with several numbers. ONNX Runtime uses the first one."""
     for parameter in parameters:
         try:
             expect_one_number(parameter)
@@ -92,9 +92,10 @@ def warn_of_many(*parameters: Parameter) -> None:
 
 
 def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
-    """Makes sure that what is given for a left operand is one number, or one for each row.
+    """Checks that a parameter of a left operand has one number, or one for each row.
 
-    The specification allows rows, which ONNX Runtime fails at: that is a warning. Raises an ``OPERAND_SHAPE`` fault.
+    The specification allows one for each row, but ONNX Runtime fails: this is a warning. Raises an ``OPERAND_SHAPE``
+    fault.
     """
     for index, name, tensor in parameters:
         _judge_values(index, name, tensor)
@@ -121,9 +122,8 @@ def expect_by_row(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
-    """Makes sure that what is given for a right operand is one number, a list of one for each column of a matrix, or
-    for stacked matrices [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault.
-    """
+    """Checks that a parameter of a right operand has one number, or a list with one for each column of a matrix. For
+    stacked matrices it may be [..., 1, columns]. Raises an ``OPERAND_SHAPE`` fault."""
     for index, name, tensor in parameters:
         _judge_values(index, name, tensor)
         if tensor is None or not tensor.shape or matrix.shape is None:
@@ -151,7 +151,7 @@ def expect_by_column(matrix: Tensor, *parameters: Parameter) -> None:
 
 
 def expect_one_shape(first: Parameter, second: Parameter) -> None:
-    """Makes sure that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a scale and its zero point have one shape. Raises an ``OPERAND_SHAPE`` fault."""
     (index, name, scale), (other, called, zero) = first, second
     if scale is None or zero is None or scale.shape is None or zero.shape is None:
         return
@@ -165,7 +165,7 @@ def expect_one_shape(first: Parameter, second: Parameter) -> None:
 
 
 def expect_one_of(parameter: Parameter, *shapes: Sequence[MaybeDim], what: str) -> None:
-    """Makes sure that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
+    """Checks that a parameter has one of the ``shapes``. Raises an ``OPERAND_SHAPE`` fault."""
     index, name, tensor = parameter
     if tensor is None or tensor.shape is None or any(_fits(tensor.shape, tuple(shape)) for shape in shapes):
         return
@@ -185,12 +185,12 @@ def _agrees(shape: Shape, wanted: Shape, why: str) -> bool:
     return len(shape) == len(wanted) and all(agree(a, b, why) for a, b in zip(shape, wanted))
 
 
-#: The least normal number of float32, and its largest divided by the largest of int8.
+#: The least normal number of float32, and its largest number divided by the largest of int8.
 _LEAST, _MOST = 2.0**-126, 2.67e36
 
 
 def _out_of_range(span: Extent, *, divides: bool) -> str:
-    """What is wrong with scales of float32 that leave nothing of a number, "" for nothing."""
+    """The reason why a float32 scale turns every number into 0 or infinity; "" if it does not."""
     if divides and span.least is not None and span.least < _LEAST:
         return f"is {span.least:g}, and numbers divided by it are infinite"
     if span.most is not None and span.most > _MOST:
@@ -199,7 +199,7 @@ def _out_of_range(span: Extent, *, divides: bool) -> str:
 
 
 def judge_scale_values(tensor: Tensor | None, index: int, name: str, *, divides: bool = False) -> None:
-    """Warns of a scale that is not above 0, or leaves nothing of the numbers that it multiplies or ``divides``."""
+    """Warns of a scale that is not above 0, or that leaves nothing of the numbers that it multiplies or ``divides``."""
     span = extent(tensor)
     if span is None:
         return

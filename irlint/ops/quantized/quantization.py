@@ -1,4 +1,4 @@
-"""Operators that map floating-point numbers to few levels and back, and arithmetic on such numbers."""
+"""Operators that quantize floating-point numbers to a few levels, and back."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ g (int32[2,3] x, float s) => (float[2,3] y) <int32 z = {0}> { y = DequantizeLine
 
 
 def judge_scale(x: Shape | None, scale: Shape | None, zero: Shape | None, *, axis: int, block_size: int = 0) -> None:
-    """Makes sure that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
+    """Checks that the scale (input 1) and the zero point (input 2) fit ``x`` per tensor, per axis or per block.
 
     Raises a ``SCALE_MISMATCH``, a ``ZERO_POINT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault.
     """
@@ -137,7 +137,7 @@ def _judge_per_axis(x: Shape, scale: Shape, axis: int) -> None:
 
 
 def _allow_either(x: Shape, count: MaybeDim, axis: int) -> None:
-    """A list of a length that is not known fits where it is one entry, or as many as the axis has."""
+    """Requires that a list of unknown length has one entry, or one for each index of the axis."""
     if count is None or not -len(x) <= axis < len(x):
         return
     dim = x[axis]
@@ -214,7 +214,7 @@ def _quantized(
 
 @onnx("QuantizeLinear", since=10)
 def quantize_10(x: Tensor, y_scale: Tensor, y_zero_point: Tensor | None = None) -> Tensor:
-    """ONNX QuantizeLinear-10; ONNX Runtime takes a scale per index of axis 1, too."""
+    """ONNX QuantizeLinear-10. ONNX Runtime also accepts a scale for each index of axis 1."""
     return _quantized(x, y_scale, y_zero_point, axis=1)
 
 
@@ -313,7 +313,7 @@ def _judge_idle_zero_point(zero: Tensor | None) -> None:
 
 @onnx("DequantizeLinear", since=10)
 def dequantize_10(x: Tensor, x_scale: Tensor, x_zero_point: Tensor | None = None) -> Tensor:
-    """ONNX DequantizeLinear-10; ONNX Runtime takes a scale per index of axis 1, too."""
+    """ONNX DequantizeLinear-10. ONNX Runtime also accepts a scale for each index of axis 1."""
     return _dequantized(x, x_scale, x_zero_point, axis=1)
 
 
@@ -346,7 +346,7 @@ def dequantize_23(
     output_dtype: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX DequantizeLinear-23, with a result of another type than the scale."""
+    """ONNX DequantizeLinear-23; the result may have another type than the scale."""
     result = _dequantized(x, x_scale, x_zero_point, axis=axis, block_size=block_size)
     return Tensor(numbered_type(output_dtype, context, "output_dtype"), x.shape) if output_dtype else result
 

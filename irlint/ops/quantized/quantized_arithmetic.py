@@ -1,4 +1,4 @@
-"""ONNX Runtime's arithmetic on quantized tensors, and its packed ones."""
+"""ONNX Runtime's arithmetic on quantized and on packed tensors."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def qlinear_arithmetic(
 
 
 def _broadcast_at(shapes: Sequence[tuple[int, Shape | None]]) -> Shape | None:
-    """The shapes broadcast together, each known by the index of its input."""
+    """The shapes broadcast together; each comes with the index of its input."""
     if any(shape is None for _, shape in shapes):
         return None
     spaced: list[Shape | None] = [()] * (shapes[-1][0] + 1)
@@ -125,7 +125,7 @@ def mul_integer(
     *,
     context: Context,
 ) -> Tensor:
-    """ONNX Runtime's MulInteger: int32 products of integers without their zero points."""
+    """ONNX Runtime's MulInteger: int32 products of integers, after subtracting their zero points."""
     expect_zero_points(context, (1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point))
     _expect_single(((1, "A_zero_point", A_zero_point), (3, "B_zero_point", B_zero_point)))
     return Tensor("int32", _broadcast_at(((0, A.shape), (2, B.shape))))
@@ -152,8 +152,7 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
 
 
 def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
-    """Makes sure that each triple has the result's element type, a float32 scale, and single numbers. Raises a
-    fault."""
+    """Checks that each triple has the result's element type, a float32 scale, and single numbers. Raises a fault."""
     for position, tensor in enumerate(inputs):
         index = position + 2
         if position % 3 == 1:
@@ -227,7 +226,7 @@ def gather_block_quantized(
 
 
 def _packed(data: Tensor, bits: int) -> int | None:
-    """How many elements an entry of the data holds, None where that is open. Raises an ``ATTRIBUTE_OUT_OF_RANGE``
+    """The number of elements in an entry of the data; None if it is unknown. Raises an ``ATTRIBUTE_OUT_OF_RANGE``
     fault."""
     if data.dtype is None or data.dtype != "uint8":
         return None if data.dtype is None else 1
@@ -242,7 +241,7 @@ def _packed(data: Tensor, bits: int) -> int | None:
 
 @onnx("QuantizeBFP", domain=MICROSOFT)
 def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
-    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of what was packed."""
+    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of the packed tensor."""
     listed = Tensor("int64", (x.rank,))
     return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
 
@@ -251,7 +250,7 @@ def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tens
 def dequantize_bfp(
     x: Tensor, shape: Tensor, strides: Tensor, *, bfp_type: int, block_dim: int = -1, dtype: int = 1, context: Context
 ) -> Tensor:
-    """ONNX Runtime's DequantizeBFP: what QuantizeBFP packed, in the shape that input 1 states."""
+    """ONNX Runtime's DequantizeBFP: the tensor that QuantizeBFP packed; input 1 is its shape."""
     result = stated_shape(shape, 1)
     count = length(strides)
     if result is None and count is not None and count <= CONTENTS_LIMIT:
@@ -259,11 +258,11 @@ def dequantize_bfp(
     return Tensor(numbered_type(dtype, context), result)
 
 
-# --- tables of 256 results --------------------------------------------------------------------------------------------
+# --- operators computed by a table of 256 results ---------------------------------------------------------------------
 
 
 def _expect_single_numbers(*parameters: Tensor | None) -> None:
-    """Makes sure that the scales and zero points, from input 1 on, are single numbers."""
+    """Checks that the scales and zero points, from input 1 on, are single numbers."""
     judge_scale_values(parameters[0], 1, "X_scale")
     judge_scale_values(parameters[2], 3, "Y_scale")
     for index, name in enumerate(("X_scale", "X_zero_point", "Y_scale", "Y_zero_point"), 1):
@@ -326,8 +325,8 @@ def qlinear_softmax(
     axis: int = -1,
     opset: int,
 ) -> Tensor:
-    """ONNX Runtime's QLinearSoftmax: of a scale that is no constant, and of the others, ONNX Runtime takes the first
-    number."""
+    """ONNX Runtime's QLinearSoftmax. ONNX Runtime uses the first number of a computed scale, and of the other
+    parameters."""
     try:
         _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     except Fault as fault:

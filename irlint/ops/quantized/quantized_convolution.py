@@ -44,7 +44,7 @@ def conv_integer(
 
 
 def _expect_per_channel(tensor: Tensor | None, index: int, name: str, *, channels: MaybeDim) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` has neither one element nor one for each channel."""
+    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` has neither one element nor one for each channel."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     size = tensor.shape[0]
@@ -75,7 +75,7 @@ def qlinear_conv(
     group: int = 1,
     kernel_shape: Ints | None = None,
 ) -> Tensor:
-    """ONNX QLinearConv-10: weights are quantized as a whole, or by output channel."""
+    """ONNX QLinearConv-10: the weights have one scale, or one for each output channel."""
     _expect_quantization(
         x_scale,
         x_zero_point,

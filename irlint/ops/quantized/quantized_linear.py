@@ -28,7 +28,7 @@ from irlint.schemas import MICROSOFT
 def matmul_integer(
     a: Tensor, b: Tensor, a_zero_point: Tensor | None = None, b_zero_point: Tensor | None = None
 ) -> Tensor:
-    """ONNX MatMulInteger-10; a zero point is for all of its input, each row of A or each column of B."""
+    """ONNX MatMulInteger-10. A zero point is one number, or one for each row of A or column of B."""
     shape = multiplied(a.shape, b.shape)
     expect_by_row(a, (2, "a_zero_point", a_zero_point))
     expect_by_column(b, (3, "b_zero_point", b_zero_point))
@@ -68,7 +68,7 @@ def gemm_float8(
     beta: float = 0.0,
     dtype: int = 1,
 ) -> Tensor:
-    """ONNX Runtime's GemmFloat8; ``dtype`` numbers the result's element type."""
+    """ONNX Runtime's GemmFloat8; ``dtype`` is the number of the result's element type."""
     if not 1 <= dtype <= len(NUMBERED_TYPES):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `dtype` is {dtype}, which is not an element type",
@@ -92,7 +92,7 @@ def qgemm(
     *,
     product: OnnxProduct,
 ) -> Tensor:
-    """ONNX Runtime's quantized Gemm: float32 where no scale for the result is given."""
+    """ONNX Runtime's quantized Gemm: float32 if no scale of the result is given."""
     shape = product.of_matrices(a, b, inputs=(0, 3))
     expect_one_number((1, "a_scale", a_scale), (2, "a_zero_point", a_zero_point))
     columns = None if b.shape is None or len(b.shape) != 2 else b.shape[0 if product.transB else 1]
@@ -137,7 +137,7 @@ def matmul_integer_to_float(
 
 
 def _flat(scale: Tensor) -> Tensor:
-    """A scale that is broadcast: one of one element has any number of axes."""
+    """The shape of a scale for broadcasting. One element may have any number of axes."""
     single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
     return Tensor(scale.dtype, ()) if single else scale
 
@@ -169,7 +169,7 @@ def dynamic_quantize_matmul(
 
 
 def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, what: str) -> Shape | None:
-    """The product with weights of which only the sizes are known. Raises a ``MATMUL_MISMATCH`` fault."""
+    """The shape of the product with packed weights, whose sizes are attributes. Raises a ``MATMUL_MISMATCH`` fault."""
     if a is None:
         return None
     if not a:
@@ -196,7 +196,7 @@ def _expect_count(x: Tensor, index: int, count: Dim, *, what: str) -> None:
 
 
 def _expect_room(x: Tensor, index: int, count: int, *, what: str) -> None:
-    """Raises an ``OPERAND_SHAPE`` fault where there are too few elements, and warns where there are more."""
+    """Raises an ``OPERAND_SHAPE`` fault if there are too few elements, and warns if there are too many."""
     found = product(x.shape) if x.shape is not None else None
     if same(found, count) is not False:
         return
@@ -227,7 +227,8 @@ def matmul_nbits(
     block_size: int,
     weight_prepacked: int = 0,
 ) -> Tensor:
-    """ONNX Runtime's MatMulNBits: [..., K] times weights of N columns, packed in blocks of ``bits`` wide elements."""
+    """ONNX Runtime's MatMulNBits: [..., K] times weights of N columns. Each weight has ``bits`` bits; they are packed
+    in blocks."""
     if block_size < 16 or block_size & (block_size - 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `block_size` is {block_size}; it has to be a power of 2 of at least 16",

@@ -1,5 +1,5 @@
-"""The functions that the rules of operators share, by what they are for: ``expect_*`` raise a fault, ``stated_*`` read
-what a tensor of sizes states, and the others calculate. Sizes may be symbols or None, and ranks may be unknown.
+"""The functions that the rules of operators share, by purpose: ``expect_*`` raise a fault, ``stated_*`` read
+a tensor of sizes, and the others calculate. Sizes may be symbols or None, and ranks may be unknown.
 
 Ranks, shapes and types of inputs:
 ``expectations.expect_rank``: an input has one of the allowed ranks.
@@ -20,7 +20,7 @@ Axes and attributes:
 ``attributes.expect_range``: no entry of a list is below a number.
 ``attributes.expect_parallel``: lists have one length.
 ``attributes.entry_count``: how many entries a list or a tensor has.
-``attributes.the_one_of``: the only attribute of several that is given.
+``attributes.the_one_of``: the only given attribute of several.
 ``attributes.numbered_type``: the element type of a number in TensorProto.DataType.
 
 Broadcasting and sizes:
@@ -31,19 +31,19 @@ Broadcasting and sizes:
 ``auto_broadcast.broadcast_by``: the rule that OpenVINO's ``auto_broadcast`` names.
 ``sizes.dim_of``: the size of an axis of a shape.
 ``sizes.size``: the size of an axis of a tensor of one rank.
-``sizes.narrower``: of several equal sizes the one that says most.
+``sizes.narrower``: the most informative of several equal sizes.
 ``sizes.whole_quotient``: the quotient of sizes of which one divides the other.
 
-Contents that give shapes:
+Values that give shapes:
 ``shape_inputs.length``: how many entries a list has.
 ``shape_inputs.entries``: its numbers, None for unknown ones.
-``shape_inputs.whole``: its numbers, where all are known.
+``shape_inputs.whole``: its numbers, if all are known.
 ``shape_inputs.number``: the only number of a tensor.
 ``shape_inputs.stated_size``: a number as a size.
 ``shape_inputs.stated_shape``: a list as a shape, in ONNX.
 ``shape_inputs.openvino_shape``: a list as a shape, in OpenVINO.
 ``index_ranges.out_of_range``: the fault of an index outside an axis.
-``contents.fits``: whether contents of a shape are kept.
+``contents.fits``: whether the values of a tensor of this shape are stored.
 ``contents.strides``: the elements between neighbors on each axis.
 ``contents.positions``: every index of a shape.
 ``contents.extent``: the least and the largest number of a tensor.
@@ -51,7 +51,7 @@ Contents that give shapes:
 
 Windows and filters:
 ``windows.onnx_window``: the window of ONNX's attributes.
-``windows.per_axis``: an attribute with so many entries for each spatial axis.
+``windows.per_axis``: an attribute with a number of entries for each spatial axis.
 ``windows.channel_axis``: the axis of the channels of a layout.
 ``windows.arranged``: a shape from batch, channels and spatial sizes.
 ``filters.convolved``: the shape of an ONNX convolution.
@@ -59,20 +59,20 @@ Windows and filters:
 ``filters.expect_bias``: a bias has one entry for each channel.
 
 Bodies:
-``bodies.check_arity``: a body has so many inputs and outputs.
+``bodies.check_arity``: a body has the expected number of inputs and outputs.
 ``bodies.check_input_types``: the inputs of a body are of the types that it is given.
 ``bodies.check_input_shapes``: the inputs of a body may have the shapes that it is given.
 ``bodies.stacked``: the results of all iterations on a new axis.
-``carrying.joined``: what is known of a value that is one of two.
+``carrying.joined``: the joined type of a value that is one of two.
 
 What OpenVINO reads and does not compile (IRL525):
 ``compiling.first_of``: the first fault that several questions find.
 ``compiling.not_compiled``: the fault itself.
 ``compiling.constants_at``: inputs have to be constants.
-``compiling.readable_constants``: inputs are read where they are constants.
+``compiling.readable_constants``: inputs are read if they are constants.
 ``compiling.types_at``: inputs have to be of other types than the reader allows.
 ``compiling.given_type``: an attribute names an element type that is refused.
-``compiling.whole_sizes``: a shape of which every size is known.
+``compiling.whole_sizes``: a shape, if every size is known.
 ``compiling.without_strings``: no input holds strings.
 ``compiling.without_negatives``: no number of a window is negative.
 """

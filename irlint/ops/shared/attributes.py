@@ -1,4 +1,4 @@
-"""What an operator asks of its attributes: numbers within a range, lists that fit together, element types by number."""
+"""Checks of attributes: numbers within a range, lists that fit together, element types by number."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ g (int64[4] x) => (int64[4] y)
 def expect_attribute(
     value: float, least: float, name: str, *, most: float | None = None, severity: Severity | None = None
 ) -> None:
-    """Makes sure that an attribute lies between ``least`` and ``most``.
+    """Checks that an attribute lies between ``least`` and ``most``.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault, or states it where it has a ``severity``.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault; with ``severity``, adds it instead.
     """
     if value >= least and (most is None or value <= most):
         return
@@ -76,7 +76,7 @@ def expect_attribute(
 def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | None:
     """The fault of the first entry below ``lowest``."""
     for position, value in enumerate(values):
-        if at_least(value, lowest) is False:
+        if value < lowest if isinstance(value, int) else at_least(value, lowest) is False:
             return ATTRIBUTE_OUT_OF_RANGE.fault(
                 f"entry {position} of `{name}` is {value}; it has to be at least {lowest}",
                 help=f"write {lowest} or more for each entry of `{name}`",
@@ -86,7 +86,7 @@ def out_of_range(values: Sequence[MaybeDim], lowest: int, name: str) -> Fault | 
 
 
 def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity: Severity | None = None) -> bool:
-    """Whether no entry is below ``lowest``; states a fault of ``severity`` where one is given, else raises it."""
+    """Whether no entry is below ``lowest``. Raises a fault if one is; with ``severity``, adds it instead."""
     fault = out_of_range(values, lowest, name)
     if fault is None:
         return True
@@ -96,7 +96,7 @@ def expect_range(values: Sequence[MaybeDim], lowest: int, name: str, *, severity
     return False
 
 
-#: What RE2 has and Python's expressions have not, or otherwise.
+#: Syntax of RE2 that Python's regular expressions lack or read differently.
 _ONLY_RE2 = (
     "\\p",
     "\\P",
@@ -117,7 +117,7 @@ _ONLY_RE2 = (
     "(?s",
     "(?P",
 )
-#: The classes of characters that RE2 knows by name.
+#: The named character classes of RE2.
 _RE2_CLASSES = (
     "alnum",
     "alpha",
@@ -134,7 +134,7 @@ _RE2_CLASSES = (
     "word",
     "xdigit",
 )
-#: What Python's expressions have and RE2 has not, where no class of characters is in the way.
+#: Syntax of Python's regular expressions that RE2 lacks, outside character classes.
 _NEVER_RE2 = (
     (r"\(\?<?[=!]", "looks ahead or back"),
     (r"\\[1-9]", "refers back to a group"),
@@ -144,7 +144,7 @@ _NEVER_RE2 = (
 
 
 def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
-    """Makes sure that RE2 reads a regular expression of at least so many characters, as far as that is known.
+    """Checks that RE2 can read a regular expression of at least ``least`` characters, as far as irlint knows.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
@@ -172,10 +172,10 @@ def expect_regex(pattern: str, name: str, *, least: int = 0) -> None:
 def numbered_type(
     number: int, context: Context, attribute: str = "dtype", *, output: int = 0, given: frozenset[str] = frozenset()
 ) -> str:
-    """The element type that an ONNX attribute names by its number in TensorProto.DataType.
+    """The element type for a number of TensorProto.DataType in an ONNX attribute.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for a number that is none, or one of a type that output ``output`` of the
-    operator cannot have at this version, unless the runtime has ``given`` it at every one.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault for an invalid number, or if output ``output`` cannot have the type at
+    this version. Types that the runtime has always ``given`` are a warning instead.
     """
     if not 1 <= number <= len(NUMBERED_TYPES):
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -187,7 +187,7 @@ def numbered_type(
         number &= 0xFFFF_FFFF
         if attribute == "output_datatype" or not 1 <= number <= len(NUMBERED_TYPES):
             raise fault
-        # ONNX Runtime reads 32 bits, and all 64 for the operators of signals.
+        # ONNX Runtime reads 32 bits of the number; for signal operators, all 64.
         warn(fault.lowered(Severity.WARNING))
     dtype = NUMBERED_TYPES[number - 1]
     schema = official(context.op, context.version, context.domain) if dtype not in given else None
@@ -205,7 +205,7 @@ def numbered_type(
 
 
 def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
-    """How many entries a list or a tensor in an attribute has; None where it is left out or not known."""
+    """The number of entries of a list or tensor in an attribute; None if it is omitted or unknown."""
     if not isinstance(given, Tensor):
         return None if given is None else len(given)
     size = given.shape[0] if given.shape else None
@@ -213,7 +213,7 @@ def entry_count(given: Sequence[object] | Tensor | None) -> int | None:
 
 
 def expect_lists(**tensors: Tensor | None) -> None:
-    """Makes sure that tensors in attributes have one axis. Raises a ``LISTS_INCONSISTENT`` fault."""
+    """Checks that tensors in attributes have one axis. Raises a ``LISTS_INCONSISTENT`` fault."""
     for name, tensor in tensors.items():
         if tensor is not None and tensor.shape is not None and len(tensor.shape) != 1:
             raise LISTS_INCONSISTENT.fault(
@@ -224,9 +224,9 @@ def expect_lists(**tensors: Tensor | None) -> None:
 
 
 def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> None:
-    """Makes sure that lists have one length; those in ``optional`` may be left out (None) or empty.
+    """Checks that lists have the same length. Those in ``optional`` may be omitted (None) or empty.
 
-    A length that is not known is None. Raises a ``LISTS_INCONSISTENT`` fault.
+    None is also an unknown length. Raises a ``LISTS_INCONSISTENT`` fault.
     """
     known = {name: count for name, count in lengths.items() if count is not None}
     known |= {name: count for name, count in (optional or {}).items() if count}
@@ -246,7 +246,7 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
 def the_one_of(**lists: object) -> str | None:
     """The name of the one attribute that is given and not empty.
 
-    Raises a ``LISTS_INCONSISTENT`` fault where it is none, or more than one.
+    Raises a ``LISTS_INCONSISTENT`` fault if there is none, or more than one.
     """
     given = [name for name, value in lists.items() if value]
     if len(given) == 1:

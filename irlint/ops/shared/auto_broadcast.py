@@ -1,5 +1,5 @@
-"""How an OpenVINO operation's ``auto_broadcast`` makes one shape of several, PaddlePaddle's rule (``pdpd``)
-included."""
+"""The ``auto_broadcast`` of OpenVINO operations: one shape from several, by the rule that the attribute names. ``pdpd``
+is PaddlePaddle's rule."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ PDPD_MISMATCH = Rule(
     Severity.ERROR,
     "With pdpd broadcasting, the second input does not match consecutive axes of the first input.",
     why=(
-        "PaddlePaddle's rule broadcasts only the second input. Its axes are aligned with those of the first input "
-        'from `axis` on; with an `axis` of -1, with the last ones. OpenVINO refuses other shapes with "Argument '
-        'shapes are inconsistent.".'
+        "PaddlePaddle's rule broadcasts only the second input. The first axis of the second input is aligned with the "
+        "axis of the first input that the attribute names; if the attribute is -1, the last axes are aligned. Each "
+        "size of the second input must be 1 or equal to the size of the aligned axis. OpenVINO refuses other shapes "
+        'with "Argument shapes are inconsistent.".'
     ),
     fix=(
         "Set `auto_broadcast.auto_broadcast_axis` to the axis of the first input that matches the first axis of the "
@@ -58,10 +59,10 @@ PDPD_READING = Rule(
     Severity.WARNING,
     "The specification and the OpenVINO library interpret this pdpd broadcast differently.",
     why=(
-        "The specification names the attribute `axis`, defaults to -1, and ignores trailing 1s of the second input. "
-        "The OpenVINO library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` on "
-        "Broadcast-1, `mode.mode.axis` on Broadcast-3), defaults to 0, and refuses trailing 1s past the last axis of "
-        "the first input. Other readers may follow the specification, so the result depends on the reader."
+        "In the specification, the attribute is `axis`, its default is -1, and trailing 1s of the second input are "
+        "ignored. The OpenVINO library reads only `auto_broadcast.auto_broadcast_axis` (`mode.auto_broadcast_axis` in "
+        "a Broadcast of opset1, `mode.mode.axis` of opset3), and its default is 0. It refuses trailing 1s past the "
+        "last axis of the first input. Other programs may follow the specification and compute another result."
     ),
     fix=(
         "Write the axis under the name that the library reads, and remove trailing 1s of the second input past the "
@@ -72,14 +73,18 @@ PDPD_READING = Rule(
     .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
     .replace('"3,4"', '"4,4"')
     .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
-    good=PDPD_MISMATCH.good,
+    good=_GOOD.replace("2,3,4,5", "3,4,4,5")
+    .replace("<dim>2</dim><dim>3</dim><dim>4</dim><dim>5</dim>", "<dim>3</dim><dim>4</dim><dim>4</dim><dim>5</dim>")
+    .replace('"3,4"', '"4,4"')
+    .replace("<dim>3</dim><dim>4</dim></port>", "<dim>4</dim><dim>4</dim></port>"),
 )
 
 
 @group
 @record
 class Broadcasting:
-    """How an OpenVINO operation broadcasts; the library reads ``auto_broadcast_axis``, the specification ``axis``."""
+    """The broadcasting attributes of an OpenVINO operation. The library reads ``auto_broadcast_axis``, the
+    specification ``axis``."""
 
     auto_broadcast: AutoBroadcast = "numpy"
     auto_broadcast_axis: int | None = None
@@ -99,7 +104,7 @@ def broadcast_by(broadcasting: Broadcasting, shapes: Sequence[Shape | None]) -> 
 
 
 def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
-    """``merged``; the fault of shapes that could be broadcast says so."""
+    """``merged``; if the shapes could be broadcast, the fault mentions it."""
     try:
         return merged(shapes, why=why)
     except Fault as fault:
@@ -117,11 +122,10 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
 def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
     """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
 
-    ``axis`` -1 means rank(a) - rank(b). ``ignore_trailing`` states whether 1s at the end of ``b`` may reach past the
-    last axis of ``a``: the specification ignores them, the library does not, nor does it let a 1 stand under a 0.
+    ``axis`` -1 means rank(a) - rank(b). With ``ignore_trailing``, 1s at the end of ``b`` may reach past the last axis
+    of ``a``, as the specification allows. The library does not, and it also refuses a 1 under a 0.
 
-    Raises a ``PDPD_MISMATCH`` fault.
-    Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
+    Raises a ``PDPD_MISMATCH`` fault. Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
     """
     if a is None or b is None:
         return None
@@ -165,7 +169,8 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
 
 
 def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[MaybeDim, bool]:
-    """What becomes of the size ``onto`` under ``dim``, and whether it can; the library refuses a 1 under a 0."""
+    """The result of laying the size ``dim`` on the size ``onto``, and whether it is possible. The library refuses a 1
+    on a 0."""
     if same(onto, 1) and dim is not None and same(dim, 1) is not True:
         return _enlarged(dim)
     if dim == 0 and onto is not None and same(onto, 1) is None:
@@ -177,7 +182,7 @@ def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[M
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """What the library makes of a 1 under ``dim``: 0 stays 0, an unknown size stays unknown, more is refused."""
+    """The library's result for a 1 under ``dim``: 0 for 0, unknown for unknown; a larger size is refused."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]
@@ -185,7 +190,7 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
 
 
 def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """What becomes of a size that may be 1 under a 0: 0, whether the size is 0 or 1."""
+    """The result for a size that may be 1 under a 0: always 0."""
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))
@@ -196,9 +201,8 @@ def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
 def pdpd(a: Shape | None, b: Shape | None, *, library_axis: int | None, specified_axis: int | None) -> Shape | None:
     """pdpd broadcasting under both readings of its attributes.
 
-    ``library_axis`` is what the attribute ``auto_broadcast.auto_broadcast_axis`` says, ``specified_axis`` what ``axis``
-    says; None where absent. States a ``PDPD_READING`` fault where the readings differ in verdict or result, and raises
-    where both fail.
+    ``library_axis`` is the attribute ``auto_broadcast.auto_broadcast_axis``, ``specified_axis`` the attribute ``axis``;
+    None if absent. Adds a ``PDPD_READING`` fault if the readings differ in verdict or result, and raises if both fail.
     """
     written = library_axis if library_axis is not None else specified_axis
     readings: list[Shape | Fault | None] = []

@@ -1,4 +1,4 @@
-"""Axes: negative ones, ones that are out of range, and lists of them."""
+"""Lists and single axes: negative ones are counted from 0, and those out of range are faults."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ g (float[2,3,4] x) => (float[2,4,3] y) { y = Transpose <perm = [0, 2, 1]> (x) }"
 
 
 def axis_of(axis: int, rank: int, what: str = "axis", *, input: int = 0, negative: bool = True) -> int:
-    """``axis`` counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault; ``input`` is the tensor that it is meant for."""
+    """``axis`` counted from 0. Raises an ``AXIS_OUT_OF_RANGE`` fault; ``input`` is the index of the tensor with the
+    axis."""
     lowest = -rank if negative else 0
     if lowest <= axis < rank:
         return axis + rank if axis < 0 else axis

@@ -1,5 +1,5 @@
-"""What the back edges of OpenVINO's loops leave for the next iteration, against what the Parameters of the body can
-take."""
+"""Checks of OpenVINO's loops: whether the value of a back edge fits the Parameter that receives it in the next
+iteration."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from irlint.records import record
 
 @record
 class Iteration:
-    """What a body is given in the first iteration, and what it gives, by the positions of its Parameters and Results;
-    no outputs where nobody has looked."""
+    """The inputs of a body in the first iteration, and its outputs, by the positions of Parameters and Results. There
+    are no outputs if they were not inferred."""
 
     arguments: Sequence[Type | None]
     outputs: Sequence[Type | None]
@@ -36,13 +36,13 @@ def check_back_edges(
     trips: MaybeDim,
     widens: bool,
 ) -> None:
-    """Makes sure that the second of ``trips`` iterations can take what the first leaves behind; None is a number that
-    is not known.
+    """Checks that the second of ``trips`` iterations accepts the values that the first one carries; None is unknown.
 
-    The plugin has memory of the shape of a Parameter. Where a Result is an output of the layer as well, a Loop
-    ``widens`` the Parameter to open sizes, and refuses to compile one of an open rank; a TensorIterator has open sizes
-    where one of the two has. Raises a ``CARRIED_TYPE`` fault where the body needs the value, and the second iteration
-    comes for certain.
+    The plugin allocates memory with the shape of a Parameter. If the Result is also an output of the layer, a Loop
+    ``widens`` the Parameter to dynamic sizes, and refuses to compile an unknown rank. In a TensorIterator, a size is
+    dynamic if it is dynamic in one of the two.
+
+    Raises a ``CARRIED_TYPE`` fault if the body needs the value, and the second iteration certainly runs.
     """
     outward = {
         each.internal_layer_id for each in entries if each.kind == "output" and (each.external_port_id or 0) >= 0
@@ -73,8 +73,8 @@ def check_back_edges(
 
 
 def _handed_on(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Tensor, Tensor] | None:
-    """What a Parameter is given first, and what a back edge leaves for it; None unless both are tensors of known
-    rank."""
+    """The first value of a Parameter, and the value that a back edge carries to it; None unless both are tensors of
+    known rank."""
     if edge.to_layer not in ties.parameters or edge.from_layer not in ties.results:
         return None
     given, left = first.arguments[ties.parameters[edge.to_layer]], first.outputs[ties.results[edge.from_layer]]
@@ -84,8 +84,8 @@ def _handed_on(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Tensor, Te
 
 
 def _clash(given: Tensor, left: Tensor) -> bool:
-    """Whether the memory of a Parameter cannot hold another value: one element is one of any axis, and no elements fit
-    anywhere."""
+    """Whether the memory of a Parameter cannot hold another value. One element fits one of any rank; no elements always
+    fit."""
     one, other = given.shape or (), left.shape or ()
     if 0 in other or (len(one) < 2 and len(other) < 2 and product(one) == 1 and product(other) == 1):
         return False
@@ -97,8 +97,8 @@ def _has_open_sizes(*values: Tensor) -> bool:
 
 
 def _is_needed(place: int, body: Graph, entries: Entries, *, back_edges: Sequence[BackEdge], ties: Ties) -> bool:
-    """Whether the condition of the loop, or each of its outputs, is computed from a Parameter, if only in later
-    iterations: OpenVINO drops what leads to outputs that nothing uses."""
+    """Whether the loop's condition, or each of its outputs, depends on a Parameter, perhaps in later iterations only.
+    OpenVINO drops everything that leads only to unused outputs."""
     ids = {position: id for id, position in ties.parameters.items()}
     names = {value: ids[position] for position, value in enumerate(body.inputs) if position in ids}
     ends = [(each.purpose, each.internal_layer_id) for each in entries if each.kind == "output"]
@@ -113,7 +113,7 @@ def _is_needed(place: int, body: Graph, entries: Entries, *, back_edges: Sequenc
 def _read(
     body: Graph, ties: Ties, id: str | None, *, names: dict[Value, str], back_edges: Sequence[BackEdge]
 ) -> Collection[str]:
-    """The Parameters that a Result is computed from, those of earlier iterations among them."""
+    """The Parameters on which a Result depends, including those of earlier iterations."""
     makers = producers(body)
     found: set[str] = set()
     seen: set[Value] = set()
@@ -133,7 +133,7 @@ def _read(
 
 
 def _help_for(edge: BackEdge, given: Tensor, ties: Ties, *, first: Iteration, outward: Collection[str | None]) -> str:
-    """The Result that gives what the Parameter begins with, first among those that are outputs."""
+    """The Result with the initial value of the Parameter; outputs come first."""
     fitting = [
         id
         for id, position in ties.results.items()

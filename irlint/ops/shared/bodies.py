@@ -1,4 +1,4 @@
-"""What runs of a body have in common: its inputs, what it declares of them, and the results of all iterations."""
+"""Functions for operators with bodies: the inputs of a body, its declarations, and the results of all iterations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from irlint.model.tensor import UNKNOWN, Tensor, Type, disagree, shape_text, typ
 from irlint.ops import Context
 from irlint.ops.shared.type_variables import kind_text, types_text
 
-#: A loop's body is run so many times, at most, to find out what changes from one iteration to the next.
+#: A loop's body is inferred at most this many times, to find what changes between iterations.
 ROUNDS = 3
 
-#: A loop without inner bodies is followed iteration by iteration for at most this many nodes.
+#: A loop without inner bodies is followed iteration by iteration if this takes at most this many nodes.
 FOLLOWED = 512
 
-#: Loops that hold others deeper than this take what they carry as unknown, and run their body once.
+#: In a loop with deeper nesting than this, carried values are unknown, and the body is inferred once.
 DEEPEST_SEARCH = 4
 
 #: The most inputs of a body that a message lists.
@@ -140,7 +140,7 @@ g (float[3,2] xs, float[2] s) => (float[2] t) {
 
 
 def nesting(body: Graph) -> int:
-    """How many bodies stand inside each other in ``body``, itself included."""
+    """The depth of nested bodies in ``body``, counting itself."""
     deepest, waiting = 1, [(body, 1)]
     while waiting:
         graph, depth = waiting.pop()
@@ -150,12 +150,12 @@ def nesting(body: Graph) -> int:
 
 
 def graph_inputs(body: Graph) -> tuple[Value, ...]:
-    """The inputs of an ONNX body that its node has to give: those without an initializer."""
+    """The inputs that the node must supply to an ONNX body: those without an initializer."""
     return tuple(value for value in body.inputs if value not in body.constants)
 
 
 def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -> Fault | None:
-    """The fault of a body that has other than ``expected`` inputs or outputs (``kind``), None where it has so many."""
+    """The fault of a body with another number of inputs or outputs (``kind``) than ``expected``; None if it fits."""
     found = len(graph_inputs(body)) if kind == "input" else len(body.outputs)
     if found == expected or (kind == "input" and len(body.inputs) == expected):
         return None
@@ -176,15 +176,14 @@ def arity_fault(body: Graph, name: str, kind: str, *, expected: int, why: str) -
 
 
 def _taken(body: Graph, name: str) -> tuple[str, ...]:
-    """A sentence on the inputs of a body."""
+    """A sentence that lists the inputs of a body."""
     names = [f"`{each.name}`" for each in graph_inputs(body)]
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN + 1 else ""
     return (f"`{name}` takes {', '.join(names[:SHOWN]) + more if more else listed(names)}",) if names else ()
 
 
 def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int | None = None) -> Fault | None:
-    """The fault of a condition or a trip count that is no single value of one of ``dtypes``, None where it can be
-    one."""
+    """The fault of a condition or a trip count that cannot be a single value of one of ``dtypes``; None if it can."""
     if not isinstance(known, Tensor):
         return None
     if known.dtype is not None and known.dtype not in dtypes:
@@ -203,7 +202,7 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
 
 
 def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
-    """Makes sure that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
+    """Checks that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
         if not disagree(a, b):
             continue
@@ -216,7 +215,7 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
 
 
 def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
-    """Makes sure that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
+    """Checks that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
     first = "the condition comes first, and " if outputs > context.outputs else ""
     faults = (
         arity_fault(body, name, "input", expected=inputs, why=why),
@@ -228,7 +227,7 @@ def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: C
 
 
 def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Makes sure that the inputs that a body declares are of the types that it gets. Raises a ``BODY_TYPES`` fault."""
+    """Checks that the declared inputs of a body have the types that it receives. Raises a ``BODY_TYPES`` fault."""
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         if not disagree(value.type, known):
             continue
@@ -241,9 +240,9 @@ def check_input_types(body: Graph, name: str, given: Sequence[Type | None]) -> N
 
 
 def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> None:
-    """Makes sure that the inputs that a body declares can have the shapes that it gets: ONNX Runtime merges the two
-    when it loads the model, for the condition of a Loop and all inputs of a Scan's body. Raises a ``BODY_TYPES`` fault.
-    """
+    """Checks that the declared inputs of a body can have the shapes that it receives. ONNX Runtime merges the two when
+    it loads the model: for the condition of a Loop, and for all inputs of a Scan's body. Raises a ``BODY_TYPES``
+    fault."""
     for position, (value, known) in enumerate(zip(body.inputs, given)):
         declared = value.type
         if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
@@ -262,10 +261,9 @@ def check_input_shapes(body: Graph, name: str, given: Sequence[Type | None]) -> 
 
 
 def as_declared(body: Graph, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
-    """What comes into the body of a Loop, of the sizes that its inputs declare, and of no known ones where they declare
-    none.
+    """The inputs of a Loop's body: the declared shapes, and unknown ones for undeclared.
 
-    ONNX Runtime takes the element type of what a Loop carries from what comes in, and its shape from the body.
+    ONNX Runtime takes the element type of a carried value from the input of the Loop, and its shape from the body.
     """
     return tuple(
         Tensor(known.dtype, _stated_sizes(value.type)) if isinstance(known, Tensor) else known
@@ -280,7 +278,7 @@ def _stated_sizes(declared: Type | None) -> Shape | None:
 
 
 def states_sizes(body: Graph, given: Sequence[Type | None]) -> bool:
-    """Whether the inputs of a body declare other numbers of axes or sizes than those that come in."""
+    """Whether the inputs of a body declare other ranks or sizes than the values that it receives."""
     pairs = ((_stated_sizes(value.type), known) for value, known in zip(body.inputs, given))
     return any(
         sizes is not None and isinstance(known, Tensor) and not _contains(known.shape, sizes) for sizes, known in pairs
@@ -297,8 +295,8 @@ def _contains(shape: Shape | None, sizes: Shape) -> bool:
 def check_carried_shapes(
     body: Graph, initial: Sequence[Type | None], after: Sequence[Type | None], *, again: bool
 ) -> None:
-    """Warns of inputs that a body declares in a shape in which they never come: at first, or ``again`` from the body
-    itself."""
+    """Warns of a declared input shape that never occurs: not at first, or (``again``) not for the value that the body
+    returns."""
     for position, (value, before, result) in enumerate(zip(body.inputs[1:], initial, after), 1):
         first = _never(value.type, before)
         fits = isinstance(before, Tensor) and _contains(before.shape, _stated_sizes(value.type) or ())
@@ -319,7 +317,7 @@ def check_carried_shapes(
 
 
 def _never(declared: Type | None, known: Type | None) -> bool:
-    """Whether a tensor cannot have the shape that is declared."""
+    """Whether a tensor cannot have the declared shape."""
     if not isinstance(declared, Tensor) or not isinstance(known, Tensor) or None in (declared.shape, known.shape):
         return False
     assert declared.shape is not None
@@ -330,14 +328,13 @@ def _never(declared: Type | None, known: Type | None) -> bool:
 
 
 def truth(known: Type | None) -> bool | None:
-    """Whether the one element of a condition is true, None where that is not known."""
+    """Whether the one element of a condition is true, None if that is unknown."""
     scalar = known.scalar if isinstance(known, Tensor) else None
     return None if scalar is None or isinstance(scalar, Expr) else bool(scalar)
 
 
 def check_all_tensors(outputs: Sequence[Type | None], first: int) -> None:
-    """Makes sure that what a body gives, from its output ``first`` on, can be stacked. Raises a ``BODY_TYPES``
-    fault."""
+    """Checks that the outputs of a body from ``first`` on can be stacked. Raises a ``BODY_TYPES`` fault."""
     for position, known in enumerate(outputs, first):
         if known is not None and not isinstance(known, Tensor):
             raise BODY_TYPES.fault(

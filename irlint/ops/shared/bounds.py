@@ -1,9 +1,8 @@
-"""Whole numbers that are too many to keep, as far as they are certain: where they begin and how they rise, or their
-ends.
+"""Descriptions of integer tensors that are too large to store: a ramp, or only the least and the largest entry.
 
-What comes from a range of an open size is known exactly, entry by entry (``Ramp``), or by its least and its greatest
-entry (``Ends``), which are certainly among the entries where there are any. Nothing is known of what is merely
-possible.
+Values from a range of dynamic size are known exactly (``Ramp``: a start, and a step along each axis), or by their least
+and largest entry (``Ends``). If the tensor is not empty, both certainly occur. Merely possible values are not
+described.
 """
 
 from __future__ import annotations
@@ -35,31 +34,31 @@ from irlint.ops.shared import contents
 
 Found = TypeVar("Found")
 
-#: What is known of contents of which none is kept.
+#: A description of values that are not stored; None if nothing is known.
 Described = Ramp | Ends | None
 
-#: Types that hold every number that comes from sizes.
+#: Types that hold every number that is computed from sizes.
 EXACT = frozenset({"int32", "int64", "float32", "float64"})
 
-#: Those of them that are whole numbers.
+#: The integer types among them.
 WHOLE = frozenset({"int32", "int64"})
 
-#: The name of an entry that is any of a tensor's; no model has it, as it is no identifier.
+#: The symbol for any entry of a tensor. It is not an identifier, so no model has it.
 ENTRY = "an entry"
 
-#: A last axis that is longer is not looked at position by position.
+#: A longer last axis is not examined position by position.
 MOST_COLUMNS = 8
 
 # --- what is known of a tensor ----------------------------------------------------------------------------------------
 
 
 def is_described(x: Tensor) -> bool:
-    """Whether anything is known of the contents, be they kept or not."""
+    """Whether anything is known of the values, stored or not."""
     return x.value is not None or isinstance(x.extent, (Ramp, Ends))
 
 
 def ramp_of(x: Tensor) -> Ramp | None:
-    """The contents as a ramp; None where they are not known as one."""
+    """The values as a ramp; None if nothing shows that they are one."""
     if isinstance(x.extent, Ramp):
         return x.extent
     numbers = x.ints
@@ -79,13 +78,13 @@ def ramp_of(x: Tensor) -> Ramp | None:
 
 
 def one_number(x: Tensor) -> MaybeDim:
-    """The number that every entry is, None where that is not known or they differ."""
+    """The number that every entry is; None if it is unknown or the entries differ."""
     ramp = ramp_of(x)
     return ramp.first if ramp is not None and not any(ramp.steps) else None
 
 
 def ends_of(x: Tensor) -> Ends | None:
-    """The least and the greatest entry, None where one of them is not known."""
+    """The least and the largest entry; None if one is unknown."""
     if isinstance(x.extent, Ends):
         return x.extent
     if isinstance(x.extent, Columns):
@@ -121,7 +120,7 @@ def _ends_of_ramp(ramp: Ramp, shape: Shape | None) -> Ends | None:
 
 
 def _simple(function: Callable[..., Found], *arguments: object) -> Found | None:
-    """What a function gives, None where that is too complex."""
+    """The result of a function; None if it is too complex."""
     try:
         return function(*arguments)
     except (TooComplex, ZeroDivisionError):
@@ -132,7 +131,7 @@ def _simple(function: Callable[..., Found], *arguments: object) -> Found | None:
 
 
 def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
-    """The numbers from ``start`` on, along one axis."""
+    """A ramp along one axis that begins with ``start``."""
     first, each = (Tensor(dtype, (), (entry,)).ints for entry in (start, step))
     if dtype not in EXACT or first is None or each is None or first[0] is None or each[0] is None:
         return None
@@ -140,7 +139,7 @@ def ranged(start: Scalar, step: Scalar, dtype: str | None) -> Described:
 
 
 def repeated(entry: Scalar, rank: int, dtype: str | None) -> Described:
-    """One whole number everywhere."""
+    """A ramp with the same integer everywhere."""
     numbers = Tensor(dtype, (), (entry,)).ints
     if dtype not in WHOLE or numbers is None or numbers[0] is None:
         return None
@@ -148,7 +147,7 @@ def repeated(entry: Scalar, rank: int, dtype: str | None) -> Described:
 
 
 def summed(x: Tensor, axis: int, exclusive: bool, *, reverse: bool) -> Described:
-    """The sums of what is one number everywhere, up to each entry along ``axis``."""
+    """The running sums along ``axis`` of a tensor whose entries are all equal."""
     number, dim = one_number(x), None if x.shape is None else x.shape[axis]
     if number is None or dim is None or x.shape is None or x.dtype not in EXACT:
         return None
@@ -171,7 +170,7 @@ def everywhere(shape: Shape | None, dtype: str | None) -> Tensor:
 
 
 def spread(x: Tensor, shape: Shape | None) -> Described:
-    """The contents broadcast to ``shape``."""
+    """The values broadcast to ``shape``."""
     ramp = ramp_of(x)
     if ramp is None or shape is None or x.shape is None:
         return ends_of(x)
@@ -189,7 +188,7 @@ def spread(x: Tensor, shape: Shape | None) -> Described:
 def combined(
     fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None
 ) -> Described:
-    """What an elementwise operator gives, whose ``fold`` works out an entry from those of the tensors."""
+    """The result of an elementwise operator. ``fold`` computes an entry from the entries of the tensors."""
     if shape is None or dtype not in EXACT or any(x.dtype not in EXACT for x in tensors):
         return None
     if fold in (contents.plus, contents.minus) and len(tensors) == 2:
@@ -204,8 +203,8 @@ def _added(a: Ramp, b: Ramp, fold: Callable[..., Any]) -> Ramp:
 
 
 def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shape) -> Described:
-    """The fold is asked with a name in the place of an entry of one tensor, where all the others are one number
-    each."""
+    """The result if all tensors but one hold a single number: ``fold`` is applied to a symbol for an entry of this
+    one."""
     open_ = [index for index, x in enumerate(tensors) if one_number(x) is None]
     if len(open_) > 1:
         return None
@@ -233,7 +232,7 @@ def _applied(fold: Callable[..., Scalar], tensors: Sequence[Tensor], shape: Shap
 
 
 def _as_held(x: Tensor) -> Scalar:
-    """The one number of a tensor in its own type: a float divides in another way than a whole number."""
+    """The single number of a tensor in its own type, because floats are divided in another way than integers."""
     number = one_number(x)
     if x.dtype not in FLOATS:
         return number
@@ -241,14 +240,13 @@ def _as_held(x: Tensor) -> Scalar:
 
 
 def _factor(found: Dim, entry: Dim) -> MaybeDim:
-    """By what ``found`` changes with one step of the entry, where that is the same everywhere."""
+    """The change of ``found`` for one step of the entry; None if it is not constant."""
     factor = substituted(found, {ENTRY: entry + 1}) - found
     return None if ENTRY in symbols(factor) else factor
 
 
 def _direction(a: Dim) -> int | None:
-    """1 where ``a`` does not fall as the entry rises, -1 where it does not rise, 0 where it stays; None where nothing
-    is known."""
+    """1 if ``a`` does not fall when the entry rises, -1 if it does not rise, 0 if it stays; None if it is unknown."""
     found = set()
     for monomial, factor in terms_of(a).items():
         ways = [_direction_of(atom) for atom in monomial]
@@ -270,7 +268,7 @@ def _direction_of(atom: Atom) -> int | None:
 
 
 def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
-    """``a`` where the condition holds and ``b`` where it does not, if that is the same everywhere or makes no
+    """``a`` if the condition holds and ``b`` if it does not, provided that it is the same everywhere or makes no
     difference."""
     entries = set(condition.value or ())
     if len(entries) == 1 and isinstance(next(iter(entries)), bool):
@@ -280,7 +278,7 @@ def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> D
 
 
 def converted(x: Tensor, dtype: str | None) -> Described | Columns:
-    """The contents in another type, None where that may not hold them all."""
+    """The values in another type; None if it may not hold them all."""
     if isinstance(x.extent, Columns):
         return x.extent if dtype in EXACT else None
     if not isinstance(x.extent, (Ramp, Ends)):
@@ -297,7 +295,7 @@ def converted(x: Tensor, dtype: str | None) -> Described | Columns:
 
 
 def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
-    """The contents under another shape, in the same order."""
+    """The values under another shape, in the same order."""
     if isinstance(x.extent, Columns) and shape and x.shape is not None and shape[-1] == x.shape[-1]:
         columns = [ends_of(column(x, position)) for position in range(len(x.extent.columns))]
         return Columns(tuple(columns), x.extent.ends)
@@ -317,28 +315,28 @@ def rearranged(x: Tensor, shape: Shape | None) -> Described | Columns:
 
 
 def permuted(x: Tensor, order: Sequence[int]) -> Described:
-    """The contents with the axes in another order."""
+    """The values with the axes in another order."""
     if not isinstance(x.extent, Ramp):
         return ends_of(x)
     return Ramp(x.extent.first, tuple(x.extent.steps[axis] for axis in order))
 
 
 def arranged(known: Described, axes: Sequence[int | None]) -> Described:
-    """A ramp with the steps of some of its axes, in this order; None stands for a new axis."""
+    """A ramp with the given axes of another one, in this order; None is a new axis."""
     if not isinstance(known, Ramp):
         return known
     return Ramp(known.first, tuple(0 if axis is None else known.steps[axis] for axis in axes))
 
 
 def tiled(x: Tensor, repeats: Sequence[MaybeDim]) -> Described:
-    """The contents repeated along each axis."""
+    """The values repeated along each axis."""
     ramp = ramp_of(x)
     kept = ramp is not None and all(step == 0 or times == 1 for step, times in zip(ramp.steps, repeats))
     return ramp if kept else ends_of(x)
 
 
 def taken(x: Tensor, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described:
-    """A part of the contents: along each axis from which position on, and how far from one to the next."""
+    """A part of the values: for each axis, the first position and the distance to the next one."""
     ramp = ramp_of(x)
     return None if ramp is None else _simple(_taken, ramp, places)
 
@@ -374,7 +372,7 @@ def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
 
 
 def joined(tensors: Sequence[Tensor], axis: int) -> Described | Columns:
-    """The contents of tensors one after the other along ``axis``."""
+    """The values of tensors joined along ``axis``."""
     found = _joined(tensors, axis)
     if isinstance(found, Ramp) or any(x.shape is None or axis != len(x.shape) - 1 for x in tensors):
         return found
@@ -403,7 +401,7 @@ def _joined(tensors: Sequence[Tensor], axis: int) -> Described:
 
 
 def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool:
-    """Whether the ends of a ramp along ``axis`` lie within those of another part where the ramp has no entries."""
+    """Whether the ends of a ramp, computed as if it had no entries along ``axis``, lie within those of another part."""
     ramp = ramp_of(x)
     if ramp is None or any(step != 0 for place, step in enumerate(ramp.steps) if place != axis):
         return False
@@ -415,7 +413,7 @@ def _adds_nothing_if_empty(x: Tensor, axis: int, others: Sequence[Ends]) -> bool
 
 
 def column(x: Tensor, position: int) -> Tensor:
-    """The entries at one position of the last axis, whose size is known."""
+    """The entries at one position of the last axis, which has a known size."""
     assert x.shape is not None
     shape, length = x.shape[:-1], x.shape[-1]
     assert isinstance(length, int)

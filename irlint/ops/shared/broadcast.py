@@ -1,4 +1,4 @@
-"""How the shapes of an operator's inputs become one: every broadcast rule of both formats."""
+"""The broadcast rules of both formats: one shape from the shapes of several inputs."""
 
 from __future__ import annotations
 
@@ -39,10 +39,14 @@ UNIDIRECTIONAL_MISMATCH = Rule(
     Severity.ERROR,
     "An input cannot be broadcast to the shape of another input.",
     why=(
-        "The operator broadcasts in one direction: the result has the shape of the first input. The other input must "
-        "not have more axes, and each of its sizes must be 1 or equal to that of the aligned axis."
+        "The operator broadcasts in one direction: the input must not enlarge the result. The result of PRelu has the "
+        "shape of the first input, and the result of Gemm the shape of the product. The input must not have more axes "
+        "than the result. Aligned at the last axis, each of its sizes must be 1 or equal to the size of the result."
     ),
-    fix="Use a shape that NumPy's rule can broadcast to the other input without enlarging that input.",
+    fix=(
+        "Give the input at most as many axes as the result has, and make each of its sizes 1 or the size of the "
+        "aligned axis."
+    ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,4,4] x, float[5,1,1] slope) => (float[1,3,4,4] y) { y = PRelu (x, slope) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -67,7 +71,7 @@ g (float[2,3] x, float[2,3] b) => (float[2,3] y) { y = Max (x, b) }""",
 
 
 def _room_for(small: Shape, large: Shape) -> str:
-    """Where ``small`` would fit along other axes of ``large``: the shape to give it, or ""."""
+    """The shape with which ``small`` would fit along other axes of ``large``, as text; "" if there is none."""
     if not 0 < len(small) < len(large):
         return ""
     for start in range(len(large) - len(small)):
@@ -88,13 +92,13 @@ def _mismatch_help(shapes: Sequence[Shape | None], first: int, second: int, *, a
 
 
 def broadcast(shapes: Sequence[Shape | None], first: int = 0) -> Shape | None:
-    """The shape that NumPy's rule gives for all of ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
+    """The shape that NumPy's rule gives for ``shapes`` (ONNX multidirectional, OpenVINO ``numpy``).
 
-    Right-aligned; missing leading axes are 1; sizes on one axis are equal or 1. A dim that is not known is None, and
-    so is the result where a rank is unknown. ``first`` is the input index of the first shape.
+    Shapes are aligned at their last axis, and missing axes are 1; the sizes on one axis are equal or 1. An unknown dim
+    is None. The result is None if a rank is unknown. ``first`` is the input index of the first shape.
 
-    Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis.
-    Sources: ONNX "Broadcasting in ONNX", multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations".
+    Raises a ``BROADCAST_MISMATCH`` fault that names every clashing axis. Sources: ONNX "Broadcasting in ONNX",
+    multidirectional; OpenVINO "Broadcast Rules For Elementwise Operations".
     """
     known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
     if len(known) > 1 and len(known) == len(shapes) and all(shape == known[0][1] for _, shape in known[1:]):
@@ -141,8 +145,8 @@ def _mismatch(
 
 
 def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] | None:
-    """The first two sizes of one axis that differ although neither can be 1, None for none; ``column`` has (index,
-    size) pairs."""
+    """The first two sizes of one axis that differ, although neither can be 1; None if there are none. ``column`` has
+    (index, size) pairs."""
     wide = [(index, dim) for index, dim in column if dim is not None and dim != 1]
     if len(wide) < 2:
         return None
@@ -155,10 +159,8 @@ def clash(column: Sequence[tuple[int, MaybeDim]]) -> tuple[int, Dim, int, Dim] |
 
 
 def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
-    """The size of one axis, its entries being free of clashes; states what it takes for granted.
-
-    ``where`` names the axis in what is stated.
-    """
+    """The size of one axis whose entries do not clash. Unproven equalities become requirements; ``where`` names the
+    axis in them."""
     entries: list[MaybeDim] = []
     for _, dim in column:
         if dim != 1 and dim not in entries:
@@ -194,7 +196,7 @@ def joined(column: Sequence[tuple[int, MaybeDim]], where: str) -> MaybeDim:
 def stretched(
     target: Shape | None, shape: Shape | None, index: int, *, onto: int = 0, what: str = "", strict: bool = False
 ) -> Shape | None:
-    """``target``, after making sure that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
+    """``target``, after checking that ``shape`` is stretched onto it (ONNX unidirectional, B to A).
 
     ``index`` and ``onto`` are the input indices of the two. Surplus axes of size 1 in front are a warning, unless
     ``strict``. Raises an ``UNIDIRECTIONAL_MISMATCH`` fault. Source: ONNX "Broadcasting in ONNX", unidirectional.
@@ -236,7 +238,7 @@ def stretched(
 
 
 def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
-    """Whether a size can be ``onto`` or 1; states it where it is not proven."""
+    """Whether a size can be 1 or equal to ``onto``. If it is unproven, it becomes a requirement."""
     if dim == 1 or dim is None or onto is None:
         return True
     equal, one = same(dim, onto), same(dim, 1)
@@ -253,9 +255,9 @@ def stretches(dim: MaybeDim, onto: MaybeDim, why: str) -> bool:
 def merged(
     shapes: Sequence[Shape | None], rule: Rule = SHAPES_DIFFER, why: str = "the shapes must be equal"
 ) -> Shape | None:
-    """The one shape that all of ``shapes`` are (OpenVINO ``none``; ONNX before broadcasting).
+    """The common shape of ``shapes``, which must be equal (OpenVINO ``none``; ONNX before broadcasting).
 
-    Raises a ``SHAPES_DIFFER`` fault (or one of ``rule``) where two ranks or two sizes differ.
+    Raises a ``SHAPES_DIFFER`` fault (or one of ``rule``) if two ranks or two sizes differ.
     """
     known = [(index, shape) for index, shape in enumerate(shapes) if shape is not None]
     if not known:

@@ -1,4 +1,4 @@
-"""What bodies carry from one iteration or branch to the next: joined types, and types that sizes are left out of."""
+"""Types of values that bodies carry to the next iteration or return from alternative branches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.ops.shared.bodies import FOLLOWED, ROUNDS, nesting, truth
 
 
 def joined(a: Type | None, b: Type | None) -> Type | None:
-    """What is known of a value that is ``a`` or ``b``: sizes and contents that differ are None."""
+    """The joined type of a value that is ``a`` or ``b``: differing sizes and values are None."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         dtype = a.dtype if a.dtype == b.dtype else None
         return Tensor(dtype, joined_shape(a.shape, b.shape), _joined_contents(a.value, b.value))
@@ -26,7 +26,7 @@ def joined(a: Type | None, b: Type | None) -> Type | None:
 
 
 def joined_shape(a: Shape | None, b: Shape | None) -> Shape | None:
-    """The shape of what has the shape ``a`` or ``b``; None where the ranks differ."""
+    """The shape of a value that has the shape ``a`` or ``b``; None if the ranks differ."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple(left if same(left, right) else None for left, right in zip(a, b))
@@ -60,10 +60,10 @@ def carried(
     key: object = "carried",
     search: bool = True,
 ) -> tuple[Type | None, ...]:
-    """What holds for the carried values at the start of every iteration, their first one included.
+    """The types of the carried values at the start of every iteration, including the first.
 
-    ``step`` gives what a body makes of them. A size that changes becomes an unknown one; what has not settled after
-    ``ROUNDS`` runs is wholly unknown, and without ``search`` everything is.
+    ``step`` infers a body's outputs. A size that changes becomes unknown. A value that still changes after ``ROUNDS``
+    runs is unknown; without ``search``, all are.
     """
     current = tuple(initial)
     for _ in range(ROUNDS if search else 0):
@@ -78,12 +78,12 @@ def carried(
 def unrolled(
     body: Graph, initial: Sequence[Type | None], number: Tensor, *, count: MaybeDim, context: Context
 ) -> tuple[int, tuple[Type | None, ...], list[tuple[Type | None, ...]]] | None:
-    """How often the body of an ONNX Loop runs, the condition and carried values in the end, and what each iteration
-    adds to the scans.
+    """The result of running an ONNX Loop iteration by iteration: the number of runs, the final condition and carried
+    values, and the scan outputs of each iteration.
 
-    ``initial`` is the condition and the carried values at first, ``count`` the trip count, None where it states no end.
-    The result is None where it is not known when the loop ends, where that takes more than ``FOLLOWED`` nodes, and
-    where a size depends on the data of one iteration: the names of such sizes mean another size in the next one.
+    ``initial`` is the condition and the carried values at first; ``count`` is the trip count, or None for no limit.
+    Returns None if the end of the loop is unknown, if it takes more than ``FOLLOWED`` nodes, or if a size depends on
+    data of one iteration, because its symbol means another size in the next one.
     """
     most = FOLLOWED // max(1, len(body.nodes))
     if nesting(body) > 1 or isinstance(count, Expr) or (count is not None and count > most):
@@ -121,7 +121,7 @@ def _featureless(known: Type | None) -> Type | None:
 
 
 def passing(inputs: Iterable[Type | None], initial: Iterable[Type | None]) -> frozenset[str]:
-    """The names of sizes that stand only for one iteration: in ``inputs`` of a body, and not in ``initial``."""
+    """The symbols that are valid for one iteration only: those in ``inputs`` of a body, but not in ``initial``."""
     return _names(inputs) - _names(initial)
 
 
@@ -136,7 +136,7 @@ def _names(types: Iterable[Type | None]) -> frozenset[str]:
 
 
 def outside(known: Type | None, names: frozenset[str]) -> Type | None:
-    """``known`` without the sizes and contents that ``names`` occur in."""
+    """``known`` without the sizes and values that contain one of ``names``."""
     if isinstance(known, SequenceType):
         return SequenceType(outside(known.element, names), _outside(known.length, names))
     if isinstance(known, Optional):

@@ -1,4 +1,5 @@
-"""What OpenVINO reads and its CPU plugin refuses to compile: the rule, and the questions that operations share."""
+"""Layers that OpenVINO reads, but its CPU plugin refuses to compile: the rule, and questions that operations share. A
+question gets a ``Layer`` and returns a fault or None."""
 
 from __future__ import annotations
 
@@ -40,17 +41,18 @@ NOT_COMPILED = Rule(
     good=_GOOD,
 )
 
-#: Element types of which the plugin holds no tensor.
+#: Element types for which the plugin has no tensors.
 NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 
 
 @record
 class Surroundings:
-    """Where what a layer gets comes from, and where what it gives goes: which inputs are ``fixed``, which follow from
-    constants alone, which are ``varying``, which are worked out when the model runs, and which ``direct``, which are
-    inputs of the model, which ``stored``, which are constants themselves, which ``shared``, which other layers use too,
-    and which ``leaving``, which are outputs of the model too; which outputs are ``used``, and which are ``outward``,
-    outputs of the model.
+    """The surroundings of a layer, as sets of inputs and outputs.
+
+    * ``fixed``: inputs computed from constants alone; ``varying``: inputs computed at run time.
+    * ``direct``: inputs of the model; ``stored``: constants.
+    * ``shared``: inputs that other layers use, too; ``leaving``: inputs that are also outputs of the model.
+    * ``used``: outputs with a user; ``outward``: outputs of the model.
     """
 
     fixed: frozenset[int]
@@ -65,10 +67,8 @@ class Surroundings:
 
 @record
 class Layer:
-    """A layer that is to be compiled: the types of what it gets and gives, its attributes by their names, and their
-    groups by the parameters of its rule, and its surroundings, which are asked for only where the answer depends on
-    them.
-    """
+    """A layer to compile: the types of its inputs and outputs, its attributes by name, and their groups by the
+    parameters of the rule. The surroundings are computed only if a question needs them."""
 
     inputs: tuple[Type | None, ...]
     outputs: tuple[Type | None, ...]
@@ -108,17 +108,17 @@ class Layer:
         return self.surroundings().leaving
 
     def dtype(self, index: int) -> str | None:
-        """The element type of an input, None where it is not known."""
+        """The element type of an input; None if it is unknown."""
         known = self.inputs[index] if index < len(self.inputs) else None
         return known.dtype if isinstance(known, Tensor) else None
 
     def sizes(self, index: int) -> tuple[int, ...] | None:
-        """The shape of an input, None where a size of it is open."""
+        """The shape of an input; None if a size is dynamic."""
         return whole_sizes(self.inputs[index] if index < len(self.inputs) else None)
 
 
 def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
-    """The shape of a tensor, None where a size of it is open."""
+    """The shape of a tensor; None if a size is dynamic."""
     if not isinstance(known, Tensor) or known.shape is None:
         return None
     return known.shape if all(isinstance(dim, int) for dim in known.shape) else None  # type: ignore[return-value]
@@ -127,7 +127,7 @@ def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
 def not_compiled(
     message: str, *, help: str, input: int | None = None, attribute: str | None = None, forbidden: bool = False
 ) -> Fault:
-    """The fault of what OpenVINO reads and refuses to compile; ``forbidden``: the specification does not allow it
+    """The fault of a layer that OpenVINO refuses to compile. With ``forbidden``, the specification does not allow it
     either."""
     return NOT_COMPILED.fault(
         f"{message}; OpenVINO reads the layer and refuses to compile it",
@@ -140,7 +140,7 @@ def not_compiled(
 
 
 def never(layer: Layer) -> Fault | None:
-    """What is wrong with any layer of an operation that the CPU plugin does not have, and others may."""
+    """The fault of an operation that the CPU plugin lacks; other plugins may have it."""
     return not_compiled(
         "the CPU plugin does not implement the operation",
         help="replace it by other operations, or use another device",
@@ -148,7 +148,7 @@ def never(layer: Layer) -> Fault | None:
 
 
 def without_strings(layer: Layer) -> Fault | None:
-    """What is wrong with strings in an operation that the CPU plugin has for numbers alone."""
+    """The fault of strings in an operation that the CPU plugin has only for numbers."""
     for index in range(len(layer.inputs)):
         if layer.dtype(index) == "string" and layer.varying:
             return not_compiled(
@@ -161,8 +161,7 @@ def without_strings(layer: Layer) -> Fault | None:
 
 
 def laid_as_numpy(layer: Layer) -> Fault | None:
-    """What is wrong with an input that is laid along the first one as PaddlePaddle does, where the CPU plugin lays it
-    as NumPy does."""
+    """The fault of ``pdpd`` broadcasting if the CPU plugin aligns the input as NumPy does."""
     first, second = layer.sizes(0), layer.sizes(1)
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
         return None
@@ -178,7 +177,7 @@ def laid_as_numpy(layer: Layer) -> Fault | None:
 
 
 def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer whose inputs ``indices`` have to be constants."""
+    """The fault of inputs ``indices`` that are not constants."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -193,13 +192,12 @@ def constants_at(*indices: int) -> Callable[[Layer], Fault | None]:
     return refused
 
 
-#: Element types of constants whose contents OpenVINO does not read.
+#: Element types of constants whose values OpenVINO does not read.
 UNREADABLE = frozenset({"bool", "nf4", "float4_e2m1", "float8_e4m3fn", "float8_e5m2", "float8_e8m0"}) | UNREAD
 
 
 def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer whose inputs ``indices`` are read where they are constants: those are of a type that
-    can be."""
+    """The fault of constant inputs ``indices`` with a type whose values OpenVINO does not read."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -218,8 +216,8 @@ def readable_constants(*indices: int, unreadable: Collection[str] = UNREADABLE) 
 def types_at(
     *indices: int, allowed: Collection[str], becomes: str = "the CPU plugin supports"
 ) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer whose inputs ``indices`` may be of other element types when it is read than when it is
-    compiled."""
+    """The fault of inputs ``indices`` whose type the reader accepts but the compiler does not: it must be one of
+    ``allowed``."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -237,8 +235,7 @@ def types_at(
 
 
 def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer whose inputs ``indices`` have a size of 0; nothing where all of ``beside`` are
-    constants."""
+    """The fault of inputs ``indices`` with a size of 0. There is none if all of ``beside`` are constants."""
 
     def refused(layer: Layer) -> Fault | None:
         for index in indices:
@@ -258,7 +255,7 @@ def with_elements(*indices: int, beside: Collection[int] = ()) -> Callable[[Laye
 
 
 def known_sizes(layer: Layer) -> Fault | None:
-    """What is wrong with a layer that the CPU plugin has where the sizes of all inputs are known."""
+    """The fault of dynamic sizes in a layer that the CPU plugin supports only with known sizes."""
     for index, known in enumerate(layer.inputs):
         if isinstance(known, Tensor) and known.shape is not None and layer.sizes(index) is None:
             return not_compiled(
@@ -270,7 +267,7 @@ def known_sizes(layer: Layer) -> Fault | None:
 
 
 def known_filters(layer: Layer) -> Fault | None:
-    """What is wrong with a convolution: filters that are no constants need sizes that are known."""
+    """The fault of a convolution with computed filters and dynamic sizes."""
     filters = layer.inputs[1]
     if not isinstance(filters, Tensor) or filters.shape is None or all(isinstance(dim, int) for dim in filters.shape):
         return None
@@ -284,9 +281,8 @@ def known_filters(layer: Layer) -> Fault | None:
 
 
 def without_negatives(*names: str, known_from: int | None = None) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a window of which ``names`` are lists of numbers of at least 0; with ``known_from`` only where
-    the sizes of the data are known from that axis on.
-    """
+    """The fault of negative numbers in the lists ``names`` of a window. With ``known_from``, it applies only if the
+    sizes of the data are known from this axis on."""
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
@@ -311,8 +307,7 @@ def without_negatives(*names: str, known_from: int | None = None) -> Callable[[L
 
 
 def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a window of a convolution: lists ``names`` have no numbers below 0 for axes whose sizes are
-    known."""
+    """The fault of negative numbers in the lists ``names`` of a convolution's window, for axes with known sizes."""
 
     def refused(layer: Layer) -> Fault | None:
         data = layer.inputs[0]
@@ -335,7 +330,7 @@ def without_negatives_at_known_axes(*names: str) -> Callable[[Layer], Fault | No
 
 
 def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], Fault | None]:
-    """The first thing that several questions find wrong with a layer."""
+    """The first fault that one of several questions finds."""
 
     def refused(layer: Layer) -> Fault | None:
         return next((fault for question in questions if (fault := question(layer)) is not None), None)
@@ -346,8 +341,8 @@ def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], F
 def given_type(
     attribute: str, refused: Collection[str], *, dynamic: bool = True, computed: bool = False
 ) -> Callable[[Layer], Fault | None]:
-    """What is wrong with a layer that gives elements of a type that ``attribute`` names: one of ``refused``, or a
-    ``dynamic`` one, where ``computed`` only of constants, which the library works out itself."""
+    """The fault of an ``attribute`` that names a ``refused`` element type, or a ``dynamic`` one. With ``computed``, it
+    applies only if all inputs are constants, because the library then folds the layer."""
 
     def fault(layer: Layer) -> Fault | None:
         dtype = layer.attributes[attribute]

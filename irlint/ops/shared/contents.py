@@ -1,4 +1,4 @@
-"""Arithmetic on small contents: known numbers, symbolic sizes, and entries that nobody knows."""
+"""Arithmetic on the known values of small tensors. An entry is a number, a symbolic size, or None if it is unknown."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Fold = Callable[..., Scalar]
 
 
 def fits(shape: Shape | None) -> bool:
-    """Whether a tensor of this shape is static, and small enough for its contents to be kept."""
+    """Whether a tensor of this shape is static, and small enough to store its values."""
     return shape is not None and all(isinstance(dim, int) for dim in shape) and elements(shape) <= CONTENTS_LIMIT  # type: ignore[arg-type]
 
 
 def strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """How many elements one step along each axis is worth, in row-major order."""
+    """The number of elements between neighbors on each axis, in row-major order."""
     result = [1] * len(shape)
     for axis in range(len(shape) - 2, -1, -1):
         result[axis] = result[axis + 1] * shape[axis + 1]
@@ -31,13 +31,13 @@ def strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def static(shape: Shape) -> tuple[int, ...]:
-    """A shape that is known to be static, as plain numbers."""
+    """A static shape as plain integers."""
     assert all(isinstance(dim, int) for dim in shape)
     return shape  # type: ignore[return-value]
 
 
 def spread(value: Contents, shape: Shape, onto: Shape) -> Contents:
-    """The contents of a static tensor, broadcast to the static shape ``onto``."""
+    """The values of a static tensor, broadcast to the static shape ``onto``."""
     if shape == onto:
         return value
     if len(value) == 1:
@@ -57,7 +57,7 @@ def _offsets(shape: Shape, steps: Sequence[int]) -> list[int]:
 
 
 def permuted(value: Contents, shape: Shape, perm: Sequence[int]) -> Contents:
-    """The contents of a static tensor with its axes in the order ``perm``."""
+    """The values of a static tensor with its axes in the order ``perm``."""
     own = strides(shape)  # type: ignore[arg-type]
     return tuple(value[index] for index in _offsets([shape[axis] for axis in perm], [own[axis] for axis in perm]))  # type: ignore[arg-type]
 
@@ -81,9 +81,9 @@ def rearranged(x: Tensor, shape: Shape | None) -> Tensor:
 def folded(
     fold: Fold, tensors: Sequence[Tensor], shape: Shape | None, *, dtype: str | None, partial: bool = False
 ) -> Contents | None:
-    """The contents of an elementwise operator's output, None where an input's are not known or too many.
+    """The values of an elementwise operator's output; None if those of an input are unknown or too many.
 
-    With ``partial`` the fold is asked where an entry is not known (None) too: it may know the result without it.
+    With ``partial``, ``fold`` is also called for unknown entries (None), because it may know the result anyway.
     """
     if not fits(shape) or any(x.shape is None or (x.value is None and not partial) for x in tensors):
         return None
@@ -97,7 +97,7 @@ def folded(
 
 
 def computed(fold: Fold | None, tensors: tuple[Tensor, ...], shape: Shape | None, *, dtype: str | None) -> Tensor:
-    """The result of an elementwise operator; ``fold`` works out an entry of its contents."""
+    """The result of an elementwise operator; ``fold`` computes an entry of its values."""
     if fold is None:
         return Tensor(dtype, shape)
     partial = fold in (both, either)
@@ -115,7 +115,7 @@ def _count(shape: Shape) -> int:
 
 
 def entry_of(fold: Fold, row: Sequence[Scalar | Ratio], dtype: str | None, *, partial: bool = False) -> Scalar:
-    """What ``fold`` gives for entries, as ``dtype`` holds it; None where it is not known."""
+    """The result of ``fold`` in ``dtype``; None if it is unknown."""
     if None in row and not partial:
         return None
     try:
@@ -125,28 +125,29 @@ def entry_of(fold: Fold, row: Sequence[Scalar | Ratio], dtype: str | None, *, pa
 
 
 def chosen(condition: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """``a`` or ``b``, whichever the condition says; what both are where it is not known."""
+    """``a`` or ``b``, depending on the condition. If the condition is unknown, the result is known only if both are
+    equal."""
     if condition is None:
         return a if a is not None and equal(a, b) else None
     return a if condition else b
 
 
 def both(a: Scalar, b: Scalar) -> Scalar:
-    """Logical and, which one false entry decides."""
+    """Logical and; one false entry decides it."""
     if any(entry is not None and not entry for entry in (a, b)):
         return False
     return None if a is None or b is None else True
 
 
 def either(a: Scalar, b: Scalar) -> Scalar:
-    """Logical or, which one true entry decides."""
+    """Logical or; one true entry decides it."""
     if any(entry is not None and bool(entry) for entry in (a, b)):
         return True
     return None if a is None or b is None else False
 
 
 def cast(entry: Scalar, dtype: str | None) -> Scalar:
-    """One element as ``dtype`` holds it; None where it does not hold it exactly or the type is no number."""
+    """One element as ``dtype`` holds it; None if the type does not hold it exactly or has no numbers."""
     if entry is None or isinstance(entry, Expr):
         return entry if dtype in INTEGERS or (dtype is not None and "float" in dtype) else None
     if dtype == "bool":
@@ -191,7 +192,7 @@ def times(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _arithmetic(fold: Callable[..., Scalar], a: Scalar, b: Scalar) -> Scalar:
-    """``fold`` on numbers; on sizes only with whole numbers."""
+    """``fold`` for numbers; sizes are only combined with integers."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         whole_a, whole_b = _whole(a), _whole(b)
         return None if whole_a is None or whole_b is None else fold(whole_a, whole_b)
@@ -205,7 +206,7 @@ def _whole(entry: Scalar) -> MaybeDim:
 
 
 def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
-    """Division as ONNX does it: towards zero for whole numbers."""
+    """Division as in ONNX: integers are rounded towards zero."""
     if isinstance(a, float) or isinstance(b, float):
         return real_quotient(a, b)
     if isinstance(a, Expr) or isinstance(b, Expr):
@@ -218,7 +219,7 @@ def truncated_quotient(a: Scalar, b: Scalar) -> Scalar:
 
 
 def floored_quotient(a: Scalar, b: Scalar) -> Scalar:
-    """Division as OpenVINO does it by default: towards minus infinity for whole numbers."""
+    """OpenVINO's default division: integers are rounded towards minus infinity."""
     if isinstance(a, float) or isinstance(b, float):
         return real_quotient(a, b)
     assert a is not None and b is not None
@@ -291,7 +292,7 @@ def unequal(a: Scalar, b: Scalar) -> Scalar:
 
 
 def not_less(a: Scalar, b: Scalar) -> Scalar:
-    """a >= b, where sizes of inputs are at least 1."""
+    """a >= b, given that sizes of inputs are at least 1."""
     if isinstance(a, Expr) or isinstance(b, Expr):
         from irlint.dims.proofs import fed
 
@@ -305,7 +306,7 @@ def less(a: Scalar, b: Scalar) -> Scalar:
 
 
 def extent(tensor: Tensor | None) -> Extent | None:
-    """What the numbers of a tensor span, of its small contents as far as they are known; None where none of them is."""
+    """The least and the largest number of a tensor, as far as its values are known; None if none is."""
     if tensor is None:
         return None
     if tensor.value is None:
@@ -315,7 +316,7 @@ def extent(tensor: Tensor | None) -> Extent | None:
 
 
 def spanned(numbers: list[int | float]) -> Extent:
-    """What numbers span."""
+    """The least and the largest of some numbers."""
     finite = numbers if math.isfinite(sum(numbers)) else [entry for entry in numbers if math.isfinite(entry)]
     nans = sum(entry != entry for entry in numbers) if len(finite) < len(numbers) else 0
     return Extent(

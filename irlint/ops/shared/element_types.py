@@ -1,4 +1,4 @@
-"""Element types of inputs that have to be of one type, or of one kind."""
+"""Checks of element types: inputs of one type, or of allowed types."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
 
 ARITHMETIC = INTEGERS | FLOATS
 
-#: What OpenVINO calls real: all floating-point types but nf4, which numbers the places of a table.
+#: OpenVINO's real types: all floating-point types except nf4, whose numbers are indices of a table.
 REAL = FLOATS - {"nf4"}
 LOGICAL = frozenset({"bool"})
 BITWISE = INTEGERS | LOGICAL
 
-#: What most operations take as indices and sizes.
+#: The types that most operations accept as indices and sizes.
 INDEX_TYPES = frozenset({"int32", "int64"})
 
-#: How an IR spells the type of the indices that an operation gives.
+#: The text in an IR for the type of an operation's indices.
 IndexType = Literal["i32", "i64"]
 INDEX_NAMES = {"i32": "int32", "i64": "int64"}
 
@@ -77,26 +77,26 @@ def common_type(tensors: Sequence[Tensor | None], first: int = 0) -> str | None:
 
 
 def to_one_type(one: tuple[int, str], other: tuple[int, str]) -> str:
-    """How two inputs of different types get one: the later one that of the earlier, but real numbers stay real."""
+    """The help for two inputs of different types: convert the later one, but keep real numbers real."""
     if other[1] in FLOATS and one[1] not in FLOATS:
         one, other = other, one
     return f"input {other[0]} to {one[1]}, or input {one[0]} to {other[1]}"
 
 
-#: Whole numbers that OpenVINO stores and does not read where they decide a shape.
+#: Integer types that OpenVINO stores, but does not read if they decide a shape.
 UNREAD = frozenset({"uint1", "uint2", "uint3", "uint6"})
 
 
 def one_of(allowed: Collection[str], dtype: str | None = None) -> str:
-    """What to convert to where some element types are ``allowed``: the usual one of the kind of ``dtype`` first."""
+    """The type to convert to, from the ``allowed`` ones: the usual type of the same kind as ``dtype`` comes first."""
     order = ("float32", "float16", "int64", "int32") if dtype in FLOATS else ("int64", "int32", "float32", "float16")
     best = next((each for each in order if each in allowed), min(allowed, default="another type"))
     return best if len(allowed) < 2 else f"{best}, or to another of these types"
 
 
 def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, read: bool = True) -> None:
-    """Makes sure that input ``index`` is of one of the ``allowed`` element types, where its type is known; ``read``
-    says that the contents of a constant decide something when the model is read.
+    """Checks that input ``index`` has one of the ``allowed`` element types, if its type is known. ``read`` means that
+    the values of a constant matter when the model is read.
 
     Raises an ``ELEMENT_TYPE_REFUSED`` fault.
     """
@@ -116,7 +116,7 @@ def expect_type(tensor: Tensor | None, index: int, allowed: Collection[str], *, 
 
 
 def kinds(allowed: Collection[str]) -> str:
-    """Element types by their names, or by their kinds where they are many."""
+    """Element types as text: their names, or the names of their kinds if they are many."""
     if len(allowed) <= 6:
         return ", ".join(sorted(allowed))
     kinds = []

@@ -1,4 +1,4 @@
-"""What an operator expects of the axes of an input: how many there are, and their sizes."""
+"""Expectations of an operator: the number of axes of an input, and their sizes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x
 
 
 def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | None = None, what: str = "") -> None:
-    """Makes sure that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
+    """Checks that input ``index`` has one of the ``allowed`` numbers of axes, or at least ``least``.
 
     An unknown rank passes. Raises an ``INPUT_RANK_REFUSED`` fault.
     """
@@ -51,9 +51,9 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
 
 
 def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
-    """Makes sure that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
+    """Checks that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
 
-    Raises an ``INPUT_RANK_REFUSED`` fault; where the runtime takes one element of ``any_rank``, states it as a warning.
+    Raises an ``INPUT_RANK_REFUSED`` fault. If the runtime accepts one element of ``any_rank``, adds it as a warning.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -71,7 +71,7 @@ def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = F
 
 
 def expect_list_of_axes(axes: Tensor) -> None:
-    """ONNX Runtime takes the axes only as a list; the specification does not rule a scalar out."""
+    """Checks an input with axes. ONNX Runtime accepts only a list; the specification also allows a scalar."""
     try:
         expect_rank(axes, 1, 1, what="axes")
     except Fault as fault:
@@ -82,7 +82,7 @@ def expect_list_of_axes(axes: Tensor) -> None:
 
 @record
 class Expected:
-    """What an input has to be: its index and name, and each axis as (what it is, its size)."""
+    """An expectation for an input: its index and name, and for each axis the text and the expected size."""
 
     index: int
     name: str
@@ -91,7 +91,7 @@ class Expected:
 
 
 def check(x: Tensor | None, expected: Expected) -> None:
-    """Makes sure that an input can have the axes that are expected. Raises a fault of the expectation's rule."""
+    """Checks that an input can have the expected axes. Raises a fault of the expectation's rule."""
     if x is None or x.shape is None:
         return
     words = ", ".join(what for what, _ in expected.axes)

@@ -1,5 +1,4 @@
-"""How faults of shapes say what is wrong: the sizes that clash and their axes first, and whole shapes only where more
-axes matter."""
+"""Texts of shape faults. They state the clashing sizes and axes first, and complete shapes only if more axes matter."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from irlint.dims import MaybeDim, Shape
 from irlint.model.tensor import shape_text, size_text
 
-#: An axis: the index of an input, and the axis of it.
+#: An axis of an input: the index of the input, and the axis.
 Axis = tuple[int, int]
 
 #: The shapes of inputs by their indices.
@@ -16,10 +15,10 @@ Shapes = Sequence[Shape | None] | Mapping[int, Shape | None]
 
 
 def clash_text(shapes: Shapes, pairs: Sequence[tuple[Axis, Axis]], *, aligned: bool = False) -> str:
-    """``axis 3 is 56 in input 0 and 55 in input 1`` for a pair of axes that clash; ``shapes`` are those of the inputs.
+    """``axis 3 is 56 in input 0 and 55 in input 1`` for a pair of clashing axes; ``shapes`` are those of the inputs.
 
-    The whole shapes of the first pair stand behind it where several axes clash, or where they are ``aligned`` on their
-    last axes and have not equally many.
+    The shapes of the first pair follow if several axes clash, or if they are ``aligned`` at their last axes and differ
+    in rank.
     """
     (left, a), (right, b) = pairs[0]
     one, other = shapes[left], shapes[right]

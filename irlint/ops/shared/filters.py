@@ -1,4 +1,4 @@
-"""What every convolution asks of its filters: channels, groups, bias and kernel; and the shape that follows."""
+"""Checks of a convolution's filters (channels, groups, bias, kernel), and the resulting shape."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from irlint.ops.shared.windows import (
     window_sizes,
 )
 
-#: What the library takes for the lists that an OpenVINO convolution leaves out.
+#: The values that the library uses if an OpenVINO convolution omits these lists.
 ABSENT_LISTS: dict[str, object] = {"strides": (), "pads_begin": (), "pads_end": (), "dilations": ()}
 
 CHANNELS_MISMATCH = Rule(
@@ -102,7 +102,7 @@ g (float[1,3,8,8] x, float[16,3,3,3] w) => (float[1,16,6,6] y) { y = Conv <kerne
 def expect_channels(
     x: Shape | None, w: Shape | None, wanted: MaybeDim, *, first: int = 2, weights: int = 1, text: str = ""
 ) -> None:
-    """Makes sure that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
+    """Checks that input 0 has the ``wanted`` channels of the weights, which are input ``weights``.
 
     Raises a ``CHANNELS_MISMATCH`` fault.
     """
@@ -126,7 +126,7 @@ def expect_channels(
 
 
 def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int, name: str = "group") -> None:
-    """Makes sure that ``group`` is at least 1 and divides ``dim``, the ``what`` on an axis of input ``index``.
+    """Checks that ``group`` is at least 1 and divides ``dim``; ``what`` names this size of input ``index``.
 
     Raises a ``GROUPS_MISMATCH`` fault.
     """
@@ -146,7 +146,7 @@ def expect_groups(group: int, dim: MaybeDim, what: str, *, index: int, axis: int
 
 
 def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
-    """Makes sure that a bias is a list of ``channels`` elements. Raises a ``BIAS_MISMATCH`` fault."""
+    """Checks that a bias is a list of ``channels`` elements. Raises a ``BIAS_MISMATCH`` fault."""
     if bias is None or bias.shape is None:
         return
     if len(bias.shape) == 1 and agree(bias.shape[0], channels, f"input {index} is added to each output channel"):
@@ -161,8 +161,7 @@ def expect_bias(bias: Tensor | None, channels: MaybeDim, index: int) -> None:
 
 
 def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights: int = 1) -> Shape:
-    """The spatial sizes of ONNX weights. Raises a ``KERNEL_SHAPE_MISMATCH`` fault where ``kernel_shape`` denies
-    them."""
+    """The spatial sizes of ONNX weights. Raises a ``KERNEL_SHAPE_MISMATCH`` fault if ``kernel_shape`` differs."""
     own: Shape = (None,) * count if w is None else w[2:]
     if kernel_shape is None:
         return own
@@ -180,7 +179,8 @@ def kernel_of(w: Shape | None, count: int, kernel_shape: Ints | None, *, weights
 
 
 def spatial_count(x: Shape | None, w: Shape | None, lists: Sequence[Ints | None], *, weights: int = 1) -> int | None:
-    """The number of spatial axes by the ranks of input and weights, else by the attributes that have one entry each.
+    """The number of spatial axes, from the ranks of input and weights; otherwise from the attributes with one entry for
+    each axis.
 
     Raises a ``RANK_MISMATCH`` fault.
     """
@@ -213,7 +213,7 @@ def convolved(
 ) -> Shape | None:
     """The shape of an ONNX convolution; W is [M, C / group, k1, …] in every layout.
 
-    ``blocked`` leaves the channels unjudged, which are in blocks.
+    With ``blocked``, the channels are in blocks and not checked.
     """
     count = spatial_count(x, w, (kernel_shape, window.strides, window.dilations), weights=weights)
     expect_one_padding(window)
@@ -233,7 +233,7 @@ def convolved(
 def ov_spatial_count(
     x: Shape | None, w: Shape | None, lists: Sequence[Ints], *, weights: int = 1, extra: int = 0
 ) -> int | None:
-    """The number of spatial axes; filters have ``extra`` axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
+    """The number of spatial axes. Filters have ``extra`` axes more than the data. Raises a ``RANK_MISMATCH`` fault."""
     expect_spatial_rank(x, highest=5)
     if x is not None:
         axes = f"{extra} more than input 0 has" if extra else "as many as input 0 has"
@@ -246,7 +246,7 @@ def ov_spatial_count(
 
 
 def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
-    """The spatial sizes of filters, and whether they are sound: the library takes a kernel of 0 in silence."""
+    """The spatial sizes of filters, and whether they are valid. The library silently accepts a kernel of 0."""
     kernel: Shape = (None,) * count if w is None else w[len(w) - count :]
     return kernel, expect_range(kernel, 1, "filters", severity=Severity.WARNING)
 
@@ -254,7 +254,7 @@ def ov_kernel(w: Shape | None, count: int) -> tuple[Shape, bool]:
 def ov_convolved(
     x: Shape | None, w: Shape | None, window: OpenvinoWindow, *, dilations: Ints, weights: int = 1, extra: int = 0
 ) -> Shape | None:
-    """The spatial sizes of an OpenVINO convolution, None where their number is not known."""
+    """The spatial sizes of an OpenVINO convolution; None if their number is unknown."""
     lists = (window.strides, dilations, window.pads_begin, window.pads_end)
     count = ov_spatial_count(x, w, lists, weights=weights, extra=extra)
     if count is None:
@@ -265,7 +265,7 @@ def ov_convolved(
 
 
 def grouped_channels(x: Shape | None, w: Shape | None, own: int) -> MaybeDim:
-    """The groups of filters [G, …] whose axis ``own`` holds the input channels of one group.
+    """The number of groups of filters [G, …]; axis ``own`` has the input channels of one group.
 
     Raises a ``CHANNELS_MISMATCH`` or ``GROUPS_MISMATCH`` fault.
     """

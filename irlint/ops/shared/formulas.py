@@ -1,4 +1,4 @@
-"""The arithmetic of sizes in figures, as a report shows it."""
+"""The arithmetic of a size as a formula with numbers, for the explanation in a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from irlint.ops.shared.windows import Window
 
-#: Of a sum of more terms than this only the first and the last ones are shown.
+#: Of a longer sum, only the first and the last terms are shown.
 TERMS = 8
 
 
@@ -74,7 +74,7 @@ def _window_text(window: Window, position: int) -> str:
 
 
 def joined(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
-    """``3 + 5``, the sizes that are joined."""
+    """``3 + 5``: the sum of the joined sizes."""
     if any(shape is None for shape in shapes):
         return
     sizes = [_term(shape[axis]) for shape in shapes if shape is not None]
@@ -84,14 +84,14 @@ def joined(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
 
 
 def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequence[MaybeDim]) -> None:
-    """``8 + 1 + 1``, a size and its padding."""
+    """``8 + 1 + 1``: a size plus its padding."""
     for axis, (size, dim, before, after) in enumerate(zip(data, shape, begin, end)):
         if size is not None and isinstance(before, int) and isinstance(after, int) and min(before, after) >= 0:
             explain_size(axis, dim, f"{size} + {before} + {after}", f"pads {before}+{after} on axis {axis}")
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[MaybeDim]) -> None:
-    """Which entry of the target each size is, where anything of it is known."""
+    """For each size, the entry of the target from which it comes, if it is known."""
     if all(entry is None for entry in target):
         return
     written = shape_text(tuple(target))
@@ -104,14 +104,14 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[May
 
 
 def flattened(shape: Shape, axis: int) -> None:
-    """``64 * 7 * 7``, for either axis."""
+    """``64 * 7 * 7``, for each of the two axes."""
     for side, dims in enumerate((shape[:axis], shape[axis:])):
         sizes = [_factor(dim) for dim in dims]
         explain_size(side, None, " * ".join(sizes) or "1", f"axis {axis}, input {shape_text(shape)}")
 
 
 def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[MaybeDim], *, what: str) -> None:
-    """Which entry of a list of sizes each size is."""
+    """For each size, the entry of a list of sizes from which it comes."""
     for position, (axis, dim) in enumerate(zip(axes, dims)):
         if entries[position] is not None:
             explain_size(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
@@ -120,7 +120,7 @@ def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[Mayb
 def scaled(
     axes: Iterable[int], sizes: Sequence[MaybeDim], *, factors: Sequence[object], dims: Sequence[MaybeDim]
 ) -> None:
-    """``56 * 2``, a size and its scale, in whole numbers."""
+    """``56 * 2``: a size times its scale, for integers."""
     for axis, size, factor, dim in zip(axes, sizes, factors, dims):
         if size is None or dim is None or not isinstance(factor, (int, float)):
             continue

@@ -1,4 +1,4 @@
-"""What recurrent operators of both formats expect of their inputs: gates, directions, states and activations."""
+"""Checks of recurrent operators in both formats: gates, directions, states and activations."""
 
 from __future__ import annotations
 
@@ -71,9 +71,10 @@ ACTIVATIONS_MISMATCH = Rule(
     Severity.ERROR,
     "A recurrent operator has too few or too many activations, or an unknown one.",
     why=(
-        "Each direction needs its own activations: three in LSTM, two in GRU, one in RNN. Runtimes refuse other "
-        "lists when they load the model. In OpenVINO, sequences have no default activations: without activations, or "
-        "with others than relu, sigmoid and tanh, OpenVINO reads the model but cannot compile it."
+        "Each direction needs its own activations: three in an LSTM, two in a GRU, one in an RNN. ONNX Runtime "
+        "refuses to load a model with fewer, more or unknown activations. OpenVINO reads an IR with too few "
+        "activations, but cannot compile it. The sequence operators of OpenVINO have no default activations, and "
+        "compile only with relu, sigmoid and tanh."
     ),
     fix="List the activations of all directions, one direction after the other.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -121,15 +122,14 @@ KNOWN_ACTIVATIONS = frozenset(
 )
 OV_ACTIVATIONS = frozenset(["sigmoid", "tanh", "relu"])
 
-#: What OpenVINO reads in a cell, and does not compile.
+#: Activations that OpenVINO reads in a cell, but does not compile.
 OV_ONLY_READ = frozenset(["hardsigmoid"])
 
 
 @record
 class Kind:
-    """A kind of recurrent network: the blocks that its weights have, and OpenVINO's own activations, one for each that
-    a direction needs; ``any_clip`` where ONNX Runtime takes a threshold of 0 or less.
-    """
+    """A kind of recurrent network: the number of its gates, and OpenVINO's default activations for a direction.
+    ``any_clip`` means that ONNX Runtime accepts a clipping threshold of 0 or less."""
 
     name: str
     gates: int
@@ -138,7 +138,7 @@ class Kind:
 
 
 def check_activations(given: Sequence[str], kind: Kind, *, directions: int, known: frozenset[str]) -> None:
-    """Makes sure that every direction has its activations, all of them known. Raises an ``ACTIVATIONS_MISMATCH``
+    """Checks that every direction has its activations, and that all are known. Raises an ``ACTIVATIONS_MISMATCH``
     fault."""
     wanted = len(kind.activations) * directions
     if len(given) != wanted:
@@ -152,7 +152,7 @@ def check_activations(given: Sequence[str], kind: Kind, *, directions: int, know
 
 
 def check_activation_names(given: Sequence[str], known: frozenset[str]) -> None:
-    """Makes sure that every activation is known, in any case. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
+    """Checks that every activation is known; case is ignored. Raises an ``ACTIVATIONS_MISMATCH`` fault."""
     unknown = [name for name in given if name.lower() not in known]
     if unknown:
         raise ACTIVATIONS_MISMATCH.fault(
@@ -204,7 +204,7 @@ def shared_sizes(
 ) -> Sizes:
     """The sizes that the inputs and attributes of an ONNX operator agree on.
 
-    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; states a ``HIDDEN_SIZE``.
+    Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or ``STATE_MISMATCH`` fault; may add a ``HIDDEN_SIZE`` fault.
     """
     hidden_size = cell.hidden_size
     if hidden_size is None:
@@ -245,7 +245,7 @@ def shared_sizes(
 def check_weights(
     kind: Kind, sizes: Sizes, *, w: Tensor | None, r: Tensor | None, b: Tensor | None, transposed: bool = False
 ) -> None:
-    """W, R and B of an ONNX operator; ``transposed`` where W and R have the gates on the last axis."""
+    """Checks W, R and B of an ONNX operator. With ``transposed``, W and R have the gates on the last axis."""
     gates = kind.gates
     directions = ("num_directions", sizes.directions)
     rows = (f"{gates}*hidden_size" if gates > 1 else "hidden_size", product((gates, sizes.hidden)))
@@ -264,13 +264,13 @@ def check_weights(
 
 
 def check_peepholes(p: Tensor | None, sizes: Sizes) -> None:
-    """P of an ONNX LSTM. Raises a ``WEIGHTS_MISMATCH`` fault."""
+    """Checks P of an ONNX LSTM. Raises a ``WEIGHTS_MISMATCH`` fault."""
     axes = (("num_directions", sizes.directions), ("3*hidden_size", product((3, sizes.hidden))))
     check(p, Expected(7, "P", axes, WEIGHTS_MISMATCH))
 
 
 def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: Tensor | None = None) -> None:
-    """The lengths and the initial states of an ONNX operator. Raises a ``STATE_MISMATCH`` fault."""
+    """Checks the lengths and the initial states of an ONNX operator. Raises a ``STATE_MISMATCH`` fault."""
     check(lengths, Expected(4, "sequence_lens", (("batch_size", sizes.batch),), STATE_MISMATCH))
     check(h, Expected(5, "initial_h", sizes.state(), STATE_MISMATCH))
     check(c, Expected(6, "initial_c", sizes.state(), STATE_MISMATCH))
@@ -286,7 +286,7 @@ def check_states(sizes: Sizes, lengths: Tensor | None, h: Tensor | None, *, c: T
 
 
 def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
-    """The activations and the clipping of an ONNX operator.
+    """Checks the activations and the clipping of an ONNX operator.
 
     Raises an ``ACTIVATIONS_MISMATCH`` or ``ATTRIBUTE_OUT_OF_RANGE`` fault.
     """
@@ -303,7 +303,7 @@ def check_options(kind: Kind, sizes: Sizes, cell: OnnxCell) -> None:
 
 
 def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
-    """Y with every step of the sequence, and the final states."""
+    """Y, which has all steps of the sequence, and the final states."""
     state = tuple(dim for _, dim in sizes.state())
     if sizes.layout:
         y: Shape = (sizes.batch, sizes.sequence, sizes.directions, sizes.hidden)
@@ -318,8 +318,8 @@ def outputs(dtype: str | None, sizes: Sizes, count: int) -> tuple[Tensor, ...]:
 @group
 @record
 class OpenvinoCell:
-    """The attributes that every recurrent OpenVINO operation has; without ``activations`` a cell takes its kind's
-    own."""
+    """The common attributes of OpenVINO's recurrent operations. Without ``activations``, a cell has the defaults of its
+    kind."""
 
     hidden_size: int
     activations: str | None = None
@@ -328,14 +328,14 @@ class OpenvinoCell:
     clip: float = 0.0
 
     def names(self, default: tuple[str, ...] = ()) -> list[str]:
-        """The names in ``activations``, empty ones left out; the ``default`` where it is not written."""
+        """The names in ``activations`` without empty ones; the ``default`` if the attribute is missing."""
         if self.activations is None:
             return list(default)
         return [name for part in self.activations.split(",") if (name := part.strip(" \t\n\v\f\r"))]
 
 
 def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
-    """The hidden size, which OpenVINO reads from the inputs whatever the attribute says."""
+    """The hidden size, which OpenVINO reads from the inputs instead of the attribute."""
     if not isinstance(found, int) and hidden_size and hidden_size > 0:
         agree(found, hidden_size, "the hidden size of the inputs is that of the attribute")
         return hidden_size
@@ -352,7 +352,7 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
 
 @record
 class Layer:
-    """The inputs of an OpenVINO cell or sequence; ``lead`` are the axes that a sequence has more than a cell."""
+    """Checks the inputs of an OpenVINO cell or sequence; ``lead`` are the further axes of a sequence."""
 
     kind: Kind
     x: Tensor
@@ -365,7 +365,7 @@ class Layer:
     bias_gates: int | None = None
 
     def checked(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-        """Batch, sequence length and hidden size, after making sure that all inputs fit."""
+        """Batch, sequence length and hidden size, after checking that all inputs fit."""
         rank = 2 if self.directions is None else 3
         lead = () if self.directions is None else (("num_directions", self.directions),)
         gates = self.kind.gates
@@ -394,7 +394,7 @@ class Layer:
         return batch, size(self.x, 1, 3), hidden
 
     def dtype(self) -> str | None:
-        """The one element type of all inputs but the lengths."""
+        """The element type of all inputs except the lengths."""
         for index, tensor in enumerate((self.x, *self.states)):
             expect_type(tensor, index, ARITHMETIC)
         if self.lengths is None:

@@ -1,4 +1,4 @@
-"""Indices that are known, as constants or as positions that follow from sizes, against the axis that they index."""
+"""Checks known indices (constants, and positions computed from sizes) against the axis that they index."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {4}> { y = Gather (x, ind
 g (float[4,3] x) => (float[1,3] y) <int64[1] indices = {3}> { y = Gather (x, indices) }""",
 )
 
-#: Of indices that are no plain numbers, at most this many are examined.
+#: At most this many symbolic indices are examined.
 MOST_OPEN = 4
 
 
 @record
 class Room:
-    """The axis that indices go to: of input ``data``, whose size is ``dim``.
+    """An indexed axis: it is in input ``data`` and has size ``dim``.
 
-    ``negative`` states whether indices may count from its end, and ``demanded`` whether a runtime stops at one outside.
+    ``negative``: indices may count from the end. ``demanded``: a runtime fails at an index outside.
     """
 
     dim: MaybeDim
@@ -46,7 +46,7 @@ class Room:
 
 
 def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """Numbers that are certainly among the entries, where there are any: the least of them, and the greatest."""
+    """Numbers that certainly are among the entries of a non-empty tensor: the least and the largest."""
     if x.value is not None:
         numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
         open_ = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_OPEN]
@@ -60,9 +60,10 @@ def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
 
 
 def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
-    """The fault of an index that certainly lies outside an axis; what is not proven is stated as a requirement.
+    """The fault of an index that certainly lies outside an axis; None otherwise. If it is unproven, it becomes a
+    requirement.
 
-    ``index`` is the input that holds the indices.
+    ``index`` is the input with the indices.
     """
     dim = room.dim
     if dim is None or (indices.value is None and indices.extent is None):
@@ -85,14 +86,15 @@ def out_of_range(indices: Tensor, room: Room, *, index: int) -> Fault | None:
 
 
 def _ends_behind(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the axis can end behind the position ``entry``."""
+    """Whether the axis can be long enough for the position ``entry``. If it is unproven, this becomes a requirement."""
     if at_least(-1, entry):
         return True
     return reaches_if_any(count, room.dim, entry + 1, _why(room, entry), demanded=room.demanded)
 
 
 def _starts_before(room: Room, entry: Dim, count: MaybeDim) -> bool:
-    """Whether the axis can begin at the position ``entry`` or before it."""
+    """Whether the position ``entry`` can be at or after the start of the axis. If it is unproven, this becomes a
+    requirement."""
     if at_least(entry, 0):
         return True
     left, least = (room.dim, -entry) if room.negative else (entry, 0)

@@ -1,6 +1,5 @@
-"""What the library asks of the ports that a TensorIterator or a Loop cuts into slices, and of those with which a Loop
-decides how often to run.
-"""
+"""Checks of the ports that a TensorIterator or a Loop cuts into slices, and of the ports with which a Loop decides how
+often it runs."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ SLICES_UNEVEN = Rule(
     good=GOOD,
 )
 
-#: The element types that OpenVINO takes for the number of iterations, and for the condition of a Loop.
+#: The element types that OpenVINO accepts for the number of iterations, and for the condition of a Loop.
 COUNTS = ("int16", "int32", "int64", "uint16", "uint32", "uint64")
 TRUTHS = ("bool", "uint4", "uint8")
 
@@ -43,7 +42,8 @@ Sizes = tuple[int, ...]
 
 @record
 class Cut:
-    """A port that is cut into slices or joined of them, the value outside of the layer, and that in its body."""
+    """A port that is cut into slices, or joined from them: its entry, the value outside the layer, and the value in its
+    body."""
 
     entry: PortMapEntry
     whole: Type | None
@@ -53,10 +53,10 @@ class Cut:
 def check_cuts(
     cuts: Sequence[Cut], every: Sequence[Type | None], counts: Sequence[tuple[PortMapEntry, int]] | None = None
 ) -> Sequence[tuple[PortMapEntry, int]]:
-    """Makes sure that the slices of each port are those of the body, and, given ``counts``, that all ports have as
-    many.
+    """Checks that the slices of each port fit the body. With ``counts``, checks also that all ports have the same
+    number of slices.
 
-    OpenVINO does so where the shapes of ``every`` input and output are known and the values have elements. Raises a
+    OpenVINO does this only if the shapes of ``every`` input and output are known and the values have elements. Raises a
     ``SLICES_UNEVEN`` fault.
     """
     if any(not isinstance(each, Tensor) or sizes(each.shape) is None for each in every):
@@ -79,7 +79,7 @@ def check_cuts(
 
 
 def sizes(shape: Shape | None) -> Sizes | None:
-    """A shape whose sizes are all known, None for any other."""
+    """A shape with known sizes; None for any other."""
     if shape is None:
         return None
     known = tuple(size for size in shape if isinstance(size, int))
@@ -87,7 +87,7 @@ def sizes(shape: Shape | None) -> Sizes | None:
 
 
 def check_stride(entry: PortMapEntry) -> None:
-    """Makes sure that slices have a stride. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that the stride of slices is not 0. Raises a ``PORT_MAP_BROKEN`` fault."""
     if _step(entry) == 0:
         least = "" if entry.stride == 0 else f"{entry.stride}, in 32 bits "
         raise PORT_MAP_BROKEN.fault(
@@ -97,7 +97,7 @@ def check_stride(entry: PortMapEntry) -> None:
 
 
 def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) -> None:
-    """Makes sure that the body's value is one slice of the whole. Raises a ``SLICES_UNEVEN`` fault."""
+    """Checks that the body's value is one slice of the outer value. Raises a ``SLICES_UNEVEN`` fault."""
     step = _step(entry)
     if whole[axis] == 0:
         fault = SLICES_UNEVEN.fault(
@@ -120,7 +120,7 @@ def check_slice(whole: Sizes, part: Sizes, entry: PortMapEntry, *, axis: int) ->
 
 
 def _step(entry: PortMapEntry) -> int:
-    """How many elements a slice has; the plugin reads stride, start and end as numbers of 32 bits."""
+    """The number of elements in a slice. The plugin reads stride, start and end as numbers of 32 bits."""
     return abs(_of_32_bits(entry.stride))
 
 
@@ -129,7 +129,7 @@ def _of_32_bits(number: int) -> int:
 
 
 def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
-    """How many slices of its stride a port has. Raises a ``SLICES_UNEVEN`` fault."""
+    """The number of slices of a port. Raises a ``SLICES_UNEVEN`` fault."""
     size, step = whole[axis], _step(entry)
     places = map(_of_32_bits, (entry.start, entry.end))
     start, end = (place + (size + 1) * (place < 0) for place in places)
@@ -150,7 +150,7 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
 
 
 def check_same_slices(counts: Sequence[tuple[PortMapEntry, int]]) -> None:
-    """Makes sure that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
+    """Checks that all ports have the same number of slices. Raises a ``SLICES_UNEVEN`` fault."""
     other = next((each for each in counts if each[1] != counts[0][1]), None)
     if other is not None:
         raise SLICES_UNEVEN.fault(
@@ -169,8 +169,7 @@ def _text(entry: PortMapEntry) -> str:
 def check_iteration_number(
     entries: Entries, back_edges: Sequence[BackEdge], ties: Ties, *, parameters: Mapping[int, Tensor]
 ) -> None:
-    """Makes sure that the Parameters that get the number of the iteration can have it; ``parameters`` are what they
-    state."""
+    """Checks the Parameters that receive the iteration number; ``parameters`` are their declared types."""
     for entry in entries:
         if entry.kind != "input" or entry.purpose != "current_iteration":
             continue
@@ -192,8 +191,7 @@ def check_iteration_number(
 
 
 def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
-    """Makes sure that a Loop that joins what its iterations give has no number of them below 0, other than -1 for no
-    end."""
+    """Checks the trip count of a Loop that joins slices: it must not be negative, except -1 for no limit."""
     count = trip_count.scalar
     if (
         isinstance(count, int)
@@ -208,14 +206,13 @@ def check_trip_count(trip_count: Tensor, entries: Entries) -> None:
 
 
 def check_condition(known: Type | None) -> None:
-    """Makes sure that what a body gives as its condition is one truth value. Raises a ``CONTROL_INPUT`` fault."""
+    """Checks that a body's condition is one boolean. Raises a ``CONTROL_INPUT`` fault."""
     if isinstance(known, Tensor):
         _check_one(known, "the condition that the body gives", TRUTHS, open_ended=True)
 
 
 def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bool = False) -> None:
-    """Makes sure that a tensor is a scalar, or one element on one axis; ``open_ended`` for one whose size need not be
-    known."""
+    """Checks that a tensor is a scalar or a list of one element. With ``open_ended``, the size may be unknown."""
     fault = single(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
     if fault is not None:
         raise fault

@@ -1,4 +1,4 @@
-"""What a convolution or pooling asks of the shapes of its inputs."""
+"""Checks of the shapes of the inputs of a convolution or pooling."""
 
 from __future__ import annotations
 
@@ -51,8 +51,7 @@ g (float[1,1,2,2] x, int64[1,1,2,2] i) => (float[1,1,4,4] y) {
 
 
 def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> None:
-    """Raises a ``RANK_MISMATCH`` fault where input ``index`` has another rank than ``rank``, whose ``axes`` are
-    named."""
+    """Raises a ``RANK_MISMATCH`` fault if input ``index`` does not have ``rank`` axes; ``axes`` names them."""
     if shape is None or len(shape) == rank:
         return
     raise RANK_MISMATCH.fault(
@@ -63,7 +62,7 @@ def expect_axes(shape: Shape | None, rank: int, index: int, *, axes: str) -> Non
 
 
 def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None:
-    """Raises a ``RANK_MISMATCH`` fault where input 0 has no spatial axis, or more axes than ``highest``."""
+    """Raises a ``RANK_MISMATCH`` fault if input 0 has no spatial axis, or more axes than ``highest``."""
     if shape is None or (len(shape) >= 3 and (highest is None or len(shape) <= highest)):
         return
     allowed = "at least 3" if highest is None else f"3 to {highest}"
@@ -75,7 +74,7 @@ def expect_spatial_rank(shape: Shape | None, highest: int | None = None) -> None
 
 
 def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape, why: str = "") -> None:
-    """Makes sure that input ``index`` has the shape ``wanted``, where both are known.
+    """Checks that input ``index`` has the shape ``wanted``, where both are known.
 
     Raises an ``OPERAND_MISMATCH`` fault.
     """
@@ -101,7 +100,7 @@ def expect_shape(tensor: Tensor | None, index: int, name: str, *, wanted: Shape,
 
 
 def expect_single(tensor: Tensor | None, index: int, name: str) -> None:
-    """Raises an ``OPERAND_MISMATCH`` fault where input ``index`` is neither a scalar nor a list of one element."""
+    """Raises an ``OPERAND_MISMATCH`` fault if input ``index`` is neither a scalar nor a list of one element."""
     if tensor is None or tensor.shape is None or not tensor.shape:
         return
     if len(tensor.shape) == 1 and same(tensor.shape[0], 1) is not False:

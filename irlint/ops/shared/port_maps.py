@@ -1,4 +1,5 @@
-"""How the ports of an IR layer are tied to the Parameters and Results of its bodies."""
+"""Connects the ports of an IR layer with the Parameters and Results of its bodies. A port map has one entry for each
+connection."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from irlint.records import record
 
 Entries = Sequence[PortMapEntry]
 
-#: A document whose port map is right.
+#: A document with a correct port map.
 GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
 <layer id="0" name="x" type="Parameter" version="opset1"><data shape="3,2" element_type="f32"/><output>\
@@ -58,7 +59,7 @@ PORT_MAP_BROKEN = Rule(
 
 @record
 class Ties:
-    """Where the Parameters and Results of a body stand among its inputs and outputs, by their ids."""
+    """The positions of the Parameters and Results of a body among its inputs and outputs, by their ids."""
 
     name: str
     parameters: dict[str, int]
@@ -91,7 +92,7 @@ def _position(
     free: Collection[str] = (),
     place: Place | None = None,
 ) -> int:
-    """The position of the layer that an entry at ``place`` names; ``free`` are those that no entry names."""
+    """The position of the layer that an entry at ``place`` names. ``free`` are the ids that no entry names."""
     if id in known:
         return known[id]
     layers = f"has no {kind}"
@@ -109,7 +110,7 @@ def _position(
 
 
 def tied(body: Graph, name: str) -> Ties:
-    """The ties of a body to the layer that it stands in."""
+    """The ties of a body: the connections to the layer that contains it."""
     places = {value: position for position, value in enumerate(body.inputs)}
     parameters = {
         str(node.id): places[node.outputs[0]]
@@ -124,13 +125,13 @@ def tied(body: Graph, name: str) -> Ties:
 
 
 def read_values(body: Graph) -> set[Value | None]:
-    """The values that a node of a body reads which leads to a Result: OpenVINO drops the Parameters that are not among
-    them."""
+    """The values that a body reads to compute a Result. OpenVINO drops Parameters that are not among them."""
     return {value for node in live(body, ("Result",)) for value in node.inputs}
 
 
 def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
-    """The entries of inputs or outputs by their external ids, the first one of each; inner ones (-1) left out."""
+    """The entries of inputs or outputs by their external ids; the first one of each id. Internal ones (-1) are
+    omitted."""
     found: dict[int, PortMapEntry] = {}
     for entry in entries:
         if entry.kind == kind and entry.external_port_id is not None and entry.external_port_id >= 0:
@@ -139,7 +140,7 @@ def ordered(entries: Entries, kind: str) -> tuple[PortMapEntry, ...]:
 
 
 def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Tensor]:
-    """The index and the value of the input that ``entry`` names, nothing known of one that is not connected.
+    """The index and the value of the input that ``entry`` names. The value is unknown if the input is not connected.
 
     Raises a ``PORT_MAP_BROKEN`` fault.
     """
@@ -154,7 +155,7 @@ def given(entry: PortMapEntry, inputs: Sequence[Tensor | None]) -> tuple[int, Te
 
 
 def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
-    """Makes sure that every input from ``first`` on has an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that every input from ``first`` on has an entry. Raises a ``PORT_MAP_BROKEN`` fault."""
     mapped = {entry.external_port_id for entry in ordered(entries, "input")}
     missing = [index for index in range(first, count) if index not in mapped]
     if missing:
@@ -166,8 +167,8 @@ def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
 
 
 def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Collection[Value | None]) -> None:
-    """Warns of a Parameter that the body reads and no input is tied to: OpenVINO runs the body with whatever is in the
-    memory of it."""
+    """Warns of a Parameter that the body reads but no input is tied to. OpenVINO then runs the body with undefined
+    values."""
     taken = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
     for id, position in ties.parameters.items():
         if id not in taken and body.inputs[position] in used:
@@ -181,7 +182,7 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
 
 
 def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:
-    """The entries of the layer's outputs, one for each at least. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """The entries of the layer's outputs; each output must have one. Raises a ``PORT_MAP_BROKEN`` fault."""
     found = ordered(entries, "output")
     if len(found) < count:
         raise PORT_MAP_BROKEN.fault(
@@ -192,7 +193,7 @@ def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortM
 
 
 def check_each_once(places: Sequence[int], name: str) -> None:
-    """Makes sure that no Result of a branch gives two outputs. Raises a ``PORT_MAP_BROKEN`` fault."""
+    """Checks that each Result of a branch gives only one output. Raises a ``PORT_MAP_BROKEN`` fault."""
     twice = next((place for at, place in enumerate(places) if place in places[:at]), None)
     if twice is not None:
         raise PORT_MAP_BROKEN.fault(
@@ -203,9 +204,10 @@ def check_each_once(places: Sequence[int], name: str) -> None:
 
 
 def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) -> dict[int, int]:
-    """Which Parameter takes the value of which Result in the next iteration, by their positions.
+    """For each back edge, the positions of the Parameter and of the Result whose value it receives in the next
+    iteration.
 
-    Raises a ``PORT_MAP_BROKEN`` fault where a back edge comes from a layer that is no Result.
+    Raises a ``PORT_MAP_BROKEN`` fault if a back edge comes from a layer that is not a Result.
     """
     merged: dict[int, int] = {}
     whole = {entry.internal_layer_id for entry in entries if entry.kind == "input" and entry.axis is None}
@@ -217,13 +219,13 @@ def merged_inputs(entries: Entries, back_edges: Sequence[BackEdge], ties: Ties) 
     return merged
 
 
-#: What OpenVINO takes for a number that is not known.
+#: The number that OpenVINO uses for an unknown number.
 _ANY_NUMBER = 2**63 - 1
 
 
 def iterations(size: MaybeDim, entry: PortMapEntry) -> MaybeDim:
-    """How many slices an axis of ``size`` gives: (|end - start| + 1) // part_size, both ends counted from the end below
-    0."""
+    """The number of slices of an axis of ``size``: (|end - start| + 1) // part_size. A negative end or start counts
+    from the end."""
     if entry.part_size == 0 and not isinstance(size, int):
         return None
     if entry.part_size == 0:
@@ -251,7 +253,7 @@ def _from_front(place: int, size: MaybeDim) -> MaybeDim:
 
 
 def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) -> tuple[Tensor, MaybeDim]:
-    """What an iteration gets of an input that is sliced, and how many slices there are where they are ``counted``."""
+    """The slice of an input in one iteration, and the number of slices if they are ``counted``."""
     if x.shape is None:
         return Tensor(x.dtype), None
     axis = axis_of(entry.axis or 0, len(x.shape), "the axis of a port map", input=index)
@@ -260,7 +262,7 @@ def sliced(x: Tensor, entry: PortMapEntry, index: int, *, counted: bool = True) 
 
 
 def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
-    """What the iterations' values give along the axis of a port map; ``size`` is the size there."""
+    """The joined values of all iterations; ``size`` is the size along the axis of the port map."""
     if x.shape is None:
         return Tensor(x.dtype)
     shape: Shape = x.shape or (1,)
@@ -269,7 +271,7 @@ def concatenated(x: Tensor, entry: PortMapEntry, size: MaybeDim) -> Tensor:
 
 
 def same_iterations(counts: Sequence[tuple[int, MaybeDim]]) -> MaybeDim:
-    """The one number of iterations that all sliced inputs give; OpenVINO takes the last one that it knows."""
+    """The common number of iterations of all sliced inputs. OpenVINO uses the last one that it knows."""
     result: MaybeDim = None
     for index, count in counts:
         if not agree(result, count, f"input {index} has as many slices as those before it"):
@@ -289,9 +291,10 @@ def _uneven(index: int, count: MaybeDim, other: MaybeDim) -> Fault:
 
 
 def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Context) -> None:
-    """Runs a body on the types that its Parameters state, for its faults: so the library does when it reads the body.
+    """Infers a body with the declared types of its Parameters, to find its faults. The library does the same when it
+    reads the body.
 
-    Where those types cover what the body is given, the faults are those of the run itself, and nothing is done.
+    Nothing is done if these types include the actual inputs, because the run itself finds the same faults.
     """
     if nesting(body) > DEEPEST_SEARCH:
         return
@@ -306,7 +309,7 @@ def check_as_stated(body: Graph, arguments: Sequence[Type | None], context: Cont
 
 
 def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type | None]:
-    """The arguments of a TensorIterator's body in the element types that its Parameters state: so the library takes
+    """The inputs of a TensorIterator's body in the element types that its Parameters declare, as the library reads
     them."""
     places = {value: position for position, value in enumerate(body.inputs)}
     result = list(arguments)
@@ -329,7 +332,7 @@ def of_stated_types(body: Graph, arguments: Sequence[Type | None]) -> list[Type 
 
 
 def stated_parameters(body: Graph) -> dict[int, Tensor]:
-    """The types that the Parameters of a body state, by their positions."""
+    """The declared types of the Parameters of a body, by position."""
     places = {value: position for position, value in enumerate(body.inputs)}
     return {
         places[node.outputs[0]]: Tensor(_stated_type(node), _stated_shape(node))

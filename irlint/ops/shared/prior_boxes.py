@@ -1,4 +1,4 @@
-"""How many prior boxes OpenVINO counts in each cell of a feature map."""
+"""The number of prior boxes that OpenVINO has in each cell of a feature map."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ Floats = tuple[float, ...]
 
 
 def aspect_ratios(ratios: Floats, flip: bool) -> int:
-    """How many different aspect ratios there are, 1 among them, and with ``flip`` the inverse of each."""
+    """The number of different aspect ratios, including 1, and with ``flip`` the inverse of each."""
     found = {1.0}
     for ratio in ratios:
         found.add(round(ratio, 6))
@@ -16,14 +16,14 @@ def aspect_ratios(ratios: Floats, flip: bool) -> int:
 
 
 def _whole(density: float) -> int:
-    """The density as a whole number; what is none is 0."""
+    """The density as an integer; 0 if it is not a number."""
     return int(density) if abs(density) < 2**31 else 0
 
 
 def priors_of_cell(
     ratios: int, least: int, most: int, *, scale_all_sizes: bool, fixed: int, density: Floats, fixed_ratios: int
 ) -> int:
-    """How many prior boxes each cell has: of ``ratios`` aspect ratios, ``least`` and ``most`` sizes and ``fixed`` ones.
+    """The number of prior boxes in a cell, for ``ratios`` aspect ratios and ``least``, ``most`` and ``fixed`` sizes.
 
     Source: OpenVINO PriorBox-1 and -8, as the library counts.
     """

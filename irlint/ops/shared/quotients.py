@@ -1,11 +1,12 @@
-"""Quotients of sizes: of whole numbers towards zero, and of floating-point numbers until they are rounded to whole
-ones.
+"""Quotients of sizes: integer quotients rounded towards zero, and floating-point quotients that are later rounded to
+integers.
 
-A float of p bits that is the quotient N / k of whole numbers, 0 < N, k < 2**p, rounded to the nearest float, has the
-floor, the ceiling and the whole part of N / k: let n < N / k < n + 1. The quotient is 1/k or more away from n and from
-n + 1, and both are floats, so it could only be rounded to one of them. Where 2**e <= n, floats there are 2**(e + 1 - p)
-apart, so that would take 1/k <= 2**(e - p), and N > n*k >= 2**e * 2**(p - e). Where n is 0 it would take 1/k <= 2**(-1
-- p).
+Floats give exact results here. Let N / k be a quotient of integers with 0 < N, k < 2**p, rounded to the nearest float
+of p bits. Its floor, ceiling and integer part are those of N / k.
+
+Proof: let n < N / k < n + 1. The quotient is at least 1/k away from n and from n + 1. Both are floats, so rounding
+could at most reach one of them. If 2**e <= n, neighboring floats are 2**(e + 1 - p) apart. Reaching n or n + 1 requires
+1/k <= 2**(e - p), but N > n*k >= 2**e * 2**(p - e). If n is 0, it requires 1/k <= 2**(-1 - p).
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from irlint.model.descriptions import Ratio, Ratios
 from irlint.model.tensor import INTEGERS, Scalar, Tensor
 from irlint.ops.shared import contents
 
-#: The types of which ratios are known. float32 counts to 2**24, float64 to 2**53; no type of 16 bits counts to every
+#: The types whose quotients are tracked. float32 counts to 2**24, float64 to 2**53; no type of 16 bits counts to every
 #: size.
 EXACT = frozenset({"float32", "float64"})
 
-#: Sizes are multiplied by at most this number, so that those below 2**20 stay exact.
+#: Sizes are multiplied by at most this number, so that sizes below 2**20 stay exact.
 MOST_TIMES = 16
 
 LARGEST_DIVISOR = 1 << 24
 
 
 def truncated(a: Dim, b: Dim) -> MaybeDim:
-    """a / b rounded towards zero, exact where sizes of inputs are at least 1.
+    """a / b rounded towards zero, exact for sizes of inputs, which are at least 1.
 
-    None where b may be negative, and where nobody knows whether a is and it is no simple sum: proofs about the two
-    cases of each of many quotients take long.
+    None if b may be negative, or if the sign of a is unknown and a is not a simple sum: proofs with two cases for each
+    of many quotients are slow.
     """
     return guarded(_truncated, a, b)
 
@@ -56,7 +57,7 @@ def _truncated(a: Dim, b: Dim) -> MaybeDim:
 
 
 def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar, Scalar], Scalar | Ratio]) -> Tensor:
-    """The quotient or the product of two tensors, with what ``ratio`` says of the entries that are not known."""
+    """The quotient or the product of two tensors; ``ratio`` computes the entries that are not plain numbers."""
     if result.dtype not in EXACT or result.value is None or result.shape is None:
         return result
     pairs = zip(
@@ -72,7 +73,7 @@ def with_ratios(result: Tensor, a: Tensor, b: Tensor, *, ratio: Callable[[Scalar
 
 
 def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
-    """A size divided by a number, None for anything else."""
+    """A size divided by a number; None for anything else."""
     if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b) or b == 0:
         return None
     divisor, times = b.as_integer_ratio()
@@ -80,7 +81,7 @@ def quotient_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
 
 
 def product_ratio(a: Scalar, b: Scalar) -> Scalar | Ratio:
-    """A size multiplied by a fraction, None for anything else."""
+    """A size multiplied by a fraction; None for anything else."""
     if isinstance(b, Expr):
         a, b = b, a
     if not isinstance(a, Expr) or not isinstance(b, float) or not isfinite(b):
@@ -100,15 +101,14 @@ def _ratio(a: Dim, times: int, divisor: int) -> Dim | Ratio | None:
 
 
 def rounded(x: Tensor, fold: contents.Fold) -> Tensor | None:
-    """A tensor of which ratios are known, rounded by ``fold``; None for any other."""
+    """A tensor of tracked quotients, rounded by ``fold``; None for any other."""
     if not isinstance(x.extent, Ratios):
         return None
     return Tensor(x.dtype, x.shape, tuple(contents.entry_of(fold, (entry,), x.dtype) for entry in x.extent.entries))
 
 
 def cut_off(x: Tensor, dtype: str | None) -> Tensor | None:
-    """A tensor of which ratios are known in another type, whose whole numbers keep the whole part; None for any
-    other."""
+    """A tensor of tracked quotients in another type; integer types keep the integer part. None for any other tensor."""
     if not isinstance(x.extent, Ratios):
         return None
     entries = (

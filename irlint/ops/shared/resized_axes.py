@@ -1,4 +1,4 @@
-"""Which axes ONNX Runtime resizes in which mode."""
+"""The axes that ONNX Runtime can resize in each mode."""
 
 from __future__ import annotations
 
@@ -32,28 +32,27 @@ g (float[1,1,8,8] x) => (float[1,1,16,16] y) <float[4] scales = {1, 1, 2, 2}> { 
 scales) }""",
 )
 
-#: Groups of axes that are resized together, by mode and rank.
+#: Groups of axes that can be resized together, by mode and rank.
 _RESIZED: dict[str, dict[int, tuple[tuple[int, ...], ...]]] = {
     "linear": {2: ((0, 1),), 3: ((0, 1, 2),), 4: ((2, 3), (1, 2)), 5: ((2, 3, 4),)},
     "cubic": {2: ((0, 1),), 4: ((2, 3), (1, 2))},
 }
 
-#: Whole numbers for which ONNX Runtime has a Resize at all.
+#: The integer types for which ONNX Runtime implements Resize.
 _INTEGERS = frozenset({"int8", "uint8", "int32"})
 
-#: What a resize does to an axis: -1 where it shrinks, 1 where it changes otherwise, 0 where it does nothing, None where
-#: that is not known.
+#: The effect of a resize on an axis: -1 shrinks it, 1 changes it otherwise, 0 keeps it; None is unknown.
 Change = int | None
 
 
 def by_scales(scales: Sequence[Scalar]) -> list[Change]:
-    """What scales do to their axes."""
+    """The effect of scales on their axes."""
     known = [float(each) if isinstance(each, (int, float)) else None for each in scales]
     return [None if each is None else (each > 1) - (each < 1) for each in known]
 
 
 def by_sizes(dims: Sequence[MaybeDim], targets: Sequence[MaybeDim], *, together: bool) -> list[Change]:
-    """What sizes do to their axes; ``together`` where one scale is used for all of them."""
+    """The effect of sizes on their axes; with ``together``, all axes have the same scale."""
     found = [_by_size(dim, target) for dim, target in zip(dims, targets)]
     changed = next((each for each in found if each), None)
     return [changed] * len(found) if together and changed else found
@@ -69,8 +68,8 @@ def _by_size(dim: MaybeDim, target: MaybeDim) -> Change:
 def warn_of_mode(
     x: Tensor, mode: str, changes: Sequence[Change], *, axes: Sequence[int] | None = None, antialias: bool = False
 ) -> None:
-    """States a fault of axes or an element type that ONNX Runtime does not resize in ``mode``; ``axes`` of None are all
-    axes."""
+    """Adds a fault of axes or an element type that ONNX Runtime does not resize in ``mode``; ``axes`` None means
+    all."""
     ranks = _RESIZED.get(mode)
     if ranks is None or x.shape is None:
         return
@@ -103,7 +102,7 @@ def warn_of_mode(
 
 
 def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: bool) -> tuple[tuple[int, ...], ...]:
-    """The groups of axes that ONNX Runtime resizes together, with all axes in them that are known to change."""
+    """The groups that ONNX Runtime can resize and that contain all axes known to change."""
     changed = {axis for axis, change in by_axis.items() if change}
     groups = tuple(group for group in _RESIZED[mode][rank] if changed <= set(group))
     if mode == "cubic" and rank == 4 and not antialias and -1 in by_axis.values():
@@ -112,15 +111,15 @@ def _groups(mode: str, rank: int, by_axis: Mapping[int, Change], *, antialias: b
 
 
 def require_kept(x: Tensor, mode: str, targets: Mapping[int, MaybeDim], *, antialias: bool = False) -> None:
-    """Requires that axes keep their sizes where ONNX Runtime resizes no group with them in ``mode``; ``targets`` are
-    sizes by axis."""
+    """Requires that axes keep their sizes if ONNX Runtime resizes no group with them in ``mode``; ``targets`` are sizes
+    by axis."""
     if x.shape is None or len(x.shape) not in _RESIZED.get(mode, ()):
         return
     rank = len(x.shape)
     by_axis = dict(zip(targets, by_sizes([x.shape[axis] for axis in targets], [*targets.values()], together=False)))
     groups = _groups(mode, rank, by_axis, antialias=antialias)
     kept = [[axis for axis in range(rank) if axis not in group] for group in groups]
-    # One of the groups is resized: for each choice of an axis outside of each of them, one of these axes keeps its
+    # One of the groups is resized. So for each choice of one axis outside each group, one of the chosen axes keeps its
     # size.
     choices = list(dict.fromkeys(frozenset(axes) for axes in product(*kept)))
     for choice in choices:

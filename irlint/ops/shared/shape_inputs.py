@@ -23,7 +23,7 @@ g () => (float[2,3] y) <int64[2] shape = {2, 3}> { y = ConstantOfShape (shape) }
 
 
 def length(tensor: Tensor) -> int | None:
-    """How many entries a list has, None where that is not known; a scalar has one."""
+    """The number of entries of a list; None if it is unknown. A scalar has one."""
     if tensor.value is not None:
         return len(tensor.value)
     if tensor.shape is None:
@@ -34,7 +34,7 @@ def length(tensor: Tensor) -> int | None:
 
 
 def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
-    """The whole numbers that a list states, unknown ones as None; None where not even their count is known."""
+    """The integers in a list; None for unknown ones. None if their number is unknown."""
     known = tensor.ints
     if known is not None:
         return known
@@ -43,7 +43,7 @@ def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
 
 
 def whole(tensor: Tensor | None) -> tuple[int, ...] | None:
-    """The whole numbers that a list states, None where one of them is not known as a plain number."""
+    """The integers in a list; None if one of them is not a known number."""
     known = tensor.ints if tensor is not None else None
     if known is None or not all(isinstance(entry, int) for entry in known):
         return None
@@ -51,13 +51,13 @@ def whole(tensor: Tensor | None) -> tuple[int, ...] | None:
 
 
 def number(tensor: Tensor | None) -> MaybeDim:
-    """The whole number that a tensor of one element states, None where it is not known."""
+    """The integer in a tensor of one element; None if it is unknown."""
     known = tensor.ints if tensor is not None else None
     return known[0] if known is not None and len(known) == 1 else None
 
 
 def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
-    """``entry`` as a size: makes sure that it is not negative. Raises a ``SIZE_NEGATIVE`` fault."""
+    """``entry`` as a size, after checking that it is not negative. Raises a ``SIZE_NEGATIVE`` fault."""
     if reaches(entry, 0, f"{what} is a size"):
         return entry
     place = "" if index is None or f"input {index}" in what else f" in input {index}"
@@ -67,7 +67,7 @@ def stated_size(entry: MaybeDim, index: int | None, what: str) -> MaybeDim:
 
 
 def stated_shape(tensor: Tensor, index: int) -> Shape | None:
-    """The shape whose sizes input ``index`` lists (ONNX); an entry that is not known is None.
+    """The shape that input ``index`` lists (ONNX); None for an unknown entry.
 
     Raises an ``INPUT_RANK_REFUSED`` or a ``SIZE_NEGATIVE`` fault.
     """
@@ -79,7 +79,7 @@ def stated_shape(tensor: Tensor, index: int) -> Shape | None:
 
 
 def openvino_shape(tensor: Tensor, index: int) -> Shape | None:
-    """The shape whose sizes input ``index`` lists (OpenVINO): -1 is a size that is not known, less than that is 0."""
+    """The shape that input ``index`` lists (OpenVINO): -1 is an unknown size, and a smaller number is 0."""
     listed = entries(tensor)
     return None if listed is None else tuple(_openvino_size(entry) for entry in listed)
 

@@ -1,4 +1,4 @@
-"""What is known of a size, from one side or from several."""
+"""Functions on single sizes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from irlint.model.tensor import Tensor
 
 
 def dim_of(shape: Shape | None, axis: int) -> MaybeDim:
-    """The size of an axis, None where not even the rank is known, or there is no such axis."""
+    """The size of an axis; None if the rank is unknown or there is no such axis."""
     return None if shape is None or not -len(shape) <= axis < len(shape) else shape[axis]
 
 
 def size(x: Tensor | None, axis: int, rank: int) -> MaybeDim:
-    """The size of an axis of a tensor of that rank, None for any other."""
+    """The size of an axis of a tensor, if it has this rank; else None."""
     return x.shape[axis] if x is not None and x.shape is not None and len(x.shape) == rank else None
 
 
 def narrower(*sizes: MaybeDim) -> MaybeDim:
-    """Of several names for one size the one that says most; the first of those that say as much."""
+    """The most informative of several equal sizes; the first one of equally informative ones."""
     result: MaybeDim = None
     for size in sizes:
         if result is None or (size is not None and not isinstance(result, int) and _says_more(size, result)):
@@ -26,14 +26,15 @@ def narrower(*sizes: MaybeDim) -> MaybeDim:
 
 
 def _says_more(a: Dim, b: Dim) -> bool:
-    """Whether the bounds of ``a`` lie within those of ``b``, and are not the same."""
+    """Whether the bounds of ``a`` are within those of ``b`` and differ from them."""
     (low, high), (least, most) = bounds(a), bounds(b)
     inside = (low or 0) >= (least or 0) and (most is None or (high is not None and high <= most))
     return inside and (low, high) != (least, most)
 
 
 def whole_quotient(count: Dim, divisor: Dim) -> Dim:
-    """The quotient of two sizes of which one divides the other: 1 where it is at most that, and there are elements.
+    """The quotient of two sizes, one of which divides the other. It is 1 if the dividend is at most the divisor and not
+    0.
 
     Raises ZeroDivisionError and TooComplex.
     """

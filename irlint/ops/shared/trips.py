@@ -1,4 +1,4 @@
-"""How often a loop runs whose condition compares a number that grows with the size that is the trip count."""
+"""Loops whose condition compares a growing number with the size that is also the trip count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from irlint.model.tensor import Tensor, Type
 from irlint.ops import Context
 from irlint.ops.shared.bodies import DEEPEST_SEARCH, nesting, truth
 
-#: The name of how many iterations follow the next one; no model has it, as it is no identifier.
+#: The symbol for the number of iterations after the next one. It is not an identifier, so no model has it.
 FOLLOWING = "following iterations"
 
 
@@ -23,11 +23,11 @@ def lasts_for(
     count: MaybeDim,
     context: Context,
 ) -> bool:
-    """Whether the condition of an ONNX Loop holds after each iteration that another one of ``count`` follows.
+    """Whether the condition of an ONNX Loop holds after each iteration except the last of ``count``.
 
-    The body is asked about an iteration that any number of others follow. What grows by one number in the first
-    iteration has grown so in those before, if it does so in that one as well. ``state`` is what holds at the start of
-    every iteration.
+    The body is inferred for an iteration with any number of iterations after it. A value that grows by a constant in
+    the first iteration, and also in this one, has grown by it in all iterations before. ``state`` are the types at the
+    start of every iteration.
     """
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
@@ -48,11 +48,11 @@ def lasts_for(
 
 
 def _step(before: Type | None, after: Type | None) -> tuple[int, int] | None:
-    """The number that a carried value is at first, and by how much one iteration changes it."""
+    """The initial number of a carried value, and its change in one iteration."""
     first, second = (_lone(known) if isinstance(known, Tensor) else None for known in (before, after))
     return (first, second - first) if isinstance(first, int) and isinstance(second, int) else None
 
 
 def _lone(known: Tensor) -> MaybeDim:
-    """The whole number or the size that a tensor is."""
+    """The integer or size in a tensor."""
     return None if isinstance(known.scalar, (bool, float)) else known.scalar

@@ -1,4 +1,4 @@
-"""The element types that schemas allow, and what their type variables stand for at a node."""
+"""The element types that schemas allow, and the types of their type variables at a node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SMALL_FLOATS = FLOATS - {"float32", "float64"}
 
 
 def type_key(known: Type | None) -> str | None:
-    """A type as the schemas name it: ``float32``, ``seq(int64)``; None where it is not wholly known."""
+    """The name of a type in schemas: ``float32``, ``seq(int64)``; None if it is not fully known."""
     if isinstance(known, Tensor):
         return known.dtype
     if isinstance(known, SparseTensor):
@@ -32,7 +32,7 @@ def type_key(known: Type | None) -> str | None:
 
 
 def kind_text(known: Type | None) -> str:
-    """A type in a message that sets it against one of another kind: ``a tensor of float32``, ``seq(int64)``,
+    """A type in a message that contrasts it with one of another kind: ``a tensor of float32``, ``seq(int64)``,
     ``seq(?)``."""
     if isinstance(known, Tensor):
         return f"a tensor of {known.dtype}" if known.dtype else "a tensor"
@@ -40,7 +40,7 @@ def kind_text(known: Type | None) -> str:
 
 
 def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
-    """Two types as a message sets them against each other."""
+    """Two types in a message that contrasts them."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return one.dtype or "?", other.dtype or "?"
     return kind_text(one), kind_text(other)
@@ -53,7 +53,7 @@ def _formal_at(formals: Sequence[Formal], index: int) -> Formal | None:
 
 
 def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dict[str, str]:
-    """What each type variable of ``schema`` stands for, given the types of the inputs.
+    """The type of each type variable of ``schema``, from the types of the inputs.
 
     Raises an ``ELEMENT_TYPE_REFUSED`` or ``ELEMENT_TYPES_DIFFER`` fault.
     """
@@ -61,7 +61,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
     first: dict[str, int] = {}
     for index, known in enumerate(inputs):
         formal = _formal_at(schema.inputs, index)
-        key = type_key(known)
+        key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is not None and key is None and _is_of_no_kind(known, formal):
             raise _refused(schema, formal, index, key=type_text(known))
         if formal is None or key is None:
@@ -89,7 +89,7 @@ def type_variables(schema: OfficialSchema, inputs: Sequence[Type | None]) -> dic
 
 
 def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Formal) -> str:
-    """The type of another input that has to be of the same one, where the operator takes it, else ""."""
+    """The type of another input that must be equal, if the operator accepts it; else ""."""
     for index, known in enumerate(inputs):
         other, key = _formal_at(schema.inputs, index), type_key(known)
         if other is not None and other.homogeneous and other.variable == formal.variable and key in formal.types:
@@ -98,7 +98,7 @@ def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Forma
 
 
 def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
-    """Whether a type of which the elements are not known is a sequence, a map … where the operator takes none."""
+    """Whether an input is a sequence, map or similar with unknown elements, where the operator accepts none."""
     if known is None or isinstance(known, Tensor):
         return False
     kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("
@@ -106,8 +106,8 @@ def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
 
 
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, beside: str = "") -> Fault:
-    """The type that a schema does not have; ONNX Runtime's releases differ in which small floating-point types they
-    take."""
+    """The type that a schema lacks. Releases of ONNX Runtime differ in the small floating-point types that they
+    accept."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
@@ -123,13 +123,13 @@ def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, be
 
 
 def _best(types: Collection[str], key: str) -> str:
-    """What to cast to, where the operator takes or gives tensors."""
+    """The help for a tensor of a wrong type: the types to which it can be cast."""
     names = {name for name in types if "(" not in name}
     return one_of(names, key) if names else "one of these types"
 
 
 def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) -> str:
-    """What to do with the real numbers of a bias that is to be quantized by two scales; "" for any other input."""
+    """The help for a real-valued bias that must be quantized; "" for any other input."""
     scales = [each.name for each in schema.inputs if each.name.endswith("_scale")]
     if len(scales) < 2 or key not in FLOATS or formal.types != {"int32"}:
         return ""
@@ -139,8 +139,8 @@ def _quantized(schema: OfficialSchema, formal: Formal, index: int, *, key: str) 
 
 
 def _opset_that_takes(schema: OfficialSchema, index: int, key: str) -> str:
-    """``opset 21,`` of the next version of an operator that takes a type as this input, else of the last one before; ""
-    without one."""
+    """``opset 21,``: the next version of an operator that accepts a type as this input, otherwise the last earlier one;
+    "" if there is none."""
     versions = official_versions(schema.name, schema.domain)
     taking = []
     for since in versions:
@@ -156,12 +156,11 @@ def _opset_that_takes(schema: OfficialSchema, index: int, key: str) -> str:
 
 
 def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:
-    """Makes sure that the outputs are of types that the operator gives: nothing but their inputs' types says so of
-    most, and bodies of the others. A tensor of another element type is a warning. Raises an ``ELEMENT_TYPE_REFUSED``
-    fault.
-    """
+    """Checks that the operator can give outputs of these types. For most outputs, only the types of the inputs decide;
+    for some, a body does. A tensor of another element type is a warning. Raises an ``ELEMENT_TYPE_REFUSED`` fault."""
     for index, known in enumerate(outputs):
-        formal, key = _formal_at(schema.outputs, index), type_key(known)
+        formal = _formal_at(schema.outputs, index)
+        key = known.dtype if isinstance(known, Tensor) else type_key(known)
         if formal is None or key is None or key in formal.types or schema.domain in RUNTIME_DOMAINS:
             continue
         fault = ELEMENT_TYPE_REFUSED.fault(
@@ -180,7 +179,7 @@ def _types_text(types: frozenset[str]) -> str:
 
 
 def output_type(schema: OfficialSchema, index: int, variables: Mapping[str, str]) -> str | None:
-    """The type that the schema alone gives to output ``index``, None where it leaves it open."""
+    """The type of output ``index`` if the schema alone decides it; else None."""
     formal = _formal_at(schema.outputs, index)
     if formal is None or not formal.homogeneous:
         return None

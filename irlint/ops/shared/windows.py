@@ -1,4 +1,4 @@
-"""Sliding windows: what their attributes may be, and the sizes that convolution and pooling get from them."""
+"""Sliding windows: checks of their attributes, and the sizes that convolution and pooling give."""
 
 from __future__ import annotations
 
@@ -79,20 +79,19 @@ g (float[1,3,8,8] x) => (float[1,3,11,11] y) { y = MaxPool <kernel_shape = [2, 2
 g (float[1,3,8,8] x) => (float[1,3,9,9] y) { y = MaxPool <kernel_shape = [2, 2], pads = [1, 1, 1, 1]> (x) }""",
 )
 
-# --- laws -------------------------------------------------------------------------------------------------------------
+# --- sizes of one axis ------------------------------------------------------------------------------------------------
 
 
 def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
-    """How many elements a window reaches over: dilation * (kernel - 1) + 1."""
+    """The number of elements that a window spans: dilation * (kernel - 1) + 1."""
     return None if kernel is None else (kernel - 1) * dilation + 1
 
 
 def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
-    """How many windows of ``span`` elements stand on an axis of ``size``, padded by ``begin`` and ``end``.
+    """The number of windows of ``span`` elements on an axis of ``size`` with the padding ``begin`` and ``end``.
 
-    ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only where it does not begin in the padding
-    at the end.
-    Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
+    ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only if it does not begin in the padding at
+    the end. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
     """
     room = size + (begin + end) - span
     if rounding == "floor":
@@ -107,9 +106,9 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
 
 
 def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
-    """How many windows stand on an axis with SAME padding: ceil(size / stride).
+    """The number of windows with SAME padding: ceil(size / stride).
 
-    With ``ceil`` a window shorter than the stride may come in once more, as there is nothing to pad.
+    With ``ceil``, a window shorter than the stride may be counted once more, because there is nothing to pad.
     """
     count = ceiling_of(size, stride)
     if rounding != "ceil" or (span is not None and at_least(span, stride)):
@@ -118,18 +117,18 @@ def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "
 
 
 def floor_of(a: Dim, divisor: int) -> MaybeDim:
-    """The floor of a / divisor: of a maximum that of its parts, so that quotients of quotients are joined."""
+    """The floor of a / divisor. For a maximum it is applied to the parts, so that nested quotients are simplified."""
     first, *others = (floordiv(part, divisor) for part in parts_of_largest(a))
     return largest(first, *others) if others else first
 
 
 def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
-    """The same, rounded up."""
+    """The ceiling of a / divisor, computed like the floor."""
     return floor_of(a + divisor - 1, divisor)
 
 
 def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
-    """The sizes of which ``a`` is the maximum, where one is never above some number; else ``a``."""
+    """The sizes whose maximum is ``a``, if one is never above some number; else ``a``."""
     found = lone_atom(a, "max")
     if found is None or all(bounds(part)[1] is None for part in found[0].parts):
         return (a,)
@@ -137,8 +136,7 @@ def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
 
 
 def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
-    """The size of an axis from which ``size`` windows of ``span`` elements come, with ``added`` elements at its
-    ends."""
+    """The size of an axis that has ``size`` windows of ``span`` elements, plus ``added`` elements."""
     return (size - 1) * stride + span + added
 
 
@@ -146,17 +144,17 @@ def transposed_size(size: Dim, span: Dim, stride: int, *, added: int) -> Dim:
 
 
 def spatial(shape: Shape, first: int) -> Shape:
-    """The spatial sizes of a shape whose first spatial axis is ``first``: 2, or 1 with the channels last."""
+    """The spatial sizes of a shape. ``first`` is the first spatial axis: 2, or 1 with the channels last."""
     return shape[2:] if first == 2 else shape[1:-1]
 
 
 def channel_axis(rank: int, first: int) -> int:
-    """The axis of the channels where the spatial ones begin at ``first``: 1 behind the batch, or the last."""
+    """The axis of the channels: 1, or the last one if the spatial axes begin at 1 (``first``)."""
     return 1 if first == 2 else rank - 1
 
 
 def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, first: int = 2) -> Shape:
-    """A shape from its parts, the channels before the spatial axes (``first`` 2) or behind them (1)."""
+    """A shape from its parts: the channels before the spatial axes (``first`` 2) or after them (1)."""
     return (batch, channels, *sizes) if first == 2 else (batch, *sizes, channels)
 
 
@@ -169,7 +167,8 @@ def arranged(batch: MaybeDim, channels: MaybeDim, sizes: Sequence[MaybeDim], *, 
 class OnnxWindow:
     """The attributes of an ONNX window that mean the same in convolution and pooling.
 
-    ``kernel_shape`` does not: it is the window of a pooling, and repeats what the weights say of a convolution's.
+    ``kernel_shape`` is not included: it is the window of a pooling, but only repeats the weights' sizes in a
+    convolution.
     """
 
     auto_pad: AutoPad = "NOTSET"
@@ -182,7 +181,7 @@ class OnnxWindow:
 @group
 @record
 class OpenvinoWindow:
-    """The attributes of an OpenVINO window that every convolution and pooling has: not all poolings have
+    """The attributes of an OpenVINO window that all convolutions and poolings have. Some poolings lack
     ``dilations``."""
 
     strides: Ints
@@ -193,7 +192,7 @@ class OpenvinoWindow:
 
 @record
 class Window:
-    """A window as it stands, one entry for each spatial axis; ``same`` pads as much as the input needs, as ``auto_pad``
+    """A window with one entry for each spatial axis. With ``same``, the padding follows from the input, as ``auto_pad``
     says."""
 
     kernel: Shape
@@ -210,7 +209,7 @@ class Window:
         return spanned(self.kernel[position], self.dilations[position])
 
     def described(self, position: int) -> str:
-        """``the kernel is 7 on axis 2``, with the dilation where there is one."""
+        """``the kernel is 7 on axis 2``, and the dilation if there is one."""
         axis, kernel, dilation = self.first + position, self.kernel[position], self.dilations[position]
         if dilation == 1:
             return f"the kernel is {kernel} on axis {axis}"
@@ -235,7 +234,7 @@ def per_axis(given: Ints | None, count: int, name: str, *, default: int = 1, tim
 def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = False, first: int = 2) -> Window:
     """The window that ONNX attributes describe. Raises faults of their lengths and ranges.
 
-    Of ``pads`` and ``auto_pad`` given together the latter is taken; ``expect_one_padding`` judges them.
+    If ``pads`` and ``auto_pad`` are both given, ``auto_pad`` counts; ``expect_one_padding`` reports this.
     """
     strides = per_axis(given.strides, count, "strides", default=1)
     dilations = per_axis(given.dilations, count, "dilations", default=1)
@@ -253,7 +252,8 @@ def onnx_window(given: OnnxWindow, count: int, kernel: Shape, *, ceil: bool = Fa
 
 
 def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> None:
-    """Raises an ``AUTO_PAD_CONFLICT`` fault, or states one of ``severity``, where ``auto_pad`` meets ``pads``."""
+    """Raises an ``AUTO_PAD_CONFLICT`` fault if ``auto_pad`` and ``pads`` are both given; with ``severity``, adds it
+    instead."""
     auto_pad, pads = given.auto_pad, given.pads
     if auto_pad in ("NOTSET", "") or pads is None:
         return
@@ -271,7 +271,7 @@ def expect_one_padding(given: OnnxWindow, severity: Severity | None = None) -> N
 
 
 def expect_no_dilated_same(window: Window) -> None:
-    """States a ``PADDING_NOT_PORTABLE`` fault where SAME padding meets a dilated window (ONNX)."""
+    """Adds a ``PADDING_NOT_PORTABLE`` fault for SAME padding with a dilated window (ONNX)."""
     for position, dilation in enumerate(window.dilations):
         if window.same and dilation > 1 and same(window.kernel[position], 1) is False:
             warn(
@@ -286,7 +286,7 @@ def expect_no_dilated_same(window: Window) -> None:
 
 
 def expect_pads_below_kernel(window: Window) -> None:
-    """States a ``PADDING_NOT_PORTABLE`` fault where pads are not smaller than the kernel (ONNX pooling)."""
+    """Adds a ``PADDING_NOT_PORTABLE`` fault if pads are not smaller than the kernel (ONNX pooling)."""
     for position, kernel in enumerate(window.kernel):
         pads = (window.begin[position], window.end[position])
         if isinstance(kernel, int) and max(pads) >= kernel:
@@ -304,10 +304,10 @@ def expect_pads_below_kernel(window: Window) -> None:
 def openvino_window(
     given: OpenvinoWindow, count: int, kernel: Shape, *, dilations: Ints = (), rounding: Rounding = "floor"
 ) -> Window | None:
-    """The window that OpenVINO attributes describe, an empty list being the default for each axis.
+    """The window that OpenVINO attributes describe; an empty list is the default for each axis.
 
-    None where the library takes numbers in silence that the specification forbids. Raises faults of their lengths, and
-    of zeros among ``strides`` and ``dilations``.
+    None if the library silently accepts numbers that the specification forbids. Raises faults of the lengths of lists,
+    and of zeros in ``strides`` and ``dilations``.
     """
     strides = per_axis(given.strides or None, count, "strides", default=1)
     dilations = per_axis(dilations or None, count, "dilations", default=1)
@@ -333,11 +333,11 @@ def openvino_window(
 def window_sizes(
     shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False, filled: bool = False
 ) -> Shape:
-    """The spatial sizes of a convolution or pooling of a tensor of ``shape``, which is input 0.
+    """The spatial sizes after a convolution or pooling of a tensor of ``shape``, which is input 0.
 
-    ``lenient`` is for runtimes that give an empty output, or a window past the end, where none fits, as long as less
-    than two strides are missing; ``filled`` says that the spatial sizes are at least 1. Raises a
-    ``WINDOW_EXCEEDS_INPUT`` fault, and states what the sizes have to reach.
+    ``lenient`` is for runtimes that accept an input smaller than the window, as long as less than two strides are
+    missing. ``filled`` means that the spatial sizes are at least 1. Raises a ``WINDOW_EXCEEDS_INPUT`` fault, and adds
+    requirements for the sizes.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -399,11 +399,10 @@ def _exceeding(size: Dim, span: Dim, window: Window, *, position: int) -> Fault:
 def transposed_sizes(
     shape: Shape | None, window: Window | None, count: int, *, output_padding: Sequence[int], lenient: bool = False
 ) -> Shape:
-    """The spatial sizes of a transposed convolution of a tensor of ``shape``, which is input 0.
+    """The spatial sizes after a transposed convolution of a tensor of ``shape``, which is input 0.
 
-    SAME padding gives size * stride where the window reaches that far. ``lenient`` is for libraries that give an empty
-    output where the padding leaves nothing, and takes off no more than there is. Raises a ``WINDOW_EXCEEDS_INPUT``
-    fault.
+    SAME padding gives size * stride if the window is large enough. ``lenient`` is for libraries that give an empty
+    output if the padding leaves nothing, and remove no more than there is. Raises a ``WINDOW_EXCEEDS_INPUT`` fault.
     """
     if shape is None or window is None:
         return (None,) * count

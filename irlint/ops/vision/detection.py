@@ -66,7 +66,7 @@ _SHORT_FLOATS = frozenset({"float32", "float16", "bfloat16"})
 
 @record
 class Candidates:
-    """How many images, classes and boxes there are to choose from."""
+    """The numbers of images, classes and boxes."""
 
     images: MaybeDim
     classes: MaybeDim
@@ -74,7 +74,7 @@ class Candidates:
 
 
 def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidates:
-    """What boxes [images, boxes, coordinates] and scores [images, classes, boxes] agree on.
+    """The common numbers of boxes [images, boxes, coordinates] and scores [images, classes, boxes].
 
     Raises a ``BOXES_MISMATCH`` fault.
     """
@@ -92,7 +92,8 @@ def candidates(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> Candidate
 
 
 def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Candidates:
-    """What boxes [classes, boxes, 4] and scores [classes, boxes] of all images, and ``counts`` [images] agree on.
+    """The common numbers of boxes [classes, boxes, 4] and scores [classes, boxes] of all images, and ``counts``
+    [images].
 
     Raises a ``BOXES_MISMATCH`` fault. Source: OpenVINO MulticlassNms-9 with three inputs.
     """
@@ -107,14 +108,14 @@ def per_region_candidates(boxes: Tensor, scores: Tensor, counts: Tensor) -> Cand
 
 
 def selected(most: MaybeDim, context: Context) -> MaybeDim:
-    """How many boxes are chosen of at most ``most``: one unknown size for all outputs of the node, 0 where none can
-    be."""
+    """The number of chosen boxes, at most ``most``: one unknown size for all outputs of the node; 0 if there can be
+    none."""
     upper = None if most is None else bounds(most)[1]
     return 0 if upper == 0 else context.unknown("selected", upper)
 
 
 def _per_class(found: Candidates, most: MaybeDim) -> MaybeDim:
-    """The most boxes that can be chosen where each class of each image gives ``most``; below 0 nothing is known."""
+    """The most boxes that can be chosen with ``most`` for each class of each image; unknown if it is negative."""
     if isinstance(most, int) and most < 0:
         return None
     return product((found.images, found.classes, smallest(found.boxes, most)))
@@ -138,7 +139,7 @@ def non_max_suppression(
     center_point_box: int = 0,
     context: Context,
 ) -> Tensor:
-    """ONNX NonMaxSuppression of every version: [selected, 3]; of a limit that is no scalar ONNX Runtime reads one
+    """ONNX NonMaxSuppression of every version: [selected, 3]. If a limit is not a scalar, ONNX Runtime reads one
     element."""
     if center_point_box not in (0, 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
@@ -159,7 +160,7 @@ def non_max_suppression(
 
 
 def _expect_overlap(iou_threshold: Tensor | None) -> None:
-    """Makes sure that a threshold of what is known is a share. Raises an ``OVERLAP_OUT_OF_RANGE`` fault."""
+    """Checks that a known threshold is between 0 and 1. Raises an ``OVERLAP_OUT_OF_RANGE`` fault."""
     share = None if iou_threshold is None else iou_threshold.scalar
     if isinstance(share, (int, float)) and not 0 <= share <= 1:
         raise OVERLAP_OUT_OF_RANGE.fault(
@@ -175,7 +176,7 @@ def _scalars(*tensors: Tensor | None) -> None:
 
 
 def _most(stated: Tensor | None) -> MaybeDim:
-    """What OpenVINO's ``max_output_boxes_per_class`` states: 0 where it is left out, whole numbers of any type."""
+    """The value of OpenVINO's ``max_output_boxes_per_class``, an integer of any type; 0 if it is omitted."""
     if stated is None:
         return 0
     known = stated.scalar
@@ -183,7 +184,7 @@ def _most(stated: Tensor | None) -> MaybeDim:
 
 
 def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
-    """What is wrong with boxes where the CPU plugin does not know that they have ``count`` numbers."""
+    """The fault of boxes that the CPU plugin does not know to have ``count`` numbers."""
 
     def refused(layer: Layer) -> Fault | None:
         boxes = layer.inputs[0]
@@ -221,7 +222,7 @@ def ov_nms_1(
     box_encoding: BoxEncoding = "corner",
     sort_result_descending: bool = True,
 ) -> Tensor:
-    """OpenVINO NonMaxSuppression-1: [min(boxes, most * classes), 3], the number of images not counted."""
+    """OpenVINO NonMaxSuppression-1: [min(boxes, most * classes), 3]; the number of images is ignored."""
     _scalars(max_output_boxes_per_class, iou_threshold, score_threshold)
     found, most = candidates(boxes, scores), _most(max_output_boxes_per_class)
     negative = isinstance(most, int) and most < 0
@@ -277,7 +278,8 @@ def ov_nms_5(
     output_type: IndexType = "i64",
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO NonMaxSuppression-5 and -9: indices and scores of what is chosen, [selected, 3] both, and its count."""
+    """OpenVINO NonMaxSuppression-5 and -9: indices and scores of the chosen boxes, both [selected, 3], and their
+    number."""
     thresholds = ((3, "iou_threshold", iou_threshold), (4, "score_threshold", score_threshold))
     floats = ((0, "", boxes), (1, "", scores), *thresholds, (5, "soft_nms_sigma", soft_nms_sigma))
     for index, name, tensor in floats:
@@ -326,7 +328,7 @@ def _chosen(
 @group
 @record
 class KeptBoxes:
-    """Which boxes an operation over several classes keeps, and how it gives them."""
+    """The attributes that decide which boxes an operation over several classes keeps, and in which order."""
 
     sort_result_type: SortResult = "none"
     sort_result_across_batch: bool = False
@@ -338,8 +340,8 @@ class KeptBoxes:
     normalized: bool = True
 
     def most(self, found: Candidates) -> MaybeDim:
-        """The most boxes that all images keep: ``nms_top_k`` of each class and ``keep_top_k`` of each image, -1 for
-        all."""
+        """The most boxes in the result: ``nms_top_k`` for each class and ``keep_top_k`` for each image; -1 is no
+        limit."""
         of_class = found.boxes if self.nms_top_k < 0 else smallest(found.boxes, self.nms_top_k)
         of_image = product((found.classes, of_class))
         return product((found.images, of_image if self.keep_top_k < 0 else smallest(of_image, self.keep_top_k)))
@@ -348,7 +350,7 @@ class KeptBoxes:
 def _chosen_of_all(
     boxes: Tensor, scores: Tensor, found: Candidates, *, kept: KeptBoxes, context: Context
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Class, score and corners of what is kept, its indices, and how many of each image it is."""
+    """Class, score and corners of the kept boxes, their indices, and their number in each image."""
     dtype = common_type((boxes, scores))
     count, index_type = selected(kept.most(found), context), INDEX_NAMES[kept.output_type]
     return Tensor(dtype, (count, 6)), Tensor(index_type, (count, 1)), Tensor(index_type, (found.images,))
@@ -372,7 +374,7 @@ def ov_multiclass_nms_8(
     nms_eta: float = 1.0,
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO MulticlassNms-8: boxes that all classes of an image share."""
+    """OpenVINO MulticlassNms-8: all classes of an image share their boxes."""
     _expect_limits(boxes, scores, kept)
     expect_attribute(nms_eta, 0, "nms_eta", most=1)
     return _chosen_of_all(boxes, scores, candidates(boxes, scores), kept=kept, context=context)

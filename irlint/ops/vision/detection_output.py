@@ -1,4 +1,4 @@
-"""DetectionOutput, which decodes what a network predicts for prior boxes."""
+"""DetectionOutput, which decodes the predictions for prior boxes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ CODE_TYPES = ("caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_
 
 
 def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior: int) -> MaybeDim:
-    """The number of prior boxes: by the priors' ``of_prior`` numbers each, else by the ``of_location`` offsets of each.
+    """The number of prior boxes, from ``of_prior`` numbers for each prior, otherwise from ``of_location`` offsets for
+    each.
 
-    Raises a ``PRIORS_MISMATCH`` fault where the numbers are no multiple of that.
+    Raises a ``PRIORS_MISMATCH`` fault if a size is not a multiple.
     """
     counts: list[MaybeDim] = []
     for index, tensor, axis, each in ((2, priors, 2, of_prior), (0, logits, 1, of_location)):
@@ -58,9 +59,9 @@ def _classes(predictions: Tensor, priors: MaybeDim) -> MaybeDim:
 
 
 def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | None:
-    """How often ``each`` goes into axis 1 of input ``index``, None where its size is not known.
+    """The size of axis 1 of input ``index``, divided by ``each``; None if it is unknown.
 
-    Raises a ``PRIORS_MISMATCH`` fault where it is no multiple.
+    Raises a ``PRIORS_MISMATCH`` fault if it is not a multiple.
     """
     found = size(tensor, 1, 2)
     if not isinstance(found, int) or not each:
@@ -79,7 +80,7 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
 @group
 @record
 class Detection:
-    """How boxes are encoded, and which of them are kept."""
+    """The attributes of the encoding of boxes, and of those that are kept."""
 
     keep_top_k: Ints
     nms_threshold: float
@@ -101,7 +102,7 @@ class Detection:
 def _detections(
     tensors: tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None], classes: MaybeDim, detection: Detection
 ) -> Tensor:
-    """[1, 1, detections, 7] after making sure that the five inputs count the same boxes.
+    """[1, 1, detections, 7], after checking that the five inputs are for the same number of boxes.
 
     Raises an ``ATTRIBUTE_OUT_OF_RANGE`` or a ``PRIORS_MISMATCH`` fault.
     """
@@ -154,8 +155,8 @@ def _detections(
 
 
 def _detection_count(images: MaybeDim, classes: MaybeDim, priors: MaybeDim, *, kept: Ints, top: int) -> MaybeDim:
-    """How many rows the detections have: the limits of each image, else of each class, else every box of every
-    class."""
+    """The number of rows of the detections: from the limits for each image, otherwise for each class, otherwise all
+    boxes of every class."""
     if kept and kept[0] > 0:
         return product((images, kept[0]))
     return product((images, top if top > 0 and kept[:1] == (-1,) else priors, classes))
@@ -165,7 +166,7 @@ _DETECTION_ABSENT = {"nms_threshold": 0.0}
 
 
 def _expect_code_type(code_type: str) -> None:
-    """The library reads this text, unlike others, in its exact case."""
+    """Checks the case of this text, which matters to the library, unlike that of others."""
     if code_type not in CODE_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f'attribute `code_type` is "{code_type}"; OpenVINO accepts "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
@@ -175,7 +176,7 @@ def _expect_code_type(code_type: str) -> None:
 
 
 def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
-    """Makes sure that the auxiliary predictions are both there; raises where only one is."""
+    """Checks that both auxiliary predictions are given, or none. Raises a fault if only one is."""
     if first is None or second is not None:
         return
     raise PRIORS_MISMATCH.fault(
@@ -185,7 +186,7 @@ def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
     )
 
 
-#: What the Model Optimizer left on the operation of Caffe's parameters.
+#: Attributes of Caffe that the Model Optimizer left on the operation.
 _CAFFE_DETECTION = (
     *("eta", "height", "height_scale", "interp_mode", "label_map_file", "name_size_file", "num_test_image"),
     *("output_directory", "output_format", "output_name_prefix", "pad_value", "prob", "save_file", "visualize"),

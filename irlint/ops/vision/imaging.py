@@ -1,4 +1,4 @@
-"""Operators on images: sampling along a grid, cropping, decoding, and conversion between colour formats."""
+"""Operators on images: sampling along a grid, cropping, decoding, and conversion between color formats."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def ov_grid_sample(
     mode: GridMode16 = "bilinear",
     padding_mode: PaddingMode = "zeros",
 ) -> Tensor:
-    """OpenVINO GridSample-9, of images of four axes."""
+    """OpenVINO GridSample-9 for images of four axes."""
     expect_type(grid, 1, REAL)
     expect_rank(data, 0, 4)
     expect_rank(grid, 1, 4)
@@ -226,7 +226,7 @@ def crop_and_resize(
     mode: CropMode = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """ONNX Runtime's CropAndResize: boxes [R, 4] of images [N, C, H, W], each at the size ``crop_size``."""
+    """ONNX Runtime's CropAndResize: boxes [R, 4] of images [N, C, H, W], each resized to ``crop_size``."""
     for index, (tensor, rank) in enumerate(((X, 4), (rois, 2), (batch_indices, 1), (crop_size, 1))):
         expect_rank(tensor, index, rank)
     boxes = rois.shape or (None, None)
@@ -250,7 +250,7 @@ def crop_and_resize(
     return Tensor(X.dtype, (found, channels, *(sizes or (None, None))))
 
 
-# --- colour formats ---------------------------------------------------------------------------------------------------
+# --- color formats ----------------------------------------------------------------------------------------------------
 
 PIXELS = REAL | {"uint8"}
 
@@ -265,7 +265,7 @@ def _planes_fault(message: str, index: int, *axes: int) -> Fault:
 
 
 def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
-    """The [N, H, W, C] of a plane, after making sure of its channels."""
+    """The [N, H, W, C] of a plane, after checking its channels."""
     expect_rank(tensor, index, 4)
     shape: Shape = tensor.shape if tensor.shape is not None else (None,) * 4
     if not agree(shape[3], channels, f"input {index} has {channels} channels"):
@@ -274,7 +274,7 @@ def _plane(tensor: Tensor, index: int, channels: int) -> Shape:
 
 
 def _even(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim:
-    """``dim`` divided by ``divisor``, after making sure that this leaves nothing over."""
+    """``dim`` divided by ``divisor``, after checking that it is divisible."""
     if dim is None:
         return None
     if not divides(divisor, dim, f"axis {axis} of input {index} is a multiple of {divisor}"):
@@ -285,9 +285,9 @@ def _even(dim: MaybeDim, axis: int, index: int, *, divisor: int = 2) -> MaybeDim
 
 
 def image_of_planes(luma: Shape, chroma: Sequence[tuple[int, Shape]]) -> Shape:
-    """[N, H, W, 3] of a plane Y at full and other planes at half resolution; one plane alone holds all of them.
+    """[N, H, W, 3] from a plane Y at full resolution and other planes at half; a single plane contains all of them.
 
-    ``chroma`` has each plane with its input's index. Raises an ``IMAGE_PLANES_MISMATCH`` fault.
+    ``chroma`` has each plane with the index of its input. Raises an ``IMAGE_PLANES_MISMATCH`` fault.
     """
     batch, height, width, _ = luma
     if not chroma:

@@ -32,8 +32,8 @@ InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor",
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """What is wrong with the sizes of Interpolate-0, which are divided by those of the axes: one for all, or one for
-    each."""
+    """The fault of the target sizes of Interpolate-0, which the plugin divides by the sizes of the axes: one for all,
+    or one for each."""
     sizes, axes = layer.inputs[1], len(set(layer.attributes["axes"]))
     count = length(sizes) if isinstance(sizes, Tensor) else None
     if count is None or 1 in (count, axes) or count == axes:
@@ -47,7 +47,7 @@ def _compiled_sizes(layer: Layer) -> Fault | None:
 
 
 def _compiled_mode(layer: Layer) -> Fault | None:
-    """What is wrong with the mode of Interpolate-0: the plugin has no "area", which the specification allows."""
+    """The fault of the mode of Interpolate-0: the plugin lacks "area", which the specification allows."""
     mode = layer.attributes["mode"]
     if mode in ("nearest", "linear", "linear_onnx", "cubic"):
         return None
@@ -86,7 +86,8 @@ def interpolate_0(
     pads_begin: Ints = (),
     pads_end: Ints = (),
 ) -> Tensor:
-    """OpenVINO Interpolate-0: sizes for the axes in ascending order, whatever order the attribute has."""
+    """OpenVINO Interpolate-0: the sizes are for the axes in ascending order, regardless of the order in the
+    attribute."""
     expect_type(target_spatial_shape, 1, INTEGERS)
     if data.shape is None:
         return Tensor(data.dtype)
@@ -110,7 +111,7 @@ def _not_negative(size: MaybeDim) -> MaybeDim:
 
 
 def _openvino_axes(axes: Sequence[int], rank: int, index: int | None) -> Sequence[int]:
-    """``axes`` as they are: the library takes no negative one, and lets one be named twice."""
+    """``axes`` as given. The library accepts no negative axis, but repeated ones."""
     for axis in axes:
         if not 0 <= axis < rank:
             raise AXIS_OUT_OF_RANGE.fault(
@@ -163,7 +164,8 @@ def interpolate_4(
 
 
 def _compiled_pillow(layer: Layer) -> Fault | None:
-    """Of [N, C, H, W] the plugin resizes all axes but the first as Pillow does; it looks where all sizes are known."""
+    """The fault of Pillow's modes. For [N, C, H, W] the plugin supports all axes except the first; it checks this if
+    all sizes are known."""
     before, after = layer.sizes(0), whole_sizes(layer.outputs[0])
     mode = layer.attributes["mode"]
     if not mode.endswith("_pillow") or before is None or after is None or len(before) != 4 or not layer.varying:
@@ -254,7 +256,7 @@ def _padded(dim: MaybeDim, begin: Dim, end: Dim) -> MaybeDim:
 
 
 def _openvino_entries(target: Tensor, count: int, index: int) -> tuple[Scalar, ...]:
-    """At least ``count`` numbers; the library ignores what is listed beyond."""
+    """At least ``count`` numbers; the library ignores further ones."""
     if target.value is None:
         return (None,) * count
     if len(target.value) < count:

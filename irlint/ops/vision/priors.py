@@ -1,4 +1,4 @@
-"""Operators that lay out prior boxes."""
+"""Operators that generate prior boxes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _PARAMETER = """<layer id="{0}" name="in{0}" type="Parameter" version="opset1"><
 
 
 def layer_document(layer: str, inputs: tuple[tuple[str, str], ...], output: str) -> str:
-    """An IR of one layer named x: ``inputs`` are (element type, shape) pairs, ``output`` is the declared shape."""
+    """The text of an IR with one layer named x: ``inputs`` are (element type, shape) pairs, ``output`` is the declared
+    shape."""
 
     def dims(shape: str) -> str:
         return "".join(f"<dim>{dim}</dim>" for dim in shape.split(","))
@@ -73,7 +74,7 @@ Axes = tuple[tuple[str, MaybeDim], ...]
 
 
 def advised(tensor: Tensor, expected: Expected) -> None:
-    """States as a warning what OpenVINO does not look at."""
+    """Adds as a warning a fault that OpenVINO does not check."""
     try:
         check(tensor, expected)
     except Fault as fault:
@@ -81,7 +82,7 @@ def advised(tensor: Tensor, expected: Expected) -> None:
 
 
 def _lacking(widths: int, heights: int) -> str:
-    """What to write for boxes of which some have no width, or no height."""
+    """The help for boxes of which some have no width or no height."""
     fewer, more = ("width", "height") if widths < heights else ("height", "width")
     count = abs(widths - heights)
     return f"write {counted(count, 'more entry', 'more entries')} of `{fewer}`, or {count} fewer of `{more}`"
@@ -105,7 +106,7 @@ def _prior_boxes(output_size: Tensor, image_size: Tensor, of_cell: int) -> Tenso
 
 
 def _check_fixed_sizes(boxes: PriorBoxes) -> None:
-    """Warns of fixed sizes that OpenVINO makes no boxes of, or of which it makes more boxes than the output has."""
+    """Warns of fixed sizes for which OpenVINO makes no boxes, or more boxes than the output can hold."""
     fixed_size, density = boxes.fixed_size, boxes.density
     if fixed_size and len(density) < len(fixed_size):
         warn(
@@ -133,7 +134,7 @@ _NO_OFFSET = {"offset": 0.0}
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """What is wrong with the two constants that are read as one type."""
+    """The fault of the two constants if their types differ; both are read as one type."""
     first, second = layer.dtype(0), layer.dtype(1)
     if first == second or not {0, 1} <= layer.fixed or {first, second} <= {None, "int64", "uint64"}:
         return None
@@ -160,7 +161,7 @@ def _compiled_variance(layer: Layer) -> Fault | None:
 @group
 @record
 class PriorBoxes:
-    """The sizes and ratios of the boxes in each cell of the feature map."""
+    """The attributes for the sizes and ratios of the boxes in each cell of the feature map."""
 
     offset: float
     min_size: Floats = ()
@@ -193,7 +194,7 @@ class PriorBoxes:
 
 
 def _compiled_count(layer: Layer) -> Fault | None:
-    """What is wrong with prior boxes that are made while the layer is compiled: OpenVINO writes past their end."""
+    """The fault of prior boxes that are computed at compilation: OpenVINO writes past the end of the buffer."""
     if not all(isinstance(each, Tensor) and each.value is not None for each in layer.inputs[:2]):
         return None
     boxes: PriorBoxes = layer.attributes["boxes"]

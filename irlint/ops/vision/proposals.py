@@ -57,14 +57,14 @@ _PROPOSAL_ABSENT = {
 
 
 def _limit(count: int) -> MaybeDim:
-    """A number of boxes; OpenVINO reads -1 as a size that nobody knows, and less as none."""
+    """A number of boxes. OpenVINO reads -1 as an unknown size, and a smaller number as 0."""
     return None if count == -1 else max(count, 0)
 
 
 @group
 @record
 class Anchors:
-    """The anchors of each place, and which of their boxes are kept."""
+    """The attributes of the anchors at each place, and of the boxes that are kept."""
 
     base_size: int
     pre_nms_topn: int
@@ -83,7 +83,7 @@ class Anchors:
 
 
 def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, anchors: Anchors) -> MaybeDim:
-    """How many regions all images give. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
+    """The number of regions of all images. Raises a ``PROPOSALS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault."""
     for index, tensor in enumerate((class_probs, bbox_deltas, image_shape)):
         expect_type(tensor, index, REAL)
     images = narrower(size(class_probs, 0, 4), size(bbox_deltas, 0, 4))
@@ -112,7 +112,7 @@ def _proposed(class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor, *, 
 
 
 def _expect_image_shape(image_shape: Tensor) -> None:
-    """Makes sure that the image's shape is a list of 3 or 4 numbers. Raises a ``PROPOSALS_MISMATCH`` fault."""
+    """Checks that the image's shape is a list of 3 or 4 numbers. Raises a ``PROPOSALS_MISMATCH`` fault."""
     shape = image_shape.shape
     if shape is None or (len(shape) == 1 and (same(shape[0], 3) is not False or same(shape[0], 4) is not False)):
         return
@@ -176,7 +176,7 @@ def ov_generate_proposals(
     roi_num_type: IndexType = "i64",
     context: Context,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """OpenVINO GenerateProposals-9: regions of all images, their scores, and how many of each image they are."""
+    """OpenVINO GenerateProposals-9: regions of all images, their scores, and their number in each image."""
     expect_attribute(pre_nms_count, 1, "pre_nms_count")
     expect_attribute(post_nms_count, 1, "post_nms_count")
     if nms_eta != 1:
@@ -308,8 +308,8 @@ def ov_detectron_prior_grid(
     stride_x: float = 0.0,
     stride_y: float = 0.0,
 ) -> Tensor:
-    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors in each cell, [height, width, priors, 4] or
-    flat."""
+    """OpenVINO ExperimentalDetectronPriorGridGenerator-6: the priors of each cell, [height, width, priors, 4] or
+    flattened."""
     dtype = _of_one_float_type(priors, feature_map, im_data)
     count = size(priors, 0, 2)
     axes: Axes = (("the number of priors", count), ("the number of coordinates", 4))

@@ -1,4 +1,4 @@
-"""Operators that cut regions of interest out of feature maps, and the one that reads a YOLO map."""
+"""Operators that cut regions of interest out of feature maps, and RegionYolo."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _channels(x: Tensor) -> MaybeDim:
 
 
 def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING) -> MaybeDim:
-    """A size of the result; OpenVINO takes 0, and -1 as a size that nobody knows."""
+    """A size of the result. OpenVINO accepts 0, and reads -1 as an unknown size."""
     expect_attribute(pooled, 1, name, severity=severity)
     return None if pooled == -1 else max(pooled, 0)
 
@@ -111,7 +111,8 @@ def _extent(pooled: int, name: str, severity: Severity | None = Severity.WARNING
 
 
 def aligned(x: Tensor, rois: Tensor, images: Tensor, *, pooled: Sequence[MaybeDim], coordinates: int = 4) -> Shape:
-    """The shape [regions, channels, *pooled] that is cut out of a feature map; ``images`` is the index list of input 2.
+    """The shape of the regions cut out of a feature map: [regions, channels, *pooled]. ``images`` is the index list of
+    input 2.
 
     Raises a ``REGIONS_MISMATCH`` or an ``INPUT_RANK_REFUSED`` fault.
     """
@@ -165,7 +166,7 @@ _ALIGN_ABSENT = {"pooled_h": 0, "pooled_w": 0, "sampling_ratio": 0, "spatial_sca
 @group
 @record
 class AlignedGrid:
-    """The grid that OpenVINO's ROIAlign operations lay over each region."""
+    """The attributes of the sampling grid in each region of OpenVINO's ROIAlign operations."""
 
     pooled_h: int
     pooled_w: int
@@ -223,7 +224,7 @@ def ov_roi_align_rotated(
     return _ov_aligned(data, rois, batch_indices, grid=grid, coordinates=5)
 
 
-# --- pooled regions, the image of each in its first number ------------------------------------------------------------
+# --- pooled regions, whose first number is the index of the image -----------------------------------------------------
 
 
 def _expect_scale(spatial_scale: float) -> None:
@@ -262,7 +263,7 @@ def ov_roi_pooling(
 
 
 def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints:
-    """What ``output_roi`` says, without it ``output_size``. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
+    """The sizes in ``output_roi``; without it, those in ``output_size``. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault."""
     name, sizes = ("output_size", output_size) if output_roi is None else ("output_roi", output_roi)
     if sizes is None or len(sizes) == 2:
         return sizes or (0, 0)
@@ -274,7 +275,7 @@ def _height_and_width(output_roi: Ints | None, output_size: Ints | None) -> Ints
 
 
 def _compiled_extent(pooled: int, name: str) -> MaybeDim:
-    """A size of ROIPooling's result; less than -1 is 0 to OpenVINO, which refuses 0 itself and does not compile -1."""
+    """A size of ROIPooling's result. OpenVINO reads less than -1 as 0, refuses 0 itself, and does not compile -1."""
     return _extent(pooled, name, Severity.WARNING if pooled < -1 else None)
 
 
@@ -295,8 +296,8 @@ def ov_ps_roi_pooling(
     spatial_bins_x: int = 0,
     spatial_bins_y: int = 0,
 ) -> Tensor:
-    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size] of as many channels as these are
-    together."""
+    """OpenVINO PSROIPooling-1: [regions, output_dim, group_size, group_size]; the number of channels is the product of
+    these sizes."""
     expect_type(input, 0, REAL)
     expect_type(coords, 1, REAL)
     _expect_scale(spatial_scale)
@@ -414,8 +415,8 @@ def ov_region_yolo(
     mask: Ints = (),
     anchors: Floats = (),
 ) -> Tensor:
-    """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` made one, or without softmax the masked anchors'
-    maps."""
+    """OpenVINO RegionYolo-1: the axes from ``axis`` to ``end_axis`` joined into one; without softmax, the maps of the
+    masked anchors."""
     expect_type(data, 0, REAL)
     expect_rank(data, 0, 4, what="data")
     x, of_anchor = data.shape, coords + classes + 1

@@ -1,4 +1,4 @@
-"""Resize and Upsample, and how a scale changes a size."""
+"""Resize and Upsample, and the size that a scale gives."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ g (float[2,4] x) => (float[2,8] y) <int64[2] sizes = {2, 8}> { y = Resize (x, ""
     refused=(refused("onnxruntime"),),
 )
 
-#: Rational scales are tried on sizes up to this one.
+#: Rational scales are checked for sizes up to this one.
 TRIED_SIZES = 4096
 
 
-# --- kernels ----------------------------------------------------------------------------------------------------------
+# --- shared functions -------------------------------------------------------------------------------------------------
 
 
 def float32_product(dim: int, scale: float) -> float | None:
-    """dim * scale as float32 arithmetic gives it, None where that overflows."""
+    """dim * scale in float32 arithmetic; None if it overflows."""
     factor, size = rounded(scale, "float32"), rounded(float(dim), "float32")
     product = None if factor is None or size is None else rounded(factor * size, "float32")
     return product if product is not None and math.isfinite(product) else None
@@ -90,7 +90,7 @@ def onnx_scaled(dim: int, scale: float) -> int:
 
 
 def openvino_scaled(dim: int, scale: float) -> int:
-    """floor(dim * (scale + 1e-6)) in float32, 0 for less, as OpenVINO computes it; a scale of 1 keeps the size."""
+    """floor(dim * (scale + 1e-6)) in float32, at least 0, as OpenVINO computes it. A scale of 1 keeps the size."""
     if scale == 1:
         return dim
     product = float32_product(dim, scale + 1e-6)
@@ -102,8 +102,7 @@ Scaled = Callable[[int, float], int]
 
 @lru_cache(maxsize=64)
 def ratio(scale: float, scaled: Scaled) -> Fraction | None:
-    """The fraction that a floating-point scale stands for, None where rounding does not come out as for the
-    fraction."""
+    """The fraction that a floating-point scale is near to; None if rounding gives other sizes than the fraction."""
     fraction = Fraction(scale).limit_denominator(32)
     if fraction <= 0 or abs(float(fraction) - scale) > 1e-6 * scale:
         return None
@@ -114,7 +113,7 @@ def ratio(scale: float, scaled: Scaled) -> Fraction | None:
 
 
 def resized(dim: MaybeDim, scale: Scalar, scaled: Scaled) -> MaybeDim:
-    """The size that a scale makes of ``dim``, None where it is not known."""
+    """The size after scaling ``dim``; None if it is unknown."""
     if scale is None or dim is None:
         return None
     if isinstance(scale, Expr):
@@ -133,7 +132,7 @@ def _nearest(size: float) -> MaybeDim:
 
 
 def replaced(shape: Shape, axes: Sequence[int], dims: Sequence[MaybeDim]) -> Shape:
-    """``shape`` with the sizes on ``axes`` replaced, the last one on an axis that is named twice."""
+    """``shape`` with the sizes on ``axes`` replaced. For a repeated axis, the last size counts."""
     result = list(shape)
     for axis, dim in zip(axes, dims):
         result[axis] = dim
@@ -168,7 +167,7 @@ Policy = Literal["stretch", "not_larger", "not_smaller"]
 
 
 def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_axes: bool = False) -> tuple[Scalar, ...]:
-    """The ``count`` numbers that a list states; the operator ``has_axes`` where it can say which. Raises a
+    """The ``count`` numbers in a list. If the operator ``has_axes``, the help mentions them. Raises a
     ``RESIZE_COUNT_MISMATCH`` fault."""
     found = None if tensor.value is None else len(tensor.value)
     if found is None and tensor.shape is not None and len(tensor.shape) == 1 and isinstance(tensor.shape[0], int):
@@ -215,7 +214,7 @@ def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mo
 
 
 def _absent(tensor: Tensor | None) -> bool | None:
-    """Whether an optional list is left out, by name or as an empty list; None where that is not known."""
+    """Whether an optional list is omitted, by an empty name or as an empty list; None if it is unknown."""
     if tensor is None:
         return True
     if tensor.value is not None:
@@ -292,7 +291,8 @@ def resize_18(
 
 
 def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
-    """States a fault of attributes that do nothing in a mode: the specification ignores them, ONNX Runtime does not."""
+    """Adds a fault of attributes without effect in a mode: the specification ignores them, but ONNX Runtime does
+    not."""
     modes = {"exclude_outside": (exclude_outside, ("cubic",)), "antialias": (antialias, ("linear", "cubic"))}
     for name, (given, allowed) in modes.items():
         if given and mode not in allowed:
@@ -306,8 +306,7 @@ def _warn_of_unread(mode: str, exclude_outside: int, antialias: int) -> None:
 
 
 def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
-    """States a fault of sizes of which it is not known how many they are: the specification takes them, ONNX Runtime
-    does not."""
+    """Adds a fault of sizes of unknown number: the specification allows them, but ONNX Runtime does not."""
     if sizes is None or x.rank is None or isinstance(length(sizes), int):
         return
     fault = RESIZE_COUNT_MISMATCH.fault(
@@ -320,7 +319,7 @@ def _warn_of_length(x: Tensor, sizes: Tensor | None) -> None:
 
 
 def _expect_roi(x: Tensor, roi: Tensor | None, axes: Ints | None, *, mode: str) -> None:
-    """The region has a start and an end for each axis; only one mode reads it."""
+    """Checks the region, which has a start and an end for each axis. Only one mode reads it."""
     count = x.rank if axes is None else len(axes)
     if mode == "tf_crop_and_resize" and roi is not None and count is not None and _absent(roi) is not True:
         _entries(roi, 2 * count, 1, what="roi")
@@ -366,7 +365,7 @@ def _resized(
 def _sized(
     places: Sequence[int], dims: Sequence[MaybeDim], entries: Sequence[Scalar], *, policy: str
 ) -> Sequence[MaybeDim]:
-    """The sizes that axes get by a list of sizes."""
+    """The sizes of the axes from a list of sizes."""
     stated = _sizes(entries, dims)
     targets = stated if policy == "stretch" else kept_in_ratio(dims, stated, policy)
     if wants_arithmetic():
@@ -377,7 +376,7 @@ def _sized(
 
 
 def _rescaled(places: Sequence[int], dims: Sequence[MaybeDim], factors: Sequence[Scalar]) -> Sequence[MaybeDim]:
-    """The sizes that axes get by a list of scales."""
+    """The sizes of the axes from a list of scales."""
     _expect_scales(factors, 0, 2)
     targets = [resized(dim, factor, onnx_scaled) for dim, factor in zip(dims, factors)]
     if wants_arithmetic():
@@ -437,5 +436,5 @@ def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
 
 @onnx("Upsample", since=9, until=9)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
-    """ONNX Upsample-9, which opset 10 took away."""
+    """ONNX Upsample-9, which opset 10 removed."""
     return _scaled_up(X, scales, 1, least=1, mode=mode)

@@ -34,7 +34,7 @@ _IR_VERSION, _GRAPH, _OPSET_IMPORT, _METADATA, _TRAINING_INFO, _FUNCTIONS = (
     25 << 3 | 2,
 )
 
-#: The fields of ModelProto with the name and the version of what wrote it.
+#: The fields of ModelProto with the name and version of the tool that wrote the file.
 _PRODUCER = (2, 3)
 
 #: The fields of ModelProto that hold a message or text.
@@ -51,16 +51,16 @@ _FIELD_NAMES = {
     26: "configuration",
 }
 
-#: A file of at most this many bytes is read whole.
+#: Files of at most this many bytes are read completely.
 SMALL = 1 << 24
 
 
 def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mmap | None = None) -> Model:
     """The model in an ONNX file, or in ``data``, its bytes; external data is searched beside ``path``.
 
-    A file that is not a valid protobuf message results in a model without a graph and with one problem. Damage
-    inside a type, an attribute or an initializer is a problem there and leaves it unknown. Raises OSError if the
-    file cannot be opened.
+    A file that is not a valid protobuf message results in a model without a graph and with one problem. A damaged type,
+    attribute or initializer becomes unknown, and a problem states its place. Raises OSError if the file cannot be
+    opened.
     """
     name = os.fspath(path)
     if data is not None:
@@ -69,7 +69,7 @@ def read(path: str | os.PathLike[str], data: bytes | bytearray | memoryview | mm
         return _model(name, bytes_of(file))
 
 
-#: The facts about a file that a model names: size, error, kind.
+#: The facts about an external data file: size, reason, and kind of link, as in ``Files.size``.
 facts_beside = onnx_tensors.facts_beside
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with an AttributeProto: its type against the fields that hold its value, its name, and references."""
+"""The faults of an AttributeProto: a type that does not match its value, a missing name, a misplaced reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Literal
 from irlint.parsers.onnx.attribute_kinds import StatedKind
 
-#: The graph that a node stands in: the main one, a body, or that of a function with the bodies in it.
+#: The graph that contains a node: the main one, a body in it, or a function with its bodies.
 Where = Literal["main", "body", "function"]
 
 ATTRIBUTE_TYPE = Rule(
@@ -28,12 +28,12 @@ ATTRIBUTE_REFERENCE = Rule(
     "IRL521",
     "attribute-reference-misplaced",
     Severity.WARNING,
-    "An attribute refers to a function's attribute but is outside of a function, or has both a reference and a value.",
+    "An attribute outside of a function refers to a function's attribute, or has both a reference and a value.",
     why=(
         "In a function, an attribute may refer to an attribute of the call. onnx.proto forbids such a reference "
         "elsewhere, and forbids a reference together with a value. In the main graph, ONNX Runtime ignores the "
-        "reference, so an attribute without a value is 0 or empty. In a body, it refuses a reference together with a "
-        "value."
+        "reference; an attribute without a value is then 0 or empty, and the report shows that value. In a body, "
+        "ONNX Runtime refuses an attribute that has both."
     ),
     fix="Replace the reference by a value, or move the node into the function.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -72,12 +72,13 @@ _FIELDS = {
     23: "sparse_tensors",
 }
 
-#: The number of the field that names the attribute of a function.
+#: The field ``ref_attr_name``, which names the attribute of a function.
 _REFERENCE = 21
 
 
 def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Where) -> list[Fault]:
-    """The faults of an attribute of a ``constant`` or of another operator."""
+    """The faults of an attribute; ``constant`` states whether its node is a Constant. Where ONNX Runtime does not read
+    the faulty part, they are warnings."""
     if not name:
         return [_nameless(stated, passed_over=constant and where != "body" and stated.is_stated)]
     filled = [_FIELDS[field] for field in stated.fields if field in _FIELDS]
@@ -107,7 +108,7 @@ def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
     if has_value:
         text = f"attribute `{name}` has both a value and a reference to an attribute of a function"
     else:
-        text = f"attribute `{name}` refers to an attribute of a function, but is outside of a function"
+        text = f"attribute `{name}` refers to an attribute of a function, but is in no function: it is 0 or empty"
     return ATTRIBUTE_REFERENCE.fault(
         text,
         help="remove the reference" if has_value else f"write the value of `{name}`",
@@ -144,7 +145,7 @@ def _mismatch(name: str, kind: str, filled: Sequence[str], *, passed_over: bool)
 
 
 def _owner(field: str) -> str:
-    """The type whose values stand in a field."""
+    """The attribute type whose values are in this field."""
     return {"f": "FLOAT", "i": "INT", "s": "STRING", "t": "TENSOR", "g": "GRAPH", "tp": "TYPE_PROTO"}.get(
         field, field.upper()
     )

@@ -1,5 +1,4 @@
-"""The kinds of attributes: the numbers and the fields that onnx.proto has for them, and which kind an AttributeProto is
-of."""
+"""The kinds of attributes in onnx.proto, such as INT or GRAPH, and the kind of a given AttributeProto."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from irlint.records import record
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Fields
 
-#: The keys of each kind's values, by kind in the order of AttributeProto.AttributeType, which counts from 1.
+#: The keys of the values of each kind. The order is that of AttributeProto.AttributeType, which counts from 1.
 _KEYS = {
     "FLOAT": (2 << 3 | FIXED32,),
     "INT": (3 << 3 | VARINT,),
@@ -33,35 +32,34 @@ _KINDS = dict(enumerate(_KEYS, start=1))
 #: The numbers of AttributeProto.AttributeType.
 _NUMBERS = range(len(_KINDS) + 1)
 
-#: The fields of AttributeProto that hold a value or, as a reference, stand for one.
+#: The keys of AttributeProto that hold a value, or a reference to one.
 _VALUE_KEYS = frozenset([21 << 3 | DELIMITED, *(key for keys in _KEYS.values() for key in keys)])
 
-#: Those of packed numbers: where there are none in them, they hold no value.
+#: The keys of packed numbers, which hold no value if they are empty.
 _PACKED_KEYS = frozenset([7 << 3 | DELIMITED, 8 << 3 | DELIMITED])
 
-#: The attribute of a Constant by its kind: ONNX Runtime goes by that, and not by the name.
+#: The attribute of a Constant for each kind: ONNX Runtime goes by the kind and ignores the name.
 CONSTANT_VALUES = {
     "TENSOR": "value",
     "SPARSE_TENSOR": "sparse_value",
     **{kind: f"value_{kind.lower()}" for kind in ("FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS")},
 }
 
-#: Attributes whose values depend on nothing but their bytes.
+#: Kinds whose values depend only on their bytes.
 PLAIN = frozenset({"FLOAT", "INT", "STRING", "FLOATS", "INTS", "STRINGS"})
 
-#: Attributes whose records the linker still has to turn into values.
+#: Kinds whose records or bytes the linker replaces by graphs or types.
 LINKED = frozenset({"GRAPH", "GRAPHS", "TYPE_PROTO", "TYPE_PROTOS"})
 
-#: Attributes that are nothing without the message that they hold.
+#: Kinds whose attributes are invalid without their message.
 MESSAGES = frozenset({"TENSOR", "GRAPH", "SPARSE_TENSOR", "TYPE_PROTO"})
 
 
 @record
 class StatedKind:
-    """The ``kind`` that an attribute is read as: that of the type ``number`` that it states, else that of its first
-    value.
+    """The ``kind`` of an attribute: that of its declared type ``number``, else the kind of its first value.
 
-    ``fields`` are the numbers of the fields that hold a value; ``has_others`` says that one of them is not of this
+    ``fields`` are the numbers of the fields that hold a value. ``has_others`` is True if one of them belongs to another
     kind.
     """
 
@@ -72,7 +70,7 @@ class StatedKind:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the attribute states a type of onnx.proto."""
+        """Whether the declared type is one of onnx.proto."""
         return self.number in _KINDS
 
 

@@ -1,4 +1,4 @@
-"""The attributes of a function whose defaults ONNX Runtime looks at."""
+"""Finds the defaults of a function's attributes that ONNX Runtime reads: those that some call does not set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.records import replaced
 
 
 def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> set[str]:
-    """The attributes to which nodes of a function refer and which a call of it, in one of the graphs, leaves out."""
+    """The attributes to which nodes of a function refer and that a call in one of the graphs does not set."""
     key = record.domain, record.name, record.overload
     calls = [node for graph in graphs for node in _nodes(graph) if (node.domain, node.op, node.overload) == key]
     references = {attribute.reference for node in _nodes(record.graph) for attribute in node.attributes.values()}
@@ -19,7 +19,7 @@ def defaults_in_use(record: FunctionRecord, graphs: Iterable[GraphRecord]) -> se
 
 
 def passed_over(problem: Problem, path: str, used: Collection[str]) -> Problem:
-    """A problem of a default of the function at ``path``, lowered where that is of no attribute that is ``used``."""
+    """The problem; it is at most a warning if it is about a default at ``path`` that is not ``used``."""
     body_of = problem.graph.removeprefix(f"{path}/").partition("/")[0]
     if problem.fault.attribute in used or body_of in used:
         return problem
@@ -27,7 +27,7 @@ def passed_over(problem: Problem, path: str, used: Collection[str]) -> Problem:
 
 
 def _nodes(graph: GraphRecord) -> Iterator[NodeRecord]:
-    """The nodes of a graph, and those of the bodies in it."""
+    """The nodes of a graph and of the bodies in it."""
     waiting = [graph]
     while waiting:
         for node in waiting.pop().nodes:

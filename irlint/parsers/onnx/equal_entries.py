@@ -1,4 +1,4 @@
-"""Lists of messages with very many equal short entries: the first ones stand for all of them."""
+"""Limits the time for lists with very many equal short entries: only the first of them are read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from irlint.findings.faults import Fault
     from irlint.parsers.onnx.protobuf import Buffer, Span
 
-#: Entries of at most this many bytes are compared.
+#: Only entries of at most this many bytes are compared.
 SHORT_BYTES = 16
 
 
 def kept(data: Buffer, spans: Sequence[Span]) -> list[int]:
-    """The positions of the entries of a list that are read: all but the equal short ones past ``MOST_EQUAL``."""
+    """The positions of the entries that are read: all but the equal short ones after the first ``MOST_EQUAL``."""
     counts: dict[bytes, int] = {}
     positions = []
     for at, (start, end) in enumerate(spans):
@@ -32,7 +32,7 @@ def kept(data: Buffer, spans: Sequence[Span]) -> list[int]:
 
 
 def fault(passed_over: Mapping[str, int]) -> Fault:
-    """The fault of a file with lists, by their names, of which so many entries were passed over."""
+    """The fault of a file; ``passed_over`` has the number of unread entries of each list, by its name."""
     lists = ", ".join(f"{count:,} of `{name}`" for name, count in passed_over.items())
     total = sum(passed_over.values())
     entries = "1 entry equals" if total == 1 else f"{total:,} entries equal"

@@ -1,4 +1,4 @@
-"""What ONNX's messages hold, as records: names still texts, bodies still records, types still bytes."""
+"""Records for ONNX's messages before linking: values are names, bodies are records, and types are bytes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ class NodeRecord:
 
 
 class GraphRecord:
-    """A graph; ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of a TypeProto, none
-    where it has none.
+    """A graph. ``inputs``, ``outputs`` and ``declared`` (``value_info``) are names with the bytes of their TypeProto.
 
-    ``lacks_name`` says that an input of the main graph has no name, not even an empty one. ``places`` are the positions
-    of ``nodes`` in the file.
+    The bytes are empty without a type. ``lacks_name`` is True if an input of the main graph has no name field.
+    ``places`` are the positions of ``nodes`` in the file.
     """
 
     __slots__ = (
@@ -77,5 +76,5 @@ class FunctionRecord:
 
 
 def standard(domain: str) -> str:
-    """A domain by its one name: ``ai.onnx`` is the empty one."""
+    """A domain in its short form: "" for ``ai.onnx``."""
     return "" if domain == STANDARD else domain

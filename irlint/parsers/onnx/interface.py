@@ -1,5 +1,4 @@
-"""What onnx.proto forbids of the lists of a graph, and no graph of the Model shows: names that are missing, and sizes
-below 0."""
+"""Violations of onnx.proto that a ``Graph`` does not show: missing names and sizes below 0."""
 
 from __future__ import annotations
 
@@ -83,7 +82,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 
 def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> Iterator[Problem]:
-    """The problems of a graph, none of a function's; ``negative`` are types with sizes below 0, and what these are."""
+    """The problems of a graph; none for the graph of a function. ``negative`` maps types to their sizes below 0."""
     if path.startswith("function:") and "/" not in path:
         return
     if not record.name:
@@ -103,7 +102,7 @@ def problems(record: GraphRecord, path: str, negative: Mapping[bytes, str]) -> I
 
 
 def duplicate_keys(keys: Sequence[str]) -> Problem:
-    """The problem of the keys of a model's metadata, of which some stand there more than once."""
+    """The problem of a model whose metadata has keys more than once; ``keys`` are all keys."""
     counts: dict[str, int] = {}
     for key in keys:
         counts[key] = counts.get(key, 0) + 1

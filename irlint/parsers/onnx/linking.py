@@ -1,4 +1,7 @@
-"""The graphs of an ONNX file: names become values, scope by scope, and the texts of sizes become symbols."""
+"""Turns records of ONNX messages into graphs: names become values, and the names of sizes become symbols.
+
+A scope maps the names that one graph defines to their values. A body also sees the scopes of the graphs around it.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,11 @@ if TYPE_CHECKING:
 
 @record
 class FileTypes:
-    """The types of a file by the bytes of each TypeProto: ``types`` has the type or the fault in it, ``flaws`` what it
-    lacks, and ``negative`` its sizes below 0; ``symbols`` maps the symbols in them to what the file calls the size,
-    where that is another name."""
+    """The types of a file, by the bytes of their TypeProto.
+
+    ``types`` has the type, or the fault if it is damaged. ``flaws`` has the missing part of incomplete types, and
+    ``negative`` the sizes below 0. ``symbols`` maps a symbol to the name of the size in the file, if the two differ.
+    """
 
     types: Types
     flaws: Mapping[bytes, str]
@@ -40,8 +45,10 @@ class FileTypes:
 
 
 def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTexts) -> FileTypes:
-    """The types of a file; ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of the model's
-    inputs. Names of sizes that are too long join ``long``."""
+    """The types of a file. ``collected`` has the depth of each TypeProto, and ``inputs`` are the types of model inputs.
+
+    Names of sizes that are too long are added to ``long``.
+    """
     texts: dict[str, None] = {}
     fed: dict[str, None] = {}
     types: dict[bytes, Type | Fault | None] = {}
@@ -78,7 +85,7 @@ def file_types(collected: Mapping[bytes, int], inputs: Set[bytes], long: LongTex
 
 
 class Linker:
-    """Turns records into graphs whose nodes share values; ``problems`` collects what is damaged."""
+    """Turns records into graphs whose nodes share values; ``problems`` collects the faults with their places."""
 
     def __init__(self, types: FileTypes) -> None:
         self.types = types.types
@@ -87,8 +94,8 @@ class Linker:
         self.problems: list[Problem] = []
 
     def functions(self, records: Sequence[FunctionRecord], main: GraphRecord) -> dict[tuple[str, str, str], Function]:
-        """The functions by domain, name and overload; the first of several that share them. ``main`` is the graph of
-        the model."""
+        """The functions by domain, name and overload; the first one if several share these. ``main`` is the main
+        graph."""
         functions: dict[tuple[str, str, str], Function] = {}
         graphs = [main, *(each.graph for each in records)]
         for each in records:
@@ -196,7 +203,7 @@ class Linker:
     def _linked(
         self, attribute: Attribute, path: str, opsets: Mapping[str, int], links: _Links, faults: list[Fault]
     ) -> Attribute:
-        """The attribute with graphs and types in place of records and bytes; ``faults`` gets those of the types."""
+        """The attribute with graphs and types instead of records and bytes; adds the faults of types to ``faults``."""
         kind, value = attribute.kind, attribute.value
         if kind not in LINKED or attribute.reference:
             return attribute
@@ -214,7 +221,7 @@ class Linker:
         return Attribute(kind, sound if kind == "TYPE_PROTOS" else sound[0])
 
     def _declared(self, record: GraphRecord, path: str) -> dict[str, tuple[Declaration, ...]]:
-        """What outputs and ``value_info`` declare, by name, in this order."""
+        """The declarations of outputs and then of ``value_info``, by name."""
         declared: dict[str, tuple[Declaration, ...]] = {}
         several: dict[str, list[Declaration]] = {}
         for by, entries in (("output", record.outputs), ("value_info", record.declared)):
@@ -250,21 +257,21 @@ def _constant_faults(attributes: Mapping[str, Attribute | None]) -> Iterator[Fau
 
 
 def _unnamed(graph: GraphRecord) -> str:
-    """The first input or output of a function without a name, "" where each has one."""
+    """The first input or output of a function without a name, such as ``input 0``; "" if all have names."""
     listed = [("input", graph.inputs), ("output", graph.outputs)]
     nameless = (f"{what} {at}" for what, each in listed for at, (name, _) in enumerate(each) if not name)
     return next(nameless, "")
 
 
 def _lacking(flaw: str) -> Fault:
-    """The fault of an attribute whose type lacks something: ONNX Runtime loads most of them."""
+    """The fault of an attribute with an incomplete type; it is a warning, because ONNX Runtime loads most of them."""
     return TYPE_MISSING.fault(
         f"the type that an attribute states is declared {flaw}", help="set the type", severity=Severity.WARNING
     )
 
 
 def _spelled_out(nodes: list[Node], path: str) -> Problem:
-    """The problem of nodes that give the domain ai.onnx by that name: ONNX Runtime takes it in the main graph."""
+    """The problem of nodes whose domain is written "ai.onnx"; ONNX Runtime accepts it in the main graph."""
     more = f", as {counted(len(nodes) - 1, 'more node')} of this graph {'does' if len(nodes) == 2 else 'do'}"
     fault = DOMAIN_SPELLED_OUT.fault(
         f'its domain is written as "ai.onnx"{more * (len(nodes) > 1)}; for ONNX\'s own operators, the domain is ""',
@@ -275,7 +282,7 @@ def _spelled_out(nodes: list[Node], path: str) -> Problem:
 
 
 def _lacks_names(record: GraphRecord, path: str) -> bool:
-    """Whether a graph that is not a function's, or one of its inputs and outputs, has no name."""
+    """Whether a graph, one of its inputs or one of its outputs has no name; False for the graph of a function."""
     if path.startswith("function:") and "/" not in path:
         return False
     named = (*record.inputs, *record.outputs)
@@ -287,7 +294,7 @@ def _outputs_of_constants(record: GraphRecord, outputs: Sequence[tuple[Value | N
 
 
 class _Links:
-    """The names of one graph: those that it defines, uses of outer ones, and uses of what nothing defines."""
+    """The names of one graph: those it defines, those it uses from outer graphs, and those that nothing defines."""
 
     def __init__(self, declared: Mapping[str, tuple[Declaration, ...]], outer: tuple[Scope, ...]) -> None:
         self.declared = declared
@@ -302,7 +309,7 @@ class _Links:
         return self._first(value)
 
     def constants(self, record: GraphRecord) -> dict[Value, Constant]:
-        """The initializers of a graph whose inputs are the only names so far, by value."""
+        """The initializers of a graph, by value. The caller has added only the inputs of the graph so far."""
         inputs = dict(self.scope)
         constants: dict[Value, Constant] = {}
         for name, constant in record.constants:
@@ -313,7 +320,7 @@ class _Links:
         return constants
 
     def prefer_last(self, constants: Iterable[Value | None]) -> None:
-        """Lets uses of a name that several constants have refer to the last of them, as ONNX Runtime does."""
+        """If several constants have one name, makes the name refer to the last one, as in ONNX Runtime."""
         seen: set[Value] = set()
         for value in constants:
             if value is None:
@@ -340,7 +347,7 @@ class _Links:
         return values if all(values) else tuple(map(self.used, names))
 
     def used(self, name: str) -> Value | None:
-        """The value that a name stands for, None for the empty name."""
+        """The value with this name; None for the empty name. A name that nothing defines gets a new value."""
         if not name:
             return None
         for scope in self.scopes:
@@ -353,11 +360,11 @@ class _Links:
         return self.undefined[name]
 
     def is_known(self, name: str) -> bool:
-        """Whether a name stands for a value of this graph or one around it, or is used without being defined."""
+        """Whether a name is empty, defined in this graph or around it, or used without being defined."""
         return not name or name in self.undefined or any(name in scope for scope in self.scopes)
 
     def body(self, graph: Graph) -> Graph:
-        """The same graph, after noting what it captures from further out."""
+        """The same graph; records the values that it takes from graphs outside of this one."""
         for value in graph.captured:
             if self.scope.get(value.name) is not value:
                 self.captured[value] = None

@@ -1,4 +1,4 @@
-"""Lists of very many entries in an AttributeProto: found, counted and read by NumPy, a piece at a time."""
+"""Reads an AttributeProto that is one very long list, with NumPy and in pieces."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from irlint.parsers.weights import pieces
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer
 
-#: At most this many bytes are examined in one go: what is made of them stays in the processor's cache.
+#: At most this many bytes are processed at once, so that the results stay in the processor's cache.
 PIECE = 1 << 16
 
-#: Texts are read so where there are so few of them that each has a code of its own, a byte that UTF-8 does not know.
+#: Bytes that are never part of UTF-8. Each distinct text gets one as its code; lists with more texts are not read here.
 _CODES = bytes([*range(0xF5, 0x100), 0xC0, 0xC1])
 
 _FLOATS, _INTS, _STRINGS = 6, 7, 8
@@ -24,14 +24,13 @@ _KINDS = {_FLOATS: "FLOATS", _INTS: "INTS", _STRINGS: "STRINGS"}
 
 
 class _Unusual(Exception):
-    """The bytes are not laid out as every writer lays them out: whoever reads field by field knows them."""
+    """The bytes are not in the form that writers use; the general reader handles them."""
 
 
 def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attribute] | None:
-    """The name and the value of an AttributeProto that has a name, one list and a type, in this order; None for any
-    other.
+    """The name and value of an AttributeProto that consists of a name, one list and a type, in this order; else None.
 
-    ``path`` is the file that ``data`` are the bytes of.
+    ``data`` are the bytes of the file ``path``.
     """
     try:
         if data[start] != 0x0A or data[end - 3 : end - 1] != b"\xa0\x01" or data[end - 1] not in _KINDS:
@@ -47,7 +46,7 @@ def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attri
 
 
 def _inside(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:
-    """Where the entries begin, and whether they are packed."""
+    """The position of the first entry, and whether the entries are packed."""
     if start >= end or data[start] != key:
         return start, False
     size, at = length(data, start + 1)
@@ -87,7 +86,7 @@ def _ints(data: Buffer, start: int, end: int, _: str) -> LongList:
 
 
 def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
-    """The varints, each with ``key`` bytes before it, a piece at a time."""
+    """The varints, in pieces; each has ``key`` bytes before it."""
     import numpy
 
     while at < end:
@@ -98,8 +97,10 @@ def _decoded(data: Buffer, at: int, end: int, key: int) -> Iterator[Any]:
 
 
 def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
-    """The varints that ``raw`` consists of, and how many bytes they take, where each takes as many as the first, up to
-    3."""
+    """The varints in ``raw`` and their size in bytes, if all have the size of the first one, at most 3 bytes.
+
+    None if they do not.
+    """
     import numpy
 
     size = 1
@@ -122,12 +123,12 @@ def _of_one_size(raw: Any, key: int) -> tuple[Any, int] | None:
 
 
 def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
-    """The same, where each takes one byte or two."""
+    """As ``_of_one_size``, for varints of one or two bytes."""
     import numpy
 
     if ((raw[1:] & raw[:-1]) > 127).any():
         return None
-    # Of each byte, itself above the one before it.
+    # Combines each byte (high) with the byte before it (low).
     pairs = raw.astype(numpy.uint16) << 8
     pairs[1:] |= raw[:-1]
     ends = numpy.flatnonzero(raw < 128)
@@ -141,7 +142,7 @@ def _of_two_sizes(raw: Any, key: int) -> tuple[Any, int] | None:
 
 
 def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
-    """The same, whatever they take; raises _Unusual where there is something else, or not one whole varint."""
+    """As ``_of_one_size``, for varints of any size; raises _Unusual for anything else, or without a complete varint."""
     import numpy
 
     ends = numpy.flatnonzero(raw < 128)
@@ -168,7 +169,7 @@ def _of_any_size(raw: Any, key: int) -> tuple[Any, int]:
 
 
 def _narrow(numbers: Any) -> Any:
-    """The same whole numbers in as few bytes as hold them."""
+    """The numbers in the smallest integer type that holds them all."""
     import numpy
 
     least, most = int(numbers.min()), int(numbers.max())
@@ -197,7 +198,7 @@ def _strings(data: Buffer, start: int, end: int, _: str) -> LongList:
 
 
 def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
-    """What ``_coded`` gives, where there is no new text, and the sizes of the known ones separate them."""
+    """The result of ``_coded`` if all texts are known and their sizes differ; else None. This is faster."""
     sizes = bytes([each[1] for each in found])
     if len(set(sizes)) != len(found) or not found:
         return None
@@ -213,9 +214,10 @@ def _of_known(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int] | None:
 
 
 def _coded(raw: bytes, found: dict[bytes, int]) -> tuple[bytes, int]:
-    """A byte for each text at the beginning of ``raw``, and how many bytes these take; ``found`` gets the new ones.
+    """A code for each text at the beginning of ``raw``, and the size of these texts in bytes.
 
-    No code is a byte of UTF-8: what is left over stands between texts that are known.
+    ``found`` maps known texts to their codes; new ones are added. No code is a byte of UTF-8, so each remaining byte
+    belongs to an unknown text.
     """
     coded = raw
     for each, code in found.items():

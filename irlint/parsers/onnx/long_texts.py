@@ -1,4 +1,4 @@
-"""Texts of an ONNX file that are too long to be names: what stands for each of them, and the finding that says so."""
+"""Replaces texts that are too long to be names, and reports them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.parsers.onnx.protobuf import LONGEST_TEXT
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, LongTexts
 
-#: A long text begins with this many of its bytes.
+#: The replacement of a long text begins with this many of its bytes.
 SHOWN = 48
 
 #: This many bytes are hashed at once.
@@ -20,7 +20,7 @@ _PIECE = 1 << 20
 
 
 def shortened(data: Buffer, start: int, end: int) -> str:
-    """The beginning of a text, its size and its hash, which differ where texts differ."""
+    """The replacement of a long text: its beginning, size and hash, so that different texts stay different."""
     digest = sha256(usedforsecurity=False)
     for at in range(start, end, _PIECE):
         digest.update(data[at : min(end, at + _PIECE)])
@@ -29,7 +29,7 @@ def shortened(data: Buffer, start: int, end: int) -> str:
 
 
 def long_names(found: LongTexts) -> Fault:
-    """The fault of the names of a file that are too long."""
+    """The fault of a file with names that are too long; ``found`` has their sizes."""
     sizes = found.values()
     what = "a name has" if len(sizes) == 1 else f"{len(sizes)} names have more than {LONGEST_TEXT:,} bytes, the longest"
     return LONG_NAME.fault(

@@ -1,4 +1,8 @@
-"""ONNX's messages as records: names still texts, bodies still records, types still bytes; the damaged left out."""
+"""Reads ONNX's messages into records (``GraphRecord``, ``NodeRecord``); damaged parts are reported and omitted.
+
+In these records, values are still names and types are still bytes; ``linking`` resolves both. A depth counts the
+messages that enclose a message: the main graph has depth 1, its nodes have depth 2.
+"""
 
 from __future__ import annotations
 
@@ -31,28 +35,29 @@ if TYPE_CHECKING:
     from irlint.parsers.onnx.attribute_faults import Where
     from irlint.parsers.onnx.protobuf import Buffer, Fields, LongTexts, Span
 
-#: Of an attribute of more bytes than this it is tried whether it is one long list.
+#: Longer attributes may be one long list, which ``long_lists`` reads.
 _LONG_BYTES = 1 << 16
 
-#: Strings of an attribute are kept up to this many bytes: embedded engines and vocabularies are longer.
+#: At most this many bytes of a string attribute are kept: embedded engines and vocabularies are longer.
 _STRING_BYTES = 1 << 16
-
 
 _VALUE_METADATA = 4 << 3 | 2
 
-#: The key of metadata that irlint looks for, and the first bytes of an entry among which it is.
+#: The metadata key that irlint reads, and the number of first bytes of an entry in which it is searched.
 _IGNORE = IGNORE.encode()
 _KEY_BYTES = 64
 
-#: How deep the nodes of a function stand, those in its bodies apart.
+#: The depth of bodies of the nodes of a function; for nodes inside these bodies it is larger.
 _FUNCTION_DEPTH = 4
 
 
 class Reader:
-    """Reads the messages of one file. ``types`` collects the bytes of every TypeProto, in the order of the file, and
-    how many messages below the model it stands at most; ``passed_over`` counts the entries of lists, by their names,
-    that are not read; ``long`` has the names that are too long; ``within_function`` states whether a function is being
-    read."""
+    """Reads the messages of one file.
+
+    ``types`` collects the bytes of every TypeProto, in the order of the file, with the greatest depth at which it
+    occurs. ``passed_over`` counts the unread entries of lists, by the name of the list. ``long`` has the names that are
+    too long. ``within_function`` is True once the reader has come to the functions.
+    """
 
     def __init__(self, data: Buffer, files: onnx_tensors.Files) -> None:
         self.data = data
@@ -64,7 +69,7 @@ class Reader:
         self._plain = PlainNodes()
 
     def graph(self, spans: list[Span], depth: int) -> GraphRecord:
-        """The GraphProto at ``spans``, ``depth`` messages below the model; raises Damage."""
+        """The GraphProto whose pieces are at ``spans``, ``depth`` messages below the model; raises Damage."""
         found = merged(self.data, spans, depth)
         record = GraphRecord(last_text(self.data, found, 2, self.long), len(spans))
         record.annotated = 14 << 3 | 2 in found
@@ -85,13 +90,13 @@ class Reader:
         return record
 
     def entries(self, found: Fields, number: int, name: str) -> Sequence[Span]:
-        """The entries of a list that are read: of very many equal short ones the first."""
+        """The entries of the list in field ``number``; of very many equal short ones, only the first."""
         spans = found.get(number << 3 | 2, ())
         places = self._places(spans, name)
         return spans if len(places) == len(spans) else [spans[at] for at in places]
 
     def _places(self, spans: Sequence[Span], name: str) -> Sequence[int]:
-        """The positions of the entries of a list that are read."""
+        """The positions of the entries of a list that are read, and counts the others in ``passed_over``."""
         if len(spans) <= MOST_EQUAL:
             return range(len(spans))
         from irlint.parsers.onnx.equal_entries import kept
@@ -122,7 +127,7 @@ class Reader:
         defaults = self.entries(found, 11, "attribute_proto")
         stated = [self._attribute(start, end, 2, faults, "", "function") for start, end in defaults]
         names += [name for name, _ in stated]
-        # Of two defaults the first counts.
+        # If an attribute has two defaults, the first one counts.
         attributes: dict[str, Attribute | None] = {**dict.fromkeys(names), **dict(reversed(stated))}
         if len(attributes) < len(names):
             counts: dict[str, int] = {}
@@ -140,7 +145,7 @@ class Reader:
         )
 
     def imports(self, spans: Iterable[Span], depth: int) -> list[tuple[str, int]]:
-        """The domains and opset versions of OperatorSetIdProto messages; raises Damage."""
+        """The domain and opset version of each OperatorSetIdProto; raises Damage."""
         messages = [fields(self.data, start, end, None, depth) for start, end in spans]
         return [(last_text(self.data, found, 1, self.long), last(found, 2 << 3)) for found in messages]
 
@@ -156,7 +161,7 @@ class Reader:
 
     def _type(self, spans: Collection[Span], depth: int) -> bytes:
         if len(spans) > 1:
-            # Each piece is a message by itself, and what is cut in one does not go on in the next.
+            # Each piece is a message of its own: a field cannot continue in the next piece.
             for start, end in spans:
                 unread.walk(self.data, start, end, unread.TYPE, depth)
         known = b"".join([self.data[start:end] for start, end in spans])
@@ -165,7 +170,7 @@ class Reader:
         return known
 
     def _initializer(self, record: GraphRecord, span: Span, depth: int) -> None:
-        """Adds a TensorProto to a graph; one that is damaged behind its name becomes a constant of unknown type."""
+        """Adds a TensorProto to a graph. If it is damaged after its name, it becomes a constant of unknown type."""
         plain = onnx_tensors.plain_constant(self.data, *span)
         if plain is not None and depth <= DEPTH_LIMIT:
             record.constants.append(plain)
@@ -182,8 +187,11 @@ class Reader:
         record.constants.append((last_text(self.data, found, 8, self.long), known))
 
     def _node(self, start: int, end: int, depth: int, where: Where) -> NodeRecord:
-        """The NodeProto at the given place, in a graph that is ``where``, without its damaged attributes; its bodies
-        stand at ``depth``."""
+        """The NodeProto at the given place, without its damaged attributes; raises Damage.
+
+        ``depth`` is the depth of its bodies, two more than its own, and ``where`` is the kind of graph that contains
+        it.
+        """
         data = self.data
         if end - start <= PLAIN_BYTES and depth <= DEPTH_LIMIT:
             plain = self._plain.node(data[start:end])
@@ -221,8 +229,10 @@ class Reader:
     def _attributes(
         self, found: Fields, op: str, depth: int, where: Where, faults: list[Fault]
     ) -> tuple[dict[str, Attribute], list[str]]:
-        """The attributes of a NodeProto of the operator ``op`` that are not damaged, and the names that it gives again;
-        ``faults`` gets theirs."""
+        """The undamaged attributes of a NodeProto of the operator ``op``, and the names that it repeats.
+
+        Adds the faults of the attributes to ``faults``.
+        """
         attributes: dict[str, Attribute] = {}
         duplicates: list[str] = []
         spans = self.entries(found, 5, "attribute")
@@ -248,7 +258,7 @@ class Reader:
         return attributes, duplicates
 
     def _metadata(self, spans: Iterable[Span]) -> dict[str, str]:
-        """What irlint reads from a node's metadata; the rest, a stack trace for each node, is skipped."""
+        """The metadata of a node for irlint; other entries, such as a stack trace for each node, are skipped."""
         data = self.data
         meant = [(start, end) for start, end in spans if _IGNORE in data[start : min(end, start + _KEY_BYTES)]]
         return onnx_tensors.string_entries(data, meant) if meant else {}
@@ -256,8 +266,10 @@ class Reader:
     def _attribute(
         self, start: int, end: int, depth: int, faults: list[Fault], op: str, where: Where
     ) -> tuple[str, Attribute]:
-        """The name and value of an AttributeProto of an operator, ``depth`` messages below the model, whose faults join
-        ``faults``; raises Damage."""
+        """The name and value of an AttributeProto of the operator ``op``, ``depth`` messages below the model.
+
+        Adds its faults to ``faults``; raises Damage.
+        """
         data = self.data
         raw = data[start:end] if end - start <= SHARED_BYTES else b""
         known = self._plain.attributes.get(raw)
@@ -288,7 +300,8 @@ class Reader:
         return name, attribute
 
     def _value(self, kind: str, found: Fields, depth: int) -> Any:
-        """The value of an attribute of a kind; messages in it are ``depth`` messages below the model. Raises Damage."""
+        """The value of an attribute of this kind, None if it has none. Messages in it have this ``depth``. Raises
+        Damage."""
         data = self.data
         match kind:
             case "INT":
@@ -335,13 +348,15 @@ class Reader:
 
 
 def damaged(where: str, damage: Damage, **details: Any) -> Fault:
-    """The fault of a place in the file that is left out."""
+    """The fault of a part of the file that cannot be decoded and is omitted."""
     return MALFORMED_ONNX.fault(f"{where} cannot be decoded: {damage}", help="export or copy the file again", **details)
 
 
 def repeated(name: str, tolerated: bool) -> Fault:
-    """The fault of an attribute that a node has more than once; ONNX Runtime reads the first one of a Constant,
-    and the last one of another node of a function."""
+    """The fault of an attribute that a node has more than once.
+
+    ONNX Runtime reads the first one of a Constant, and the last one of another node of a function.
+    """
     return DUPLICATE_ATTRIBUTE.fault(
         f"attribute `{name}` appears more than once",
         help=f"keep only one `{name}`",
@@ -351,14 +366,14 @@ def repeated(name: str, tolerated: bool) -> Fault:
 
 
 def same_attribute(name: str) -> Fault:
-    """The fault of an attribute that a function declares more than once: runtimes take one of them."""
+    """The fault of an attribute that a function declares more than once; runtimes use one of them."""
     return DUPLICATE_FUNCTION.fault(
         f"the function has two attributes named {name!r}", help="remove one of them", severity=Severity.WARNING
     )
 
 
 def converted(damage: Damage) -> Fault:
-    """The fault of a file whose line ends were converted: it is no text."""
+    """The fault of a file whose line endings were converted as if it were a text."""
     return MALFORMED_ONNX.fault(
         "the file cannot be decoded, and every line feed in it follows a carriage return: its line ends were "
         f"converted ({damage})",
@@ -372,19 +387,21 @@ def _string(data: Buffer, span: Span) -> str:
 
 
 def _cut_text(found: Fields) -> Span | None:
-    """Where the text of an attribute stands, if it is longer than what is kept of it."""
+    """The position of the text of an attribute, if the text is too long to be kept completely."""
     texts = found.get(4 << 3 | 2)
     return texts[-1] if texts and texts[-1][1] - texts[-1][0] > _STRING_BYTES else None
 
 
 def _is_in_function(where: Where, depth: int) -> bool:
-    """Whether a node whose bodies stand at ``depth`` stands in a function, and in no body there."""
+    """Whether a node is in a function but not in a body; ``depth`` is the depth of the node's bodies."""
     return where == "function" and depth == _FUNCTION_DEPTH
 
 
 def _is_passed_over(found: Fields, op: str, at: int) -> bool:
-    """Whether ONNX Runtime passes over attribute ``at`` of a node outside of bodies: one without inputs and outputs, or
-    a Constant."""
+    """Whether ONNX Runtime ignores attribute ``at`` of a node outside of bodies.
+
+    It ignores all but the first attribute of a Constant, and all of a node without inputs and outputs.
+    """
     if op == "Constant":
         return at > 0
     return 1 << 3 | 2 not in found and 2 << 3 | 2 not in found

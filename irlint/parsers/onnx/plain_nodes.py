@@ -1,5 +1,4 @@
-"""Nodes whose bytes are laid out as every writer lays them out, read at once; of their attributes, only those read
-before."""
+"""A fast reader for plain nodes: their fields are in the usual order, and their attributes have been read before."""
 
 from __future__ import annotations
 
@@ -12,13 +11,13 @@ from irlint.records import record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Nodes of more bytes are not tried.
+#: Longer nodes are not plain.
 PLAIN_BYTES = 1 << 14
 
-#: Attributes of at most this many bytes are decoded once for all nodes that have them.
+#: Attributes of at most this many bytes are decoded once and shared by all nodes that have the same bytes.
 SHARED_BYTES = 128
 
-#: At most this many different ends are kept.
+#: At most this many different ``End`` records are kept.
 _MOST_ENDS = 10_000
 
 _INPUT, _OUTPUT, _NAME, _OP, _ATTRIBUTE, _DOC_STRING, _DOMAIN, _OVERLOAD, _METADATA = (
@@ -31,7 +30,7 @@ _IGNORE = IGNORE.encode()
 
 @record
 class End:
-    """What stands in a NodeProto behind its inputs, outputs and name."""
+    """The fields of a NodeProto after its inputs, outputs and name."""
 
     op: str
     domain: str
@@ -40,7 +39,7 @@ class End:
 
 
 class PlainNodes:
-    """Reads plain nodes; ``attributes`` are those that were read before, with their names, by their bytes."""
+    """Reads plain nodes. ``attributes`` maps the bytes of each attribute read before to its name and value."""
 
     def __init__(self) -> None:
         self.attributes: dict[bytes, tuple[str, Attribute]] = {}
@@ -49,14 +48,16 @@ class PlainNodes:
         self._ends: dict[bytes, End] = {}
 
     def keep(self, op: str, raws: Sequence[bytes], attributes: dict[str, Attribute]) -> None:
-        """Keeps the attributes of a node for others of its operator with the same bytes, where each is one of
-        ``attributes``."""
+        """Stores the attributes of a node for other nodes of its operator with the same bytes (``raws``).
+
+        It does so only if each of ``raws`` is in ``attributes``.
+        """
         if all(raw in self.attributes for raw in raws):
             self._lists[op, b"".join([b"*" + _size(raw) + raw for raw in raws])] = attributes
 
     def node(self, raw: bytes) -> NodeRecord | None:
-        """The NodeProto in ``raw``, where it has inputs, outputs and a name, and then an end as ``_end`` reads it; None
-        for any other."""
+        """The NodeProto in ``raw`` if its fields are inputs, outputs, a name, then what ``_end`` reads; None for any
+        other."""
         texts: dict[int, list[str]] = {_INPUT: [], _OUTPUT: [], _NAME: []}
         at = 0
         try:
@@ -91,8 +92,11 @@ class PlainNodes:
         )
 
     def _end(self, raw: bytes, start: int) -> End | None:
-        """What stands in ``raw`` from ``start`` on, where that is an operator, texts, and attributes in one run that
-        were read before; None for anything else. Raises IndexError and UnicodeDecodeError."""
+        """The fields in ``raw`` from ``start`` on: operator, texts, and consecutive attributes that ``keep`` has
+        stored.
+
+        None for anything else. Raises IndexError and UnicodeDecodeError.
+        """
         texts = {_OP: "", _DOMAIN: "", _OVERLOAD: ""}
         at = start
         first = last = 0
@@ -121,14 +125,16 @@ class PlainNodes:
 
 
 def _size(raw: bytes) -> bytes:
-    """The size of at most SHARED_BYTES, as a varint."""
+    """The size of ``raw``, at most SHARED_BYTES, as a varint."""
     size = len(raw)
     return bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
 
 
 def _is_passed_over(raw: bytes, start: int, end: int) -> bool:
-    """Whether ``raw[start:end]`` is a key and a value of metadata as every writer writes them, and the key is not what
-    irlint looks for. Raises IndexError."""
+    """Whether ``raw[start:end]`` is a metadata entry in the usual form whose key is not the one for irlint.
+
+    Raises IndexError.
+    """
     at = start + 2 + raw[start + 1]
     size = end - at - 2
     if size > 127:

@@ -1,4 +1,7 @@
-"""Protobuf's wire format: a message as the positions of its fields, nothing copied and nothing below it read."""
+"""Protobuf's wire format. A message is read as the positions of its fields; bytes are not copied.
+
+A key is ``number << 3 | wire type``. A span is where a length-delimited field begins and ends.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ if TYPE_CHECKING:
 #: Where a length-delimited field begins and ends.
 Span = tuple[int, int]
 
-#: The fields of a message by key (``number << 3 | wire type``), each in the order of the file. A varint is a number, a
-#: length-delimited field a span, a field of 32 or 64 bits the position of its first byte. Where a number has both
-#: varints and length-delimited fields, ``-number`` has a flag for each in the order of the file, whether it is
-#: length-delimited; 0 is there where any number has.
+#: The fields of a message by key, each a list in the order of the file. A varint is a number, a length-delimited field
+#: a span, and a field of 32 or 64 bits the position of its first byte. If a number occurs both as varints and as
+#: length-delimited fields, ``-number`` has one flag for each, in the order of the file: True if length-delimited.
+#: The key 0 is present if there is such a number.
 Fields = dict[int, list[Any]]
 
-#: The sizes in bytes of texts that are too long to be read, by what stands for each.
+#: The sizes in bytes of texts that are too long to be read, by their replacements.
 LongTexts = dict[str, int]
 
 #: Messages and groups are nested at most this deep, as in Google's implementations.
@@ -30,17 +33,17 @@ DEPTH_LIMIT = 100
 #: A file has at most this many bytes.
 MOST_BYTES = (1 << 31) - 1
 
-#: A key takes at most this many bytes, and so does a size, which is at most ``_MOST_SIZE``.
+#: Keys and sizes take at most this many bytes; a size is at most ``_MOST_SIZE``.
 _KEY_BYTES = 5
 _MOST_SIZE = MOST_BYTES - 16
 
-#: Packed varints in more bytes than this are not counted.
+#: Packed varints that take more bytes than this are not counted.
 COUNTED_BYTES = 1 << 22
 
-#: A longer text is not read: its beginning, its size and a hash stand for it.
+#: A longer text is not read; its beginning, size and hash replace it.
 LONGEST_TEXT = 1 << 16
 
-#: Of equal short entries of a list, at most this many are read.
+#: At most this many equal short entries of a list are read.
 MOST_EQUAL = 1000
 
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
@@ -49,8 +52,11 @@ _CONTINUED = bytes(range(128, 256))
 
 
 class Damage(Exception):
-    """Bytes that are no message: the number of the field at fault (0: none), the position of its first byte, and the
-    bytes by which it runs past the end of its message (0 for any other damage)."""
+    """Bytes that are not a valid message.
+
+    ``field`` is the number of the faulty field (0: none), and ``at`` the position of its first byte. ``excess`` is the
+    number of bytes by which it exceeds its message (0 for other damage).
+    """
 
     def __init__(self, message: str, field: int, at: int, excess: int = 0) -> None:
         super().__init__(message)
@@ -60,11 +66,10 @@ class Damage(Exception):
 
 
 def fields(data: Buffer, start: int, end: int, found: Fields | None = None, depth: int = 0) -> Fields:
-    """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``; raises
-    Damage, and leaves those before it.
+    """The fields of the message in ``data[start:end]``, ``depth`` messages below the model, added to ``found``.
 
-    A field of an unexpected wire type stands under its own key: to a reader it is an unknown field, as in every
-    implementation of protobuf. Groups, which no ONNX message has, are passed over.
+    Raises Damage; ``found`` then has the fields before it. A field of an unexpected wire type has its own key, so it is
+    an unknown field, as in every implementation of protobuf. Groups are skipped; no ONNX message has one.
     """
     if depth > DEPTH_LIMIT:
         raise _too_deep(start)
@@ -130,13 +135,12 @@ def fields(data: Buffer, start: int, end: int, found: Fields | None = None, dept
 
 
 def keys(data: Buffer, start: int, end: int) -> Iterator[int]:
-    """The keys of the fields of a message that was read before, in the order of the file."""
+    """The keys of the fields of a valid message, in the order of the file."""
     return (key for key, _, _ in entries(data, start, end))
 
 
 def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """The fields of a message that was read before, in the order of the file: each its key, and where it and the next
-    one begin."""
+    """The key, the start and the end of each field of a valid message, in the order of the file."""
     at = start
     while at < end:
         key, behind = _key(data, at)
@@ -145,8 +149,10 @@ def entries(data: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int]
 
 
 def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
-    """Adds to ``found`` the order of packed and unpacked fields of one number, of which those in ``data[start:end]``
-    come last."""
+    """Adds to ``found`` the order of varints and length-delimited fields that have the same number.
+
+    The fields in ``data[start:end]`` come after those that ``found`` had before.
+    """
     flags: dict[int, list[bool]] = {}
     for key in keys(data, start, end):
         if key & 5 == 0 and key in found and key ^ 2 in found:
@@ -160,8 +166,10 @@ def _note_order(data: Buffer, start: int, end: int, found: Fields) -> None:
 
 
 def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
-    """The position behind the group that ``key`` begins in a message at ``depth``; raises Damage, and IndexError past
-    the end."""
+    """The position after the group that ``key`` begins, in a message at ``depth``.
+
+    Raises Damage, and IndexError at the end of ``data``.
+    """
     open_groups: list[int] = []
     while True:
         wire = key & 7
@@ -182,8 +190,10 @@ def _past_group(data: Buffer, key: int, first: int, at: int, depth: int) -> int:
 
 
 def _past(data: Buffer, key: int, first: int, at: int) -> int:
-    """The position behind a field that is no group and whose key ends at ``at``; raises Damage, and IndexError past the
-    end."""
+    """The position after a field that is not a group; its key ends at ``at``.
+
+    Raises Damage, and IndexError at the end of ``data``.
+    """
     if key < 8:
         raise _numberless(first)
     match key & 7:
@@ -201,7 +211,7 @@ def _past(data: Buffer, key: int, first: int, at: int) -> int:
 
 
 def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
-    """The fields of a message that is given in pieces, which protobuf joins; raises Damage."""
+    """The fields of a message that the file gives in pieces, which protobuf merges; raises Damage."""
     found: Fields = {}
     for start, end in spans:
         fields(data, start, end, found, depth)
@@ -209,8 +219,10 @@ def merged(data: Buffer, spans: Iterable[Span], depth: int = 0) -> Fields:
 
 
 def _key(data: Buffer, at: int) -> tuple[int, int]:
-    """The key at ``at``, of which 32 bits count, and the position after it; raises Damage past five bytes, IndexError
-    past the end."""
+    """The key at ``at``, modulo 2**32, and the position after it.
+
+    Raises Damage if it has more than five bytes, and IndexError at the end of ``data``.
+    """
     key, behind = varint(data, at)
     if behind - at > _KEY_BYTES:
         raise Damage(f"the key at byte {at} has more than {_KEY_BYTES} bytes", 0, at)
@@ -218,7 +230,8 @@ def _key(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def length(data: Buffer, at: int) -> tuple[int, int]:
-    """The size of a field at ``at``, and the position after it; raises Damage, and IndexError past the end."""
+    """The size of a field at ``at``, and the position after it; raises Damage, and IndexError at the end of
+    ``data``."""
     size, behind = varint(data, at)
     if behind - at > _KEY_BYTES or size > _MOST_SIZE:
         raise Damage(f"the size at byte {at} has {behind - at} bytes and is {size}; the maximum is {_MOST_SIZE}", 0, at)
@@ -226,8 +239,10 @@ def length(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def varint(data: Buffer, at: int) -> tuple[int, int]:
-    """The unsigned varint at ``at``, and the position after it; raises Damage past ten bytes, IndexError past the
-    end."""
+    """The unsigned varint at ``at``, and the position after it.
+
+    Raises Damage if it has more than ten bytes, and IndexError at the end of ``data``.
+    """
     value = shift = 0
     for position in range(at, at + 10):
         byte = data[position]
@@ -239,19 +254,22 @@ def varint(data: Buffer, at: int) -> tuple[int, int]:
 
 
 def signed(value: int) -> int:
-    """The int64 that an unsigned varint stands for."""
+    """An unsigned varint as an int64."""
     return value - (1 << 64) if value >> 63 else value
 
 
 def int32(value: int) -> int:
-    """The int32 that an unsigned varint stands for: what is above 32 bits does not count."""
+    """An unsigned varint as an int32; bits above 32 are ignored."""
     value &= 0xFFFF_FFFF
     return value - (1 << 32) if value >> 31 else value
 
 
 def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
-    """The text of a string field; bytes that are no UTF-8 as lone surrogates, so that other bytes are another text.
-    What stands for a text that is too long to be read is added to ``long``."""
+    """The text of a string field. Bytes that are not UTF-8 become lone surrogates, so different bytes give different
+    texts.
+
+    If the text is too long, its replacement is returned and added to ``long`` with its size.
+    """
     if span[1] - span[0] > LONGEST_TEXT:
         from irlint.parsers.onnx.long_texts import shortened
 
@@ -263,25 +281,25 @@ def text(data: Buffer, span: Span, long: LongTexts | None = None) -> str:
 
 
 def last(found: Fields, key: int, default: int = 0) -> int:
-    """The value of a singular varint field: the last one given, as protobuf has it."""
+    """The value of a singular varint field: the last one in the file, as in protobuf."""
     values = found.get(key)
     return signed(values[-1]) if values else default
 
 
 def last_int32(found: Fields, key: int) -> int:
-    """The value of a singular field of type int32, 0 where it is not given."""
+    """The value of a singular field of type int32; 0 if it is absent."""
     values = found.get(key)
     return int32(values[-1]) if values else 0
 
 
 def last_known(found: Fields, key: int, known: Container[int]) -> int:
-    """The value of an enum: the last one that is ``known``; else the last one, 0 where it is not given."""
+    """The value of an enum: the last one that is ``known``, else the last one, or 0 if it is absent."""
     values = found.get(key, (0,))
     return next((number for number in map(int32, reversed(values)) if number in known), int32(values[-1]))
 
 
 def last_text(data: Buffer, found: Fields, number: int, long: LongTexts | None = None) -> str:
-    """The value of a singular string field as ``text`` gives it, "" where it is not given."""
+    """The value of a singular string field, as ``text`` returns it; "" if it is absent."""
     spans = found.get(number << 3 | DELIMITED)
     return text(data, spans[-1], long) if spans else ""
 
@@ -310,7 +328,7 @@ def _in_order(data: Buffer, plain: Iterator[int], packed: Iterator[Span], order:
 
 
 def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
-    """How many varints a repeated field has; None where they are packed into too many bytes to be counted."""
+    """The number of varints in a repeated field; None if they are packed into more than COUNTED_BYTES bytes."""
     count = len(found.get(number << 3 | VARINT, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
         if end - start > COUNTED_BYTES:
@@ -320,7 +338,7 @@ def integers_count(data: Buffer, found: Fields, number: int) -> int | None:
 
 
 def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
-    """A repeated field of 32 or 64 bits (``width`` in bytes), packed or not, as one run of little-endian bytes."""
+    """A repeated field of 32 or 64 bits, packed or not, as consecutive little-endian bytes; ``width`` is in bytes."""
     wire = FIXED32 if width == 4 else FIXED64
     spans = [(at, at + width) for at in found.get(number << 3 | wire, ())]
     packed = found.get(number << 3 | DELIMITED, [])
@@ -329,7 +347,7 @@ def fixed(data: Buffer, found: Fields, number: int, width: int) -> bytes:
 
 
 def fixed_count(found: Fields, number: int, width: int) -> int:
-    """How many elements a repeated field of 32 or 64 bits has; raises Damage where one is cut."""
+    """The number of elements of a repeated field of 32 or 64 bits; raises Damage if one is incomplete."""
     wire = FIXED32 if width == 4 else FIXED64
     count = len(found.get(number << 3 | wire, ()))
     for start, end in found.get(number << 3 | DELIMITED, ()):
@@ -381,7 +399,7 @@ def _overrun(key: int, first: int, excess: int) -> Damage:
 
 
 def _take_back(found: Fields, key: int) -> None:
-    """Removes the last field, which is not whole."""
+    """Removes the last field, which is incomplete."""
     found[key].pop()
     if not found[key]:
         del found[key]

@@ -1,5 +1,4 @@
-"""The bytes of an ONNX file in memory of its own, where a file that shrinks meanwhile cannot take them away: a large
-one without the insides of its weights."""
+"""Copies an ONNX file into memory, so that a file that shrinks meanwhile does no harm; large weights become zeros."""
 
 from __future__ import annotations
 
@@ -13,23 +12,23 @@ from irlint.parsers.opening import shrunk
 if TYPE_CHECKING:
     from mmap import mmap
 
-#: Of a field of at most this many bytes every one is read.
+#: Fields of at most this many bytes are read completely.
 SHORT = 1 << 16
 
-#: The key and the length of a field take up at most this many bytes, and those of 32 and 64 bits so many by their wire
+#: The key and the length of a field take at most this many bytes. WIDTHS has the bytes of fixed-size fields, by wire
 #: type.
 HEADER = 20
 WIDTHS = {FIXED64: 8, FIXED32: 4}
 
-#: Fields that are varints, whose keys and numbers take up one byte each.
+#: Matches varint fields whose key and value take one byte each.
 _VARINTS = re.compile(b"(?:[%s][\0-\x7f])+" % bytes(range(8, 128, 8)))
 
-#: At most this many bytes are read at once where it is not known how many are wanted.
+#: The number of bytes that are read at once if the number of needed bytes is unknown.
 BLOCK = 1 << 16
 
 _MODEL, _GRAPH, _NODE, _ATTRIBUTE, _TENSOR, _SPARSE, _FUNCTION = range(7)
 
-#: Where large tensors lie: the fields of a message that are messages on the way to them.
+#: The fields of each message that lead to large tensors, and the messages in them.
 _INNER = {
     _MODEL: {7: _GRAPH, 25: _FUNCTION},
     _GRAPH: {1: _NODE, 5: _TENSOR, 15: _SPARSE},
@@ -40,17 +39,17 @@ _INNER = {
     _TENSOR: {},
 }
 
-#: The fields of an attribute that may have millions of entries, and no tensor behind them.
+#: The fields of an attribute that may have millions of entries; no tensor follows them.
 _LISTS = (7, 8, 9)
 
-#: The fields of a tensor whose large contents nobody reads: ``float_data``, ``raw_data`` and ``double_data``.
+#: The fields of a tensor whose large values nobody reads: ``float_data``, ``raw_data`` and ``double_data``.
 _WEIGHTS = (4, 9, 10)
 
 
 def copied(file: BinaryIO) -> mmap:
-    """What the parser needs of a file, as many bytes as that has, with zeros in place of large weights.
+    """A copy of the file with zeros in place of large weights; it has the size of the file.
 
-    Raises OSError where the file becomes shorter while it is read.
+    Raises OSError if the file becomes shorter while it is read.
     """
     size = opening.size(file)
     copy = _Copy(file, size)
@@ -59,7 +58,7 @@ def copied(file: BinaryIO) -> mmap:
 
 
 def _memory(size: int) -> mmap:
-    """So many zeros, which take up no memory before they are written to."""
+    """``size`` zero bytes; they take no memory until they are written."""
     import mmap
 
     if not hasattr(mmap, "MAP_ANONYMOUS"):
@@ -69,8 +68,10 @@ def _memory(size: int) -> mmap:
 
 
 class _Copy:
-    """A file, and memory of its size into which parts of it are read; it is read up to ``known`` where not passed over,
-    and what is read already is not gone through."""
+    """A file and the memory into which its parts are read.
+
+    All bytes before ``known`` were read or skipped; short fields that were read with others are not walked again.
+    """
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file = file
@@ -80,7 +81,7 @@ class _Copy:
         self.known = 0
 
     def message(self, kind: int, start: int, end: int) -> None:
-        """Reads a message, but not large weights in it; of a damaged one, enough to report what is wrong."""
+        """Reads a message, except for large weights in it. If it is damaged, the bytes for a report are read."""
         at, data = start, self.data
         while at < end:
             if at + HEADER > self.known:
@@ -98,7 +99,7 @@ class _Copy:
                 return
 
     def _field(self, kind: int, at: int, end: int) -> int:
-        """Reads a field, and returns where the next one begins; raises Damage and IndexError."""
+        """Reads a field and returns the position of the next one; raises Damage and IndexError."""
         first = at
         key, at = varint(self.data, at)
         number, wire = key >> 3, key & 7
@@ -110,7 +111,7 @@ class _Copy:
         if wire == VARINT:
             return self._past_varints(first, end)
         if wire != DELIMITED:
-            # The bounds of a group, which no ONNX message has, are passed over, and then what is in it.
+            # The bounds of a group are skipped, then its fields are read; no ONNX message has a group.
             return at + WIDTHS.get(wire, 0)
         length, at = varint(self.data, at)
         stop = at + length
@@ -124,12 +125,12 @@ class _Copy:
         return stop
 
     def _past_varints(self, at: int, end: int) -> int:
-        """The position behind a field that is a varint, and behind those like it that follow."""
+        """The position after a varint field and after short varint fields that follow it."""
         several = _VARINTS.match(self.data, at, min(end, self.known))
         return several.end() if several is not None else varint(self.data, varint(self.data, at)[1])[1]
 
     def read(self, start: int, end: int) -> None:
-        """Reads from ``start`` to ``end``, and a little more, what is not there yet."""
+        """Reads the bytes from ``start`` to ``end`` that were not read yet, and at least one block."""
         start = max(start, self.known)
         if start >= end:
             return

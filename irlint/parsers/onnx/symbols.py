@@ -1,4 +1,4 @@
-"""The texts that name sizes in an ONNX file, and the identifiers that stand for them."""
+"""Identifiers for the names of sizes in an ONNX file: ``batch.size`` becomes ``batch_size``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from irlint.dims import Dim
 
-#: A text of more characters is no identifier that is used, and of one only the first ones make one.
+#: Longer texts are not used as identifiers; only their first characters form one.
 LONGEST = 200
 
 #: Identifiers that mean something else in the texts of sizes.
@@ -22,7 +22,7 @@ _RESERVED = frozenset({"min", "max", "abs"})
 def identifiers(texts: Iterable[str]) -> dict[str, str]:
     """A Python identifier for each text that names a size; ``?`` and the empty text name none.
 
-    Identifiers keep their own name, in the order given the others get one made from their letters and digits.
+    A usable identifier keeps its name. Each other text gets a name made of its letters and digits, in the given order.
     """
     named = [text for text in texts if text not in {"", "?"}]
     given = {text: text for text in named if _plain(text)}
@@ -35,8 +35,10 @@ def identifiers(texts: Iterable[str]) -> dict[str, str]:
 
 
 def expressions(texts: Iterable[str], fed: Collection[str]) -> dict[str, Dim]:
-    """The size of each text that is an expression over names of ``fed``, the sizes of inputs; one of these stands for
-    itself."""
+    """The size of each text that is an expression over names in ``fed``, such as ``2*H``.
+
+    ``fed`` are the names of the sizes of inputs; these are not in the result.
+    """
     given = [text for text in texts if text not in fed and not text.isidentifier() and any(map(str.isalpha, text))]
     sizes = {text: symbol(text) for text in fed if _plain(text)} if given else {}
     if not sizes:
@@ -55,7 +57,8 @@ def _identifier(text: str) -> str:
 
 
 def _plain(text: str) -> bool:
-    """Whether a text can stand for a size in what Python evaluates; names with ``_`` in front are the tool's own."""
+    """Whether a text can be a symbol: a Python identifier that has no other meaning; a leading ``_`` is irlint's
+    own."""
     return (
         len(text) <= LONGEST
         and text.isidentifier()

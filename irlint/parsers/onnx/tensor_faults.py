@@ -1,4 +1,4 @@
-"""What is wrong with a TensorProto or a SparseTensorProto: its type, the fields that hold its elements, its indices."""
+"""The faults of a TensorProto or a SparseTensorProto: in its type, the fields with its elements, or its indices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from irlint.dims import elements
 from irlint.findings.faults import Fault, Rule, Severity, refused
-from irlint.findings.wording import counted
+from irlint.findings.wording import are, counted
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant
 from irlint.model.tensor import BITS
@@ -63,10 +63,10 @@ EXTERNAL_ENTRIES = Rule(
     Severity.ERROR,
     "The external data entries of a tensor have an unknown or repeated key.",
     why=(
-        "onnx.proto defines the keys location, offset, length and checksum, and ONNX Runtime also knows keys that "
-        "begin with prepacked. ONNX Runtime refuses the model for any other key, and for a second location."
+        "onnx.proto defines the keys location, offset, length and checksum. ONNX Runtime also accepts keys that begin "
+        "with prepacked. It refuses a model with any other key, or with two locations."
     ),
-    fix="Write each of location, offset and length once.",
+    fix="Write location, offset and length once each, and remove unknown keys.",
 )
 
 SPARSE_TENSOR = Rule(
@@ -111,7 +111,7 @@ VALUE_FIELDS = {
     11: "uint64_data",
 }
 
-#: Where a packed varint may have more than 8 or 16 bits.
+#: Matches packed varints that may have more than 8 or 16 bits.
 _WIDE = {
     8: re.compile(rb"[\x80-\xff](?:[\x80-\xff]|[\x02-\x7f])"),
     16: re.compile(rb"[\x80-\xff]{2}(?:[\x80-\xff]|[\x04-\x7f])"),
@@ -121,10 +121,10 @@ _CODES = 5
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
 
-#: ONNX Runtime makes of a sparse tensor no dense one of more bytes.
+#: ONNX Runtime does not convert a sparse tensor to a dense one of more bytes.
 _MOST_BYTES = 1 << 31
 
-#: At most this many indices are examined.
+#: Indices are examined only if there are at most this many.
 _LOOKED_AT = 1 << 20
 
 
@@ -137,7 +137,7 @@ def tensor_faults(
     *,
     external: bool,
 ) -> tuple[Fault, ...]:
-    """The faults of a TensorProto with the given fields; ``keys`` are those of the entries of external data."""
+    """The faults of a TensorProto with the given fields; ``keys`` are the keys of its external data entries."""
     number = protobuf.last_int32(found, 2 << 3)
     if dtype is None:
         stated = f"has the type {number}, which does not exist" if number else "has no type"
@@ -158,7 +158,7 @@ def tensor_faults(
 
 
 def _code_faults(data: Buffer, found: Fields, dtype: str) -> Iterable[Fault]:
-    """The fault of the first number in ``int32_data`` that is no element of a type by its bits."""
+    """The fault of the first number in ``int32_data`` that does not fit the bits of the element type."""
     bits = BITS[dtype]
     packed = found.get(_CODES << 3 | 2, ())
     if _CODES << 3 not in found and not any(_WIDE[bits].search(data, start, end) for start, end in packed):
@@ -171,7 +171,7 @@ def _code_faults(data: Buffer, found: Fields, dtype: str) -> Iterable[Fault]:
 
 
 def _filled(found: Fields, field: int, wire: int) -> bool:
-    """Whether a field has elements: packed numbers may be none, and of bytes the last ones count."""
+    """Whether a field has elements; of several ``raw_data``, only the last one counts."""
     values = found.get(field << 3 | wire, [])
     if wire != protobuf.DELIMITED or field == _STRINGS >> 3:
         return bool(values)
@@ -190,8 +190,8 @@ def _strings_text(found: Fields, dims: Sequence[int], filled: Sequence[str], ext
     count = elements(dims)
     if strings == count or any(dim < 0 for dim in dims):
         return ""
-    verb = "stands" if strings == 1 else "stand"
-    return f"{counted(strings, 'string')} {verb} in string_data; the shape {list(dims)} has {counted(count, 'element')}"
+    stored = f"{counted(strings, 'string')} {are(strings)} in string_data"
+    return f"{stored}; the shape {list(dims)} has {counted(count, 'element')}"
 
 
 def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:
@@ -211,7 +211,7 @@ def _entry_faults(keys: Sequence[str]) -> Iterable[Fault]:
 def sparse_faults(
     data: Buffer, indices: Fields, values: Constant, index: Constant | None, dims: tuple[int, ...]
 ) -> tuple[Fault, ...]:
-    """The faults of a sparse tensor of the given ``values`` and ``dims``; ``indices`` are the fields of ``index``."""
+    """The faults of a sparse tensor with these ``values`` and ``dims``; ``indices`` are the fields of ``index``."""
     faults = [*values.faults, *(index.faults if index is not None else ())]
     if any(fault.severity is Severity.ERROR for fault in faults):
         return tuple(faults)
@@ -245,7 +245,7 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
 
 
 def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
-    """What keeps ONNX Runtime from making a dense tensor of a sparse one, whatever its indices are."""
+    """Why ONNX Runtime cannot convert a sparse tensor to a dense one, whatever its indices are; "" if it can."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
         return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
@@ -262,7 +262,7 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
 
 
 def _indices_text(values: Constant, index: Constant, rank: int) -> str:
-    """The same, of the shape and the type of the indices of a tensor of ``rank`` axes."""
+    """Why the shape or type of the indices prevents the conversion to ``rank`` axes; "" if it does not."""
     (count,), shape = values.tensor.shape or (0,), list(index.tensor.shape or ())
     if not rank and count and len(shape) != 1:
         return "the sparse tensor has no dims"
@@ -279,7 +279,7 @@ def _indices_text(values: Constant, index: Constant, rank: int) -> str:
 
 
 def _elements_text(what: str, part: Constant) -> str:
-    """What is wrong with the number of elements that are stored."""
+    """The fault of a part whose number of stored bytes does not match its shape, or ""."""
     count = elements(part.tensor.shape or ())  # type: ignore[arg-type]
     needed = byte_size(part.tensor.dtype, count)
     stored = part.stored.size if part.stored is not None else None
@@ -302,7 +302,8 @@ def _numbers(data: Buffer, found: Fields, index: Constant) -> Sequence[int] | No
 
 
 def _index_fault(found: Sequence[int], rank: int, dims: tuple[int, ...]) -> Fault | None:
-    """The fault of the first index that is out of range, else of the first that does not follow the one before it."""
+    """The fault of the first index that is out of range, else of the first that is not greater than the one before
+    it."""
     limits = dims if rank > 1 and dims else (elements(dims),)
     width = len(limits)
     rows = [tuple(found[at : at + width]) for at in range(0, len(found), width)]

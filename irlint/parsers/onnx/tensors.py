@@ -1,4 +1,4 @@
-"""ONNX's TensorProto and SparseTensorProto: type, place and size of the contents, and the contents of small ones."""
+"""Reads TensorProto and SparseTensorProto: type, shape and position of the elements, and the elements of small ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from irlint.dims import Shape
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: A tensor without contents, and how many elements and bytes these are, where they are few.
+    #: A tensor without elements, their number, and their size in bytes. If there are too many to keep, both are None.
     Form = tuple[Tensor, int | None, int | None]
 
 #: The element types of TensorProto.DataType by number.
@@ -28,10 +28,10 @@ DTYPES = dict(enumerate(NUMBERED_TYPES, 1))
 
 _FLOAT_DATA, _INT32_DATA, _STRING_DATA, _INT64_DATA, _DOUBLE_DATA, _UINT64_DATA = 4, 5, 6, 7, 10, 11
 
-#: The element types whose bits stand in ``int32_data``, one element in each number.
+#: The element types that ``int32_data`` stores as bits, one element in each number.
 CODED = frozenset(name for name in FLOATS if BITS[name] in (8, 16))
 
-#: The field that holds a type's elements where they are not in ``raw_data``; int32_data for all others.
+#: The field for the elements of each type if ``raw_data`` is empty; ``int32_data`` for all others.
 _TYPED_FIELDS = {
     "float32": _FLOAT_DATA,
     "complex64": _FLOAT_DATA,
@@ -42,16 +42,16 @@ _TYPED_FIELDS = {
     "uint64": _UINT64_DATA,
 }
 
-#: The fields that hold elements by their numbers, and the wire types that they may have.
+#: The fields for elements, by number, and the wire types that they may have.
 VALUE_WIRES = {4: (5, 2), 5: (0, 2), 6: (2,), 7: (0, 2), 9: (2,), 10: (1, 2), 11: (0, 2)}
 _VALUE_KEYS = frozenset(number << 3 | wire for number, wires in VALUE_WIRES.items() for wire in wires)
 _CODES_KEYS = frozenset({_INT32_DATA << 3, _INT32_DATA << 3 | protobuf.DELIMITED})
 
-#: The fields of a tensor without anything unusual: its dims, its type, its name and its bytes.
+#: The keys of a plain tensor: dims, type, name and raw bytes.
 _NAME, _RAW_DATA = 8 << 3 | 2, 9 << 3 | 2
 _PLAIN_KEYS = frozenset({1 << 3, 2 << 3, _NAME, _RAW_DATA})
 
-#: At most this many bytes of a tensor are examined at once; its dims, its type and its name seldom take more.
+#: The number of bytes in which the dims, type and name of a tensor are searched; they seldom take more.
 _HEAD_BYTES = 192
 
 #: The numbers of TensorProto.DataLocation: DEFAULT and EXTERNAL.
@@ -61,7 +61,7 @@ _POINTER_SIZE = 1024
 
 
 class Files:
-    """The external data files next to the model at ``path``; each is looked at once."""
+    """The external data files beside the model at ``path``; each is examined once."""
 
     def __init__(self, path: str) -> None:
         self.model = path
@@ -69,12 +69,15 @@ class Files:
         self._seen: dict[str, tuple[int | None, str | None, str | None]] = {}
 
     def path(self, location: str) -> str:
-        """The path of a file; what stands behind a NUL is not part of its name."""
+        """The path of an external file. As in runtimes, a NUL ends its name."""
         return beside(self.model, location.partition("\0")[0])
 
     def size(self, location: str) -> tuple[int | None, str | None, str | None]:
-        """The size of a file, None for a missing one, why its bytes cannot be had, and how it is reached where the ONNX
-        checker refuses that."""
+        """The size of a file in bytes, a reason, and a kind of link; each may be None.
+
+        The size is None for a missing file. The reason states why the bytes cannot be read. The link states how the
+        file is reached if the ONNX checker refuses that: ``is a symbolic link``.
+        """
         location = location.partition("\0")[0]
         if location not in self._seen:
             self._seen[location] = self._examined(location)
@@ -114,13 +117,16 @@ class Files:
 
 
 def facts_beside(model: str, location: str) -> tuple[int | None, str | None, str | None]:
-    """The facts about a file that a model names: size, error, kind."""
+    """``Files.size`` for one file that the model at the path ``model`` names."""
     return Files(model).size(location)
 
 
 def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] | None:
-    """The name and the tensor of the TensorProto in ``data[start:end]``, where that has its dims, its type, its name
-    and its bytes, in this order; None for any other."""
+    """The name and constant of a TensorProto in ``data[start:end]`` with exactly dims, type, name, raw data, in this
+    order.
+
+    None for any other; ``constant`` reads those.
+    """
     head = data[start : min(end, start + _HEAD_BYTES)]
     at = 0
     try:
@@ -145,8 +151,10 @@ def plain_constant(data: Buffer, start: int, end: int) -> tuple[str, Constant] |
 
 @lru_cache(1024)
 def _form_of(head: bytes) -> Form | None:
-    """As ``_form`` says of the dims and the type in the beginning of a TensorProto; None where that has anything else,
-    or no such type."""
+    """``_form`` of the dims and type in ``head``, the beginning of a TensorProto.
+
+    None if ``head`` has other fields, or an unknown or string type.
+    """
     try:
         found = protobuf.fields(head, 0, len(head))
     except protobuf.Damage:
@@ -156,8 +164,7 @@ def _form_of(head: bytes) -> Form | None:
 
 
 def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
-    """The constant of a tensor whose bytes are ``data[start:end]``, with its contents where these are as many as it
-    needs."""
+    """The constant whose bytes are ``data[start:end]``; it has elements only if their size is what its form needs."""
     tensor, count, size = form
     held = end - start
     dtype = tensor.dtype
@@ -170,10 +177,10 @@ def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
 
 
 def constant(data: Buffer, found: Fields, files: Files, depth: int) -> Constant:
-    """The tensor of a TensorProto with the given fields, ``depth`` messages below the model; raises Damage.
+    """The constant for a TensorProto with the given fields, ``depth`` messages below the model; raises Damage.
 
-    ``stored.size`` is None where it is unknown: strings, unknown types, external data without a length (onnxruntime
-    takes a length of 0 for none), and packed varints past ``protobuf.COUNTED_BYTES``.
+    ``stored.size`` is None if it is unknown. This is so for strings, unknown types, packed varints that exceed
+    ``protobuf.COUNTED_BYTES``, and external data without a length or with length 0, which ONNX Runtime treats alike.
     """
     if found.keys() <= _PLAIN_KEYS and _RAW_DATA in found:
         form = _form(tuple(found.get(1 << 3, ())), found.get(2 << 3, (0,))[-1])
@@ -206,22 +213,26 @@ def _filled(dtype: str, shape: Shape | None, count: int, raw: bytes) -> Tensor:
     return Tensor(dtype, shape, weights.contents(dtype, count, raw))
 
 
-#: Of whole numbers, such as the targets of reshapes, many constants hold the same: they share one tensor.
+#: Many integer constants, such as the shapes of reshapes, have the same elements: they share one tensor.
 _integers = lru_cache(1024)(_filled)
 
 
 @lru_cache(1024)
 def _form(dims: tuple[int, ...], number: int) -> Form:
-    """The tensor of these dims and this number of a type, without contents; how many elements and bytes they are, where
-    they are few."""
+    """The tensor of these dims and this number of a type, without elements, with their count and size in bytes.
+
+    Both are None if there are too many elements to keep.
+    """
     sizes = tuple(map(protobuf.signed, dims))
     dtype, count = DTYPES.get(protobuf.int32(number)), _small_count(sizes)
     return Tensor(dtype, sizes), count, None if count is None else weights.byte_size(dtype, count)
 
 
 def sparse_constant(data: Buffer, found: Fields, files: Files, depth: int) -> tuple[str, Constant]:
-    """The name and the dense tensor that a SparseTensorProto with the given fields, ``depth`` messages below the model,
-    stands for; raises Damage."""
+    """The name and dense tensor of a SparseTensorProto with the given fields, ``depth`` messages below the model.
+
+    Raises Damage.
+    """
     from irlint.parsers.onnx.tensor_faults import sparse_faults
 
     values = protobuf.merged(data, found.get(1 << 3 | 2, ()), depth + 1)
@@ -267,7 +278,7 @@ def _typed(data: Buffer, found: Fields, dtype: str | None, dims: tuple[int, ...]
 
 
 def _run(found: Fields, number: int) -> tuple[int, int] | None:
-    """From where to where the strings or packed elements of a field lie, None where it has none."""
+    """The range of bytes that contains the strings or packed elements of a field; None if it has none."""
     spans = found.get(number << 3 | protobuf.DELIMITED)
     return (spans[0][0], spans[-1][1]) if spans else None
 
@@ -298,12 +309,12 @@ def _external(
 
 
 def string_entries(data: Buffer, spans: list[Span] | tuple[()], depth: int = 1) -> dict[str, str]:
-    """The StringStringEntryProto messages at the given places, the last one of a key counting; raises Damage."""
+    """The StringStringEntryProto messages at the given places; the last entry of a key counts. Raises Damage."""
     return dict(string_pairs(data, spans, depth))
 
 
 def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> list[tuple[str, str]]:
-    """The StringStringEntryProto messages at the given places; raises Damage."""
+    """The keys and values of the StringStringEntryProto messages at the given places; raises Damage."""
     pairs = []
     for start, end in spans:
         entry = protobuf.fields(data, start, end, None, depth)
@@ -312,12 +323,12 @@ def string_pairs(data: Buffer, spans: list[Span] | tuple[()], depth: int) -> lis
 
 
 def _plain(keys: list[str]) -> bool:
-    """Whether external data has no key twice, and none but those that most writers use."""
+    """Whether the keys of external data are distinct and all are location, offset or length."""
     return len(set(keys)) == len(keys) and all(key in ("location", "offset", "length") for key in keys)
 
 
 def _small_count(dims: tuple[int, ...]) -> int | None:
-    """The number of elements, None where it is past the limit for contents or a dim is negative."""
+    """The number of elements; None if a dim is negative or there are too many elements to keep."""
     count = 1
     for dim in sorted(dims):
         count *= dim
@@ -331,13 +342,13 @@ def _whole(text: str) -> int | None:
 
 
 def _is_absolute(location: str) -> bool:
-    """Whether a path does not begin in the folder that it is relative to; a backslash counts as a slash everywhere."""
+    """Whether a path is absolute or has a drive; a backslash counts as a slash on every system."""
     drive, _ = os.path.splitdrive(location)
     return bool(drive) or location.replace("\\", "/").startswith("/")
 
 
 def _linked(path: str, location: str, names: int) -> str | None:
-    """How a file that is there is reached where the ONNX checker refuses that."""
+    """How an existing file is reached, if the ONNX checker refuses that: ``is a symbolic link``. Else None."""
     if ".." in location.replace("\\", "/").split("/") and posixpath.normpath(location).split("/")[0] == "..":
         return "has a path that leaves the model's folder and returns to it"
     if os.path.islink(path):

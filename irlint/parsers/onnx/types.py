@@ -1,4 +1,4 @@
-"""ONNX's TypeProto: the type that it states, and what it lacks where it states none."""
+"""Reads ONNX's TypeProto: the declared type, and the missing part of an incomplete one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ if TYPE_CHECKING:
     from irlint.dims import MaybeDim, Shape
     from irlint.parsers.onnx.protobuf import Fields, LongTexts, Span
 
-#: The fields of TypeProto that hold a kind of type.
+#: The fields of TypeProto for each kind of type.
 _TYPE_KEYS = frozenset(number << 3 | 2 for number in (1, 4, 5, 7, 8, 9))
 
 _DIM_VALUE, _DIM_PARAM = 1 << 3, 2 << 3 | 2
 
 
 def type_of(raw: bytes, dim: Callable[[str], MaybeDim], long: LongTexts) -> Type | None:
-    """The type that a TypeProto states, None for an empty one; ``dim`` turns each ``dim_param`` into a size, and those
-    that are too long join ``long``. Raises Damage."""
+    """The type in a TypeProto; None for an empty one. Raises Damage.
+
+    ``dim`` returns the size for each ``dim_param``. Names that are too long are added to ``long``.
+    """
     return _type_at(raw, [(0, len(raw))], dim, long)
 
 
@@ -45,8 +47,10 @@ def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], long
 
 
 def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
-    """The number of the kind of type that a TypeProto states (0: none), and the fields of that: of several, the last
-    one counts, without what stands before another one. Raises Damage."""
+    """The number of the kind of type in a TypeProto (0: none), and the fields of that type. Raises Damage.
+
+    If there are several kinds, the last one counts, as in protobuf: the fields before another kind are dropped.
+    """
     found = merged(raw, spans)
     given = [key for key in found if key in _TYPE_KEYS]
     if not given:
@@ -74,15 +78,14 @@ def _dim(raw: bytes, span: Span, dim: Callable[[str], MaybeDim], long: LongTexts
 
 
 def _is_named(raw: bytes, span: Span, found: Fields) -> bool:
-    """Whether a Dimension of the given fields states a ``dim_param``, and no ``dim_value`` behind it."""
+    """Whether the last field of a Dimension is ``dim_param`` rather than ``dim_value``."""
     if _DIM_PARAM not in found or _DIM_VALUE not in found:
         return _DIM_PARAM in found
     return [key for key in keys(raw, *span) if key in (_DIM_PARAM, _DIM_VALUE)][-1] == _DIM_PARAM
 
 
 def negative_sizes(raw: bytes, known: Type | None) -> str:
-    """The sizes below 0 of a TypeProto of the type ``known``, where that is a tensor, with their axes; "" where it has
-    none."""
+    """The sizes below 0 of a tensor type with their axes, such as ``axis 0 is -2``; "" if there are none."""
     if not isinstance(known, Tensor) or known.shape is None or None not in known.shape:
         return ""
     spans = _chosen(raw, [(0, len(raw))])[1].get(2 << 3 | 2)
@@ -93,7 +96,8 @@ def negative_sizes(raw: bytes, known: Type | None) -> str:
 
 
 def flaw(raw: bytes, known: Type | None) -> str:
-    """What the type ``known`` of a TypeProto lacks, as the end of a sentence; "" where it lacks nothing."""
+    """What the type ``known`` of a TypeProto lacks, as the end of a sentence: ``without element type``. "" if
+    complete."""
     match known:
         case Tensor(dtype) | SparseTensor(dtype):
             return "" if dtype is not None else _number_flaw("element type", _numbers(raw))
@@ -117,7 +121,7 @@ def _number_flaw(what: str, numbers: tuple[int, ...]) -> str:
 
 
 def _numbers(raw: bytes) -> tuple[int, ...]:
-    """The element and key types that a TypeProto states, from outside in."""
+    """The numbers of the element and key types in a TypeProto, the outermost first."""
     found: list[int] = []
     spans = [(0, len(raw))]
     while spans:
@@ -129,5 +133,5 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
 
 
 def usable(known: Type | None) -> Type:
-    """A type that lacks something, as far as a rule can do with it: of what it is to hold, nothing is known."""
+    """An incomplete type as rules may use it: a tensor stays as it is, any other type becomes unknown."""
     return known if isinstance(known, Tensor) else UNKNOWN

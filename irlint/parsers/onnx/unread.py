@@ -1,4 +1,8 @@
-"""What of a message nobody reads: walked as protobuf walks it, which refuses a file for damage anywhere."""
+"""Walks the parts of messages that irlint does not read: protobuf refuses a file for damage in any part.
+
+A layout maps the key of each length-delimited field to its type, without texts and bytes: the layout of another
+message, or the number of bytes of packed numbers (0: varints).
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,10 @@ from irlint.parsers.onnx.protobuf import DELIMITED, Damage, fields
 if TYPE_CHECKING:
     from irlint.parsers.onnx.protobuf import Buffer, Fields, Span
 
-    #: What the length-delimited fields of a message hold, by key: another message, or packed numbers of so many bytes
-    #: (0: varints). Texts and bytes are not among them.
+    #: The layout of a message.
     Layout = dict[int, Any]
 
-#: So many bytes of packed varints are looked at in one go, in which every byte that another one follows becomes 1.
+#: At most this many bytes of packed varints are examined at once; each byte that continues a varint becomes 1.
 _PIECE = 1 << 16
 _CONTINUED = bytes(128) + b"\1" * 128
 _TOO_LONG = b"\1" * 10
@@ -21,7 +24,8 @@ _TOO_LONG = b"\1" * 10
 def _layout(
     *, varints: tuple[int, ...] = (), floats: int = 0, doubles: int = 0, **inner: int | tuple[int, ...]
 ) -> Layout:
-    """The layout whose fields of these numbers hold packed numbers, and messages of these names."""
+    """The layout with packed fields of these numbers; ``inner`` maps the name of a message to the fields that hold
+    it."""
     numbers = [(number, 0) for number in varints] + [(floats, 4)] * bool(floats) + [(doubles, 8)] * bool(doubles)
     messages = [
         (number, _LAYOUTS[name])
@@ -31,7 +35,7 @@ def _layout(
     return {number << 3 | DELIMITED: what for number, what in [*numbers, *messages]}
 
 
-#: The messages of onnx.proto by short names.
+#: The layouts of the messages of onnx.proto, by short names.
 _LAYOUTS: dict[str, Layout] = {
     "entry": {},
     "segment": {},
@@ -63,7 +67,7 @@ _LAYOUTS["training"] = _layout(graph=(1, 2), entry=(3, 4))
 
 TYPE, ATTRIBUTE = _LAYOUTS["type"], _LAYOUTS["attribute"]
 
-#: Of each message, what no reader looks at.
+#: The parts of each message that no reader looks at.
 OF_MODEL = _layout(training=20, device=26)
 OF_GRAPH = _layout(annotation=14, entry=16)
 OF_FUNCTION = _layout(entry=14)
@@ -74,12 +78,12 @@ OF_EXTERNAL_TENSOR = {key: what for key, what in OF_TENSOR.items() if key >> 3 !
 
 
 def walk(data: Buffer, start: int, end: int, layout: Layout, depth: int) -> None:
-    """Goes through the message in ``data[start:end]``, ``depth`` messages below the model; raises Damage."""
+    """Walks the message in ``data[start:end]``, ``depth`` messages below the model; raises Damage."""
     walk_fields(data, fields(data, start, end, None, depth), layout, depth)
 
 
 def walk_fields(data: Buffer, found: Fields, layout: Layout, depth: int) -> None:
-    """Goes through those fields of a message that a layout has; raises Damage."""
+    """Walks the fields of a message that are in the layout; raises Damage."""
     for key, spans in found.items():
         inner = layout.get(key)
         if inner is None:
@@ -92,7 +96,7 @@ def walk_fields(data: Buffer, found: Fields, layout: Layout, depth: int) -> None
 
 
 def _packed(data: Buffer, span: Span, width: int, number: int) -> None:
-    """Raises Damage where packed numbers of ``width`` bytes (0: varints) are not whole."""
+    """Raises Damage if packed numbers of ``width`` bytes (0: varints) are incomplete."""
     start, end = span
     if start == end:
         return

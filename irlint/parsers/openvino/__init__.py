@@ -34,17 +34,17 @@ from irlint.records import NOTHING
 if TYPE_CHECKING:
     from irlint.parsers.openvino.positions import Position
 
-#: Bodies inside bodies are read so many levels deep.
+#: Deeper nested bodies are not read.
 DEEPEST = 50
 _BODIES = ("body", "then_body", "else_body")
 _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 
 
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
-    """The model in an IR document; ``graph`` is None if it cannot be read, and ``problems`` then state why.
+    """The model in an IR document. If it cannot be read, ``graph`` is None and ``problems`` state why.
 
-    ``data`` is the document if it was read already; the ``.bin`` file is searched beside ``path``. Raises OSError if
-    the document cannot be opened.
+    ``data`` is the document, if the caller has read it. The ``.bin`` file is searched beside ``path``. Raises OSError
+    if the document cannot be opened.
     """
     name = os.fspath(path)
     if data is None:
@@ -82,7 +82,8 @@ def _document(data: bytes) -> tuple[Element | None, list[Problem]]:
 
 
 def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
-    """The facts about the ``.bin`` file of a model."""
+    """The facts about the ``.bin`` file of a model: its size, why it cannot be read (or None), and whether it stays
+    unread."""
     weights = weights_beside(model)
     weights.close()
     return _facts(weights)
@@ -100,14 +101,17 @@ def positions_in(data: bytes, elements: Iterable[int]) -> Mapping[int, Position]
 
 
 def _unexplained(leniencies: list[Problem], problems: list[Problem]) -> list[Problem]:
-    """The XML defects that are not already errors of the same element."""
+    """The XML problems of elements without errors of their own."""
     errors = {each.place.element for each in problems if each.place and each.fault.severity is Severity.ERROR}
     return [each for each in leniencies if each.place is None or each.place.element not in errors]
 
 
 def _metadata(info: Element | None) -> dict[str, str]:
-    """What irlint reads from the ``rt_info`` of a model or a layer: ``<irlint.ignore value="…"/>``, ``<irlint><ignore
-    value="…"/>`` or ``<attribute name="irlint.ignore" value="…"/>``."""
+    """The entries for irlint in the ``rt_info`` of a model or a layer.
+
+    Their forms are ``<irlint.ignore value="…"/>``, ``<irlint><ignore value="…"/>`` and ``<attribute
+    name="irlint.ignore" value="…"/>``.
+    """
     if info is None:
         return {}
     first, _, second = IGNORE.partition(".")
@@ -126,7 +130,7 @@ def _producer(info: Element | None) -> str:
 
 
 def _version(root: Element) -> tuple[str | None, Fault | None]:
-    """The version of the format, and a fault if OpenVINO does not read that version."""
+    """The version of the format, and a fault if OpenVINO does not read it."""
     if str(root.tag).lower() != "net":
         return None, NOT_A_MODEL.fault(
             f"the root element is <{root.tag}>; that of an IR is <net>", help="name the .xml file of an IR"
@@ -162,7 +166,7 @@ class _GraphReader:
         self.problems: list[Problem] = []
 
     def graph(self, element: Element, path: str, name: str, *, live: bool, depth: int = 0) -> Graph:
-        """The graph in a ``<net>`` or a body; ``live`` says that OpenVINO creates it."""
+        """The graph in a ``<net>`` or a body; ``live`` states whether OpenVINO creates it."""
         before, self.layers.complaints = self.layers.complaints, Complaints()
         children = first_children(element)
         layers, edges, place = self._parts(element, children)
@@ -202,7 +206,7 @@ class _GraphReader:
     def _parts(
         self, element: Element, children: dict[str, Element]
     ) -> tuple[list[Layer], Iterable[Element | Edge], Place]:
-        """The layers and the edges of a graph, and the place of the edges."""
+        """The layers and edges of a graph, and the place of its ``<edges>``."""
         within, found = _children(children, "layers", "layer"), self.sections
         if found is not None:
             return RepeatedLayers(found, within, self.layers).layers(), found.edges, Place(found.edges_at)

@@ -1,4 +1,4 @@
-"""What a ``Const`` layer of an IR says of its contents, and the ``.bin`` file that has them."""
+"""Reads the ``Const`` layers of an IR and the ``.bin`` file with their elements."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ INVALID_CONST = Rule(
 )
 
 
-#: The tensor of a constant without its contents, and the number of its elements where they are few.
+#: The tensor of a constant without its elements, and their number if it is at most CONTENTS_LIMIT, else None.
 Form = tuple[Tensor, int | None]
 
 
 @record(frozen=False, eq=False)
 class WeightsFile:
-    """The ``.bin`` file that belongs to an IR; ``reason`` says why its bytes cannot be had."""
+    """The ``.bin`` file of an IR; ``reason`` states why its bytes cannot be read, ``size`` is in bytes."""
 
     name: str
     size: int | None = None
@@ -60,7 +60,7 @@ class WeightsFile:
     file: BinaryIO | None = None
 
     def bytes_at(self, offset: int, size: int) -> bytes:
-        """At most ``size`` bytes from ``offset``, none where they cannot be read."""
+        """At most ``size`` bytes from ``offset``; none if they cannot be read."""
         if self.file is None:
             return b""
         try:
@@ -75,7 +75,7 @@ class WeightsFile:
 
 
 def weights_beside(path: str | os.PathLike[str]) -> WeightsFile:
-    """The file that OpenVINO looks for: the last extension of the IR's name replaced by ``.bin``."""
+    """The ``.bin`` file that OpenVINO expects: the IR's name with its last extension replaced."""
     location = os.path.splitext(os.fspath(path))[0] + ".bin"
     name = os.path.basename(location)
     if is_url(location):
@@ -106,7 +106,7 @@ def weights_beside(path: str | os.PathLike[str]) -> WeightsFile:
 
 
 def want_small_constants(root: Element, weights: WeightsFile) -> None:
-    """Has the contents of all small constants read from a remote file, those that lie near each other at once."""
+    """Requests all small constants from a remote file, so that nearby ones are read in one request."""
     if weights.file is None or weights.size is None:
         return
     spans = []
@@ -121,12 +121,12 @@ def want_small_constants(root: Element, weights: WeightsFile) -> None:
 
 
 def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constant:
-    """The constant of a ``Const`` layer, with what of it can be read; complains of attributes that cannot."""
+    """The constant of a ``Const`` layer, with all that can be read; complains of invalid attributes."""
     place = layer.place if layer.data is None else layer.place.located(layer.data)
     if layer.type != "Const":
         _complain_of_spelling(layer, reader)
     if layer.data is None:
-        _complain(layer, reader, "has no <data>", None)
+        _complain(layer, reader, "has no <data>", None, help="add element_type, shape, offset and size to the Const")
         return Constant(Tensor(), None, place)
     missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
     if missing:
@@ -145,7 +145,7 @@ def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constan
 
 
 def _form(layer: Layer, reader: LayerReader) -> Form:
-    """The form of a constant; what constants state alike is read once where there is nothing to complain of."""
+    """The form of a constant, stored for constants with the same texts unless there is a complaint."""
     stated = layer.attributes
     key = tuple([stated[name].value if name in stated else None for name in ("element_type", "shape")])
     known = reader.constants.get(key)
@@ -162,7 +162,7 @@ def _form(layer: Layer, reader: LayerReader) -> Form:
 
 
 def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:
-    """The tensor of a constant, with its contents where these are few and all there."""
+    """The tensor of a constant, with its elements if there are few of them and they can be read."""
     tensor, count = form
     dtype = tensor.dtype
     if count is None or dtype is None:
@@ -219,12 +219,12 @@ def _shape(layer: Layer, reader: LayerReader) -> tuple[int, ...] | None:
 
 
 def _is_signed(field: str) -> bool:
-    """Whether a size has a plus sign, which OpenVINO reads in other numbers, and not here."""
+    """Whether a size has a plus sign, which OpenVINO reads in other numbers but not here."""
     return field.strip(BLANKS).startswith("+")
 
 
 def _is_refused(layer: Layer, shape: tuple[int, ...]) -> bool:
-    """Whether a Const needs more bytes for a shape than it states as its size."""
+    """Whether this shape of a Const needs more bytes than its ``size`` attribute states."""
     try:
         size = natural(layer.attributes["size"].value)
         needed = byte_size(stored_type(layer.attributes["element_type"].value), elements(shape))
@@ -246,7 +246,7 @@ def _number(layer: Layer, name: str, reader: LayerReader) -> int | None:
 
 
 def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
-    """Complains of a Const that OpenVINO creates without its contents: it looks for them at that type alone."""
+    """Complains of a Const whose type is not spelled "Const": OpenVINO creates it without its elements."""
     fault: Fault = INVALID_CONST.fault(
         f'{layer.text} is of type "{layer.type}": OpenVINO reads data only for the type "Const", and any layer that '
         "uses this value reads invalid memory",
@@ -257,19 +257,19 @@ def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
 
 
 def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
-    """Reports the attributes that a Const lacks, and which other one may stand for the first of them."""
+    """Complains of the attributes that a Const lacks, and suggests a similar one for the first of them."""
     others = [name for name in layer.attributes if name not in ("element_type", "shape", "offset", "size")]
     close = closest(missing[0], others)
     listed = ", ".join(f'"{name}"' for name in missing)
     some = "attribute" if len(missing) == 1 else "attributes"
-    help = f"it has `{close}`: did you mean `{missing[0]}`?" if close else ""
+    help = f"it has `{close}`: did you mean `{missing[0]}`?" if close else f"add {listed} to the <data>"
     _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
 
 
 def _check_strings(
     layer: Layer, shape: Shape | None, stored: Stored, weights: WeightsFile, reader: LayerReader
 ) -> None:
-    """Complains of strings whose table does not fit their bytes or their shape."""
+    """Complains of strings whose table does not match their bytes or their shape."""
     if shape is None or stored.size is None or weights.file is None:
         return
     if stored.available is None or stored.size > stored.available:
@@ -295,7 +295,7 @@ def _complain(
         severity = Severity.WARNING
     fault: Fault = INVALID_CONST.fault(
         f"{layer.text} {what}",
-        help=help or "add element_type, shape, offset and size to the Const",
+        help=help or "correct the attribute, or write the IR again with openvino.save_model",
         attribute=place.attribute if place else None,
         severity=severity,
     )

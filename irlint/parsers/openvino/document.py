@@ -1,4 +1,4 @@
-"""The tree of a document that is not laid out as OpenVINO writes it, as OpenVINO's parser understands that."""
+"""Parses a document that OpenVINO did not write in its usual form, as OpenVINO's parser understands it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 
 def document(data: bytes) -> tuple[Element | None, list[Problem]]:
-    """The root element, None where OpenVINO's parser refuses the document, and what is wrong with its XML. Raises
-    ModuleNotFoundError for a document that only lxml reads where that is not installed."""
+    """The root element, and the problems of the XML. The root is None if OpenVINO's parser refuses the document.
+
+    Raises ModuleNotFoundError if the document needs lxml, which is not installed.
+    """
     from irlint.parsers.openvino.xml import Broken, decoded, fixed
 
     source = decoded(data)
@@ -35,12 +37,12 @@ def document(data: bytes) -> tuple[Element | None, list[Problem]]:
 
 
 def _is_plain(found: Fixed) -> bool:
-    """Whether libxml2 reads the document as it is."""
+    """Whether libxml2 reads the document without a correction."""
     return found.plain and not found.leniencies
 
 
 def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[Element | None, list[Problem]]:
-    """The root element as libxml2 reads what was fixed, and what is wrong with the document for libxml2."""
+    """The root element of the corrected document, and the problems that libxml2 has with the original."""
     refusal = None if _is_plain(found) else _refusal(etree, data)
     encoded = found.text.encode("utf-8", "replace")
     problems = _forgiven(found.leniencies, source.text) if refusal is not None else []
@@ -66,7 +68,7 @@ def _by_lxml(etree: Any, data: bytes, source: Decoded, found: Fixed) -> tuple[El
 
 
 def _refusal(etree: Any, data: bytes) -> Exception | None:
-    """What libxml2 says against a document; None where it reads it."""
+    """The error of libxml2 for a document; None if libxml2 reads it."""
     if b"<!ENTITY" in data:
         return ValueError("an entity of its own, which OpenVINO does not know")
     try:
@@ -77,14 +79,13 @@ def _refusal(etree: Any, data: bytes) -> Exception | None:
 
 
 def _is_limit(error: Exception, encoding: str) -> bool:
-    """Whether libxml2 refuses a document for its size, its depth or an encoding that libxml2 lacks, and not as
-    malformed."""
+    """Whether libxml2 refuses a document because of its size, depth or encoding, not because it is malformed."""
     text = str(error).lower()
     return "huge" in text or "too big" in text or "excessive depth" in text or encoding.startswith("utf-32")
 
 
 def _refused(error: Exception, text: str) -> tuple[str, Place]:
-    """What libxml2 says of a document, and the element in or before which it says so."""
+    """The error of libxml2 as a text, and the element at or before its position."""
     from irlint.parsers.openvino.xml import start_tags
 
     line, column = getattr(error, "position", (1, 1))
@@ -96,7 +97,7 @@ def _refused(error: Exception, text: str) -> tuple[str, Place]:
 
 
 def _parser(etree: Any, **options: bool) -> Any:
-    """A parser that keeps comments and processing instructions, which divide the text around them."""
+    """A parser that keeps comments and processing instructions, because they divide the text around them."""
     return etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -118,7 +119,7 @@ def _broken(broken: Broken, text: str) -> Problem:
 
 
 def _forgiven(leniencies: Iterable[Leniency], text: str) -> list[Problem]:
-    """One problem for each kind of leniency, at its first place."""
+    """One problem for each kind of XML defect that OpenVINO accepts, at its first place."""
     from irlint.parsers.openvino.positions import line_and_column, line_starts
 
     kinds: dict[str, list[Leniency]] = {}

@@ -1,4 +1,4 @@
-"""Layers of an IR with the id of another layer: those that say the same again, and the others."""
+"""Complains of layers of an IR with the id of another layer, and removes exact repetitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.parsers.openvino.wiring import PLAIN, Wiring
 
 
 def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]:
-    """The layers without those that say of one id what an earlier layer says of it; complains of each."""
+    """The layers without exact repetitions of an earlier layer; complains of each repetition."""
     known: dict[int | None, Layer] = {}
     kept = []
     for layer in layers:
@@ -30,7 +30,7 @@ def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]
 
 
 def _says_the_same(one: Layer, other: Layer) -> bool:
-    """Whether two layers of one id, neither with a body, are of one type, with the same attributes and ports."""
+    """Whether two layers with one id, neither with a body, have the same type, attributes and ports."""
     if one.key is None or not (one.children.keys() | other.children.keys()) <= PLAIN:
         return False
     return _sayings(one) == _sayings(other)
@@ -43,15 +43,17 @@ def _sayings(layer: Layer) -> list[object]:
 
 
 def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
-    """Complains of each layer with the id of an earlier one; one of them has no id of its own, as far as edges are
-    concerned."""
+    """Complains of each layer with the id of an earlier one.
+
+    If edges use the id, ``wiring.nameless`` counts the repetitions, because edges can name only one of the layers.
+    """
     used = {edge.to_layer for edge in wiring.edges} | {edge.from_layer for edge in wiring.edges}
     missing = sorted(wiring.unknown)
     for key, layers in wiring.by_key.items():
         wiring.nameless += (len(layers) - 1) * (key in used)
         for again in layers[1:]:
             fault = DUPLICATE_LAYER_ID.fault(
-                f'{again.type} "{again.name}" has the id {key}, which {layers[0].type} "{layers[0].name}" already has',
+                f'{layers[0].type} "{layers[0].name}" and {again.type} "{again.name}" have the same id, {key}',
                 help=_other_id(missing, layers, wiring),
                 severity=Severity.ERROR if key in used and wiring.is_live(key) else Severity.WARNING,
                 loses=1,
@@ -60,7 +62,7 @@ def complain_of_duplicate_layers(wiring: Wiring, reader: LayerReader) -> None:
 
 
 def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -> str:
-    """What to do about ``layers`` of one id; ``missing`` are the ids that edges name and no layer has."""
+    """The help for ``layers`` with the same id; ``missing`` are the ids that edges name but no layer has."""
     if len(missing) != 1:
         return "change the id of one of the two, and the edges that refer to it"
     fitting = (
@@ -80,12 +82,12 @@ def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -
 
 
 def _fit(layer: Layer, other: Layer, missing: int, wiring: Wiring) -> bool:
-    """Whether the edges that name the missing id fit a layer, and those that name the id of both fit the other one."""
+    """Whether ``layer`` fits the edges with the missing id, and ``other`` fits the edges with the id of both."""
     return _has_named_ports(layer, missing, wiring) and _has_named_ports(other, other.key, wiring)
 
 
 def _has_named_ports(layer: Layer, key: int | None, wiring: Wiring) -> bool:
-    """Whether a layer has the ports that edges name of an id, with one edge for each input."""
+    """Whether a layer has the ports that edges with the id ``key`` name, with one edge for each input port."""
     ins, outs = wiring.edges_at("input", key), wiring.edges_at("output", key)
     given = {port.id for port in layer.inputs}
     return ins.keys() == given and outs.keys() <= {port.id for port in layer.outputs}

@@ -1,5 +1,4 @@
-"""What is wrong with the edges and ports of an IR: ends that lead nowhere, ids that two ports have, ports without an
-edge."""
+"""Complains of the edges and ports of an IR: missing ends, repeated ids, ports without an edge."""
 
 from __future__ import annotations
 
@@ -8,13 +7,13 @@ from collections.abc import Sequence
 from irlint.findings.faults import Severity
 from irlint.model import Place, Port
 from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, DUPLICATE_EDGE, UNCONNECTED_PORT
-from irlint.parsers.openvino.ends import edge_meant, port_meant
+from irlint.parsers.openvino.ends import edge_help, port_help
 from irlint.parsers.openvino.layers import INVALID_PORT, Complaint, Layer, LayerReader
 from irlint.parsers.openvino.wiring import Edge, OpenPorts, Side, Wiring
 
 
 def complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -> None:
-    """Complains of an edge that would fit the other way round."""
+    """Complains of an edge that would fit if its two ends were swapped."""
     source, target = wiring.by_key[edge.from_layer][-1], wiring.by_key[edge.to_layer][-1]
     fault = DANGLING_EDGE.fault(
         f"edge from input port {edge.from_port} of {source.text} to output port {edge.to_port} of {target.text}: its "
@@ -26,7 +25,7 @@ def complain_of_reversed_edge(edge: Edge, wiring: Wiring, reader: LayerReader) -
 
 
 def complain_of_end(edge: Edge, wiring: Wiring, reader: LayerReader, side: Side) -> None:
-    """Reports a missing end of an edge, unless another complaint does."""
+    """Complains of a missing end of an edge, unless another complaint covers it."""
     key, id = edge.end(side)
     if key not in wiring.by_key:
         if ("layer", key, 0) not in wiring.reported and (side == "from" or not wiring.is_awaited(key)):
@@ -70,14 +69,14 @@ def _complain_of_unknown_port(edge: Edge, side: Side, wiring: Wiring, reader: La
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
     fault = DANGLING_EDGE.fault(
         f"edge {side} port {id} of {layer.text}, which has {_listed(kind, ports)}",
-        help=port_meant(edge, side, layer, wiring),
+        help=port_help(edge, side, layer, wiring),
         severity=severity,
     )
     reader.complain(fault, place, layer)
 
 
 def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader: LayerReader) -> None:
-    """Complains of an edge into a port of a layer into which another one leads."""
+    """Complains of an edge into a port that already has an edge."""
     severity, place = Severity.ERROR if layer.live else Severity.WARNING, Place(edge.element, "to-port")
     if reader.complaints.are_full(DUPLICATE_EDGE, severity, place):
         return
@@ -87,14 +86,14 @@ def complain_of_duplicate_edge(edge: Edge, layer: Layer, wiring: Wiring, reader:
         f"edge from layer {edge.from_layer} to input port {edge.to_port} of {layer.text}, into which "
         f"{'the edge' if first.from_layer != edge.from_layer else 'another edge'} from layer {first.from_layer} "
         "already leads",
-        help=edge_meant(edge, first, wiring),
+        help=edge_help(edge, first, wiring),
         severity=severity,
     )
     reader.complain(fault, place, layer)
 
 
 def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, reader: LayerReader) -> None:
-    """Complains of each port of a layer that has the id of an earlier one on its side."""
+    """Complains of each port of a layer whose id an earlier port on the same side has."""
     for kind, ports in (("input", layer.inputs), ("output", layer.outputs)):
         first = {port.id: at for at, port in reversed(list(enumerate(ports)))}
         if len(first) == len(ports):
@@ -117,7 +116,7 @@ def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, read
 
 
 def complain_of_open_ports(found: Sequence[OpenPorts], wiring: Wiring, reader: LayerReader, place: Place) -> None:
-    """Complains of open ports, except those that are open because an edge leads to no port."""
+    """Complains of ports without an edge, except for those explained by an edge that leads to no port."""
     if len(found) > 1 and not wiring.edges:
         refused = any(each.refused for each in found)
         fault = UNCONNECTED_PORT.fault(

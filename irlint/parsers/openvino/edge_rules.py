@@ -1,4 +1,4 @@
-"""The rules about the edges of an IR, and about the ids that they name."""
+"""Rules about the edges of an IR and about the ids that they name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the edges of an IR tie ports to ports, as OpenVINO reads them."""
+"""Connects the ports of layers along the edges of an IR, as OpenVINO does."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def wired(
     version: int,
     live: bool,
 ) -> dict[Layer, tuple[Value | None, ...]]:
-    """The value that an edge brings to each input port of each layer, in the order of the ports in the file.
+    """The connected value of each input port of each layer, in the order of the ports in the file; None without an
+    edge.
 
-    Marks the layers that OpenVINO creates as live, none where the graph itself is not, and complains of edges and ports
-    that do not fit: as errors where OpenVINO refuses them, as warnings where it passes them over. ``place`` is that of
-    the edges.
+    Marks the layers that OpenVINO creates as live if the graph itself is ``live``. Complains of edges and ports that do
+    not fit: errors if OpenVINO refuses them, warnings if it ignores them. ``place`` is the place of the edges.
     """
     wiring = wiring_of(layers, elements, reader)
     if not layers:
@@ -53,7 +53,7 @@ def wired(
 
 
 def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Value | None]], set[Layer]]:
-    """The value for each input port, and the layers whose open ports another complaint explains already."""
+    """The value for each input port, and the layers whose open ports another complaint explains."""
     inputs: dict[Layer, list[Value | None]] = {layer: [None] * len(layer.inputs) for layer in wiring.layers}
     positions = _positions(wiring.layers)
     excused: set[Layer] = set()
@@ -83,7 +83,7 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
 
 
 def _positions(layers: Iterable[Layer]) -> dict[tuple[Layer, int], list[int]]:
-    """The positions of the input ports of each layer and port id, the last one first."""
+    """The positions of the input ports for each layer and port id, the last position first."""
     positions: dict[tuple[Layer, int], list[int]] = {}
     for layer in layers:
         for position in reversed(range(len(layer.inputs))):
@@ -113,7 +113,7 @@ def _complaints_of(
 def _complain_of_ends(
     edge: Edge, target: Layer | None, value: Value | None, wiring: Wiring, reader: LayerReader
 ) -> None:
-    """One complaint about an edge that leads to no ``target``, or brings no ``value``."""
+    """Complains once of an edge that leads to no ``target``, or carries no ``value``."""
     from irlint.parsers.openvino.edge_complaints import complain_of_end, complain_of_reversed_edge
 
     if target is None and value is None and _is_reversed(edge, wiring):
@@ -124,7 +124,7 @@ def _complain_of_ends(
 
 
 def _is_reversed(edge: Edge, wiring: Wiring) -> bool:
-    """Whether an edge would fit the other way round."""
+    """Whether an edge would fit if its two ends were swapped."""
     return (edge.from_layer, edge.from_port) in wiring.targets and (edge.to_layer, edge.to_port) in wiring.sources
 
 
@@ -133,7 +133,7 @@ def _repeats_ids(ports: Sequence[Port]) -> bool:
 
 
 def _open_ports(layer: Layer, inputs: Sequence[Value | None], version: int) -> list[OpenPorts]:
-    """The open ports of a layer: all in one where it has no others."""
+    """The open ports of a layer, in one record if the layer has several ports and all are open."""
     if _repeats_ids(layer.inputs):
         return []
     found = [at for at, port in enumerate(layer.inputs) if inputs[at] is None and port.id >= 0]
@@ -144,7 +144,7 @@ def _open_ports(layer: Layer, inputs: Sequence[Value | None], version: int) -> l
 
 
 def _is_wanted(layer: Layer, at: int, version: int) -> bool:
-    """Whether OpenVINO refuses a layer whose inputs from ``at`` on have no edge."""
+    """Whether OpenVINO refuses a layer whose inputs from ``at`` on have no edge; ``version`` is that of the IR."""
     if at == 0 and layer.type in SOURCES:
         return True
     return version > 10 and (at == 0 or at >= FILLED_IN.get(layer.op, 0))

@@ -1,5 +1,7 @@
-"""The elements of a document as OpenVINO writes it, read by a whitelist of what it writes: importing lxml takes longer
-than most checks."""
+"""Parses documents in the form that OpenVINO writes, and nothing else.
+
+Other documents need lxml, whose import takes longer than most checks.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,17 @@ from collections.abc import Iterator
 
 from irlint.lazy_typing import overload
 
-#: What stands for a CDATA section in a document that lxml reads: a processing instruction of this name, as lxml gives
-#: the text of a section together with that around it.
+#: The name of the processing instructions that replace CDATA sections for lxml, which would join the text of a section
+#: with the text around it.
 SECTION = "irlint-cdata"
 
-#: What XML takes for blanks.
+#: The blanks of XML.
 BLANKS = " \t\r\n"
 
-#: What takes out the ends of lines and tabs.
+#: A translation that removes line ends and tabs.
 WITHOUT_LINES = {ord(each): None for each in "\t\r\n"}
 
-#: The declarations of a document in UTF-8.
+#: XML declarations for UTF-8 that are accepted.
 DECLARATIONS = frozenset(
     f"<?xml version={each}1.0{each}{encoding}{blank}?>"
     for each in "\"'"
@@ -25,7 +27,7 @@ DECLARATIONS = frozenset(
     for blank in ("", " ")
 )
 
-#: References to characters as OpenVINO writes them.
+#: The character references that OpenVINO writes.
 _CHARACTERS = {
     "amp": "&",
     "lt": "<",
@@ -38,16 +40,18 @@ _CHARACTERS = {
     "#13": "\r",
 }
 
-#: Elements inside more others are not read here.
+#: Documents with deeper elements are not parsed here.
 _DEEPEST = 100
 
-#: What stands between ``<`` and ``>``: the name of an element, its attributes, and whether it has nothing inside.
+#: The text between ``<`` and ``>``: the element's name, its attributes, and whether it is empty.
 Tag = tuple[str, dict[str, str], bool]
 
 
 class Element:
-    """An element with the methods of lxml's that are used here. ``text`` stands before its first child, ``tail`` behind
-    its end."""
+    """An element with the methods of lxml's that are used here.
+
+    ``text`` is the text before its first child, and ``tail`` the text after its end.
+    """
 
     __slots__ = ("tag", "attrib", "children", "text", "tail")
 
@@ -74,11 +78,11 @@ class Element:
         return self.attrib.get(name, default)
 
     def iterchildren(self, *tags: str) -> Iterator[Element]:
-        """The children of these names, or all of them with ``*``."""
+        """The children with one of these names; ``*`` means all."""
         return iter(self.children if "*" in tags else [each for each in self.children if each.tag in tags])
 
     def iter(self, tag: str) -> Iterator[Element]:
-        """The element and what is inside it in the order of the start tags, those of a name or all with ``*``."""
+        """The element and its descendants with this name (``*``: all), in the order of their start tags."""
         waiting = [self]
         while waiting:
             element = waiting.pop()
@@ -88,7 +92,7 @@ class Element:
 
 
 def read(text: str) -> Element | None:
-    """The root of a document without a declaration; None for one that is not as OpenVINO writes it."""
+    """The root of a document without a declaration; None if it is not in the form that OpenVINO writes."""
     blank, *parts = text.split("<")
     root = Element("", {})
     around = [root]
@@ -116,7 +120,7 @@ def read(text: str) -> Element | None:
 
 
 def _place(text: str, element: Element) -> bool:
-    """Gives a text to what it stands in, or behind; whether it is one that OpenVINO writes."""
+    """Stores a text as the ``text`` or ``tail`` it belongs to; returns False if OpenVINO does not write such text."""
     if text.strip(BLANKS) and not (
         text.isascii() and text.translate(WITHOUT_LINES).isprintable() and not any(each in text for each in '&">')
     ):
@@ -131,7 +135,7 @@ def _place(text: str, element: Element) -> bool:
 
 
 def _tag(inside: str) -> Tag | None:
-    """A start tag; None for one that OpenVINO does not write."""
+    """The parsed start tag; None if OpenVINO does not write such a tag."""
     empty = inside.endswith("/")
     first, *parts = (inside[:-1] if empty else inside).removesuffix(" ").split('"')
     name, between, attribute = first.partition(" ")
@@ -150,7 +154,7 @@ def _tag(inside: str) -> Tag | None:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text is a name of ASCII letters without a prefix."""
+    """Whether a text is an ASCII name without a prefix."""
     return text[:1].isalpha() and text.isascii() and (text.isalnum() or _without_signs(text).isalnum())
 
 
@@ -159,7 +163,7 @@ def _without_signs(text: str) -> str:
 
 
 def _value(text: str) -> str | None:
-    """The value of an attribute, None for one that OpenVINO does not write."""
+    """The decoded value of an attribute; None if OpenVINO does not write such a value."""
     if not text.isprintable() and text:
         return None
     if "&" not in text:

@@ -1,5 +1,4 @@
-"""Which port or edge of an IR is meant where an edge names a port that its layer does not have, or one that is
-taken."""
+"""The help for a wrong edge: the port or layer that the edge probably should name."""
 
 from __future__ import annotations
 
@@ -14,13 +13,15 @@ if TYPE_CHECKING:
     from irlint.parsers.openvino.wiring import Edge, Wiring
 
 
-#: The graph is searched for what these many of its wrong edges should be.
+#: The graph is searched for the helps of at most this many faults.
 SEARCHED = 10
 
 
-def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
-    """What to write for the end of an edge (``from`` or ``to``) that names no port of its layer: the port that fits the
-    other end, or the layer that leads nowhere and fits it."""
+def port_help(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
+    """The help for an edge that names no port of its layer at one end (``from`` or ``to``).
+
+    It names the only port that fits the other end, or else the only unused output port elsewhere that fits.
+    """
     kind, ports = ("output", layer.outputs) if side == "from" else ("input", layer.inputs)
     several = f"; if a layer has several <{kind}> elements, only the first counts"
     general = f'correct "{side}-port" of the edge, or give the layer the port{several * layer.repeats}'
@@ -47,8 +48,8 @@ def port_meant(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
     )
 
 
-def edge_meant(edge: Edge, other: Edge, wiring: Wiring) -> str:
-    """Which of two edges into one port to remove: the one whose source does not give what the port declares."""
+def edge_help(edge: Edge, other: Edge, wiring: Wiring) -> str:
+    """The help for two edges into one port: to remove the one whose source does not fit the port's declaration."""
     general = "remove one of the two edges, or connect it to another port"
     if edge.from_layer == other.from_layer or not _is_searched(wiring):
         return general
@@ -65,27 +66,27 @@ def edge_meant(edge: Edge, other: Edge, wiring: Wiring) -> str:
 
 
 def _is_searched(wiring: Wiring) -> bool:
-    """Whether the graph is searched for the help of another fault."""
+    """Whether the graph may be searched for the help of one more fault; counts the search."""
     wiring.searches += 1
     return wiring.searches <= SEARCHED
 
 
 def _declared(edge: Edge, wiring: Wiring) -> Tensor | None:
-    """What the input port declares that an edge leads to, where it says its axes."""
+    """The declared type of the input port to which an edge leads; None if it declares no axes."""
     layer = wiring.targets.get((edge.to_layer, edge.to_port))
     types = (port.type for port in (layer.inputs if layer is not None else ()) if port.id == edge.to_port)
     return next((type for type in types if type.shape), None)
 
 
 def _given(edge: Edge, wiring: Wiring) -> Tensor | None:
-    """What the output port declares that an edge leads from, where it says its axes."""
+    """The declared type of the output port from which an edge leads; None if it declares no axes."""
     value = wiring.sources.get((edge.from_layer, edge.from_port))
     type = value.type if value is not None else None
     return type if isinstance(type, Tensor) and type.shape else None
 
 
 def _idle(wanted: Tensor, behind: Collection[int], wiring: Wiring) -> Iterator[tuple[Layer, Port]]:
-    """The output ports of the layers that are not ``behind``, that no edge leads from and that declare a type."""
+    """The output ports of this type that no edge leaves, except in the layers with ids in ``behind``."""
     for layer in wiring.layers:
         named = wiring.edges_at("output", layer.key)
         for port in layer.outputs if layer.key is not None and layer.key not in behind else ():
@@ -94,7 +95,8 @@ def _idle(wanted: Tensor, behind: Collection[int], wiring: Wiring) -> Iterator[t
 
 
 def _behind(edge: Edge, wiring: Wiring) -> set[int]:
-    """The layer that an edge leads to and all that use what it gives: an edge from these would make a cycle."""
+    """The ids of the target layer of an edge and of all layers that use its results: an edge from them makes a
+    cycle."""
     found, waiting = {edge.to_layer}, [edge.to_layer]
     while waiting:
         for user in wiring.users_of(waiting.pop()):

@@ -1,4 +1,7 @@
-"""What a ``<layer>`` of an IR says of itself: its identity, its ports and its attributes."""
+"""Reads the ``<layer>`` elements of an IR: identity, ports and attributes.
+
+A complaint is a fault with its position in the document. Readers collect complaints; they do not raise faults.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from irlint.parsers.openvino.operations import SPELLINGS
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, port_precision, renamed_type, whole
 from irlint.records import record
 
-#: A name of more characters is cut, and so many of them are kept.
+#: Longer names are cut to their first SHOWN_OF_LONG characters.
 LONGEST_NAME = 1 << 16
 SHOWN_OF_LONG = 48
 
-#: An element of a tree of lxml or of ``elements``.
+#: An element of a tree from lxml or from the module ``elements``.
 Element = Any
 
 _GOOD = """<net version="11">
@@ -76,7 +79,7 @@ INVALID_PORT = Rule(
 
 @record
 class Complaint:
-    """A fault, where it stands, and the layer that it speaks of."""
+    """A fault, its position, and the layer that it is about."""
 
     fault: Fault
     place: Place
@@ -85,11 +88,11 @@ class Complaint:
 
 @record(frozen=False, eq=False)
 class Layer:
-    """A ``<layer>`` as it is written; ``key`` is its id as a number, None where it has none that can be read.
+    """A ``<layer>`` of the document; ``key`` is its id as a number, or None if there is no readable id.
 
-    A port whose id cannot be read has the id -1. ``live`` says that a Result or an Assign needs it: OpenVINO
-    creates no other layers; ``repeats`` says that it may have several children of one name. The places of ``data``, of
-    attributes and of ports count from ``place``.
+    A port without a readable id has the id -1. ``live`` is True if OpenVINO creates the layer, because a Result or an
+    Assign needs it. ``repeats`` is True if it may have several children of one name. The places of ``data``, attributes
+    and ports count from ``place``.
     """
 
     index: int
@@ -115,13 +118,15 @@ class Layer:
 
     @property
     def text(self) -> str:
-        """How messages speak of it."""
+        """The layer as messages name it: ``layer 3 "conv1"``."""
         return "layer" + f" {self.id}" * self.id.isdecimal() + f' "{self.name}"' * bool(self.name)
 
 
 class Complaints(list[Complaint]):
-    """The complaints about one graph; ``left_out`` has those that stand for more of their rule and severity than are
-    listed."""
+    """The complaints about one graph.
+
+    At most MOST_LISTED complaints of a rule and severity are listed. ``left_out`` has one complaint for all others.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +134,8 @@ class Complaints(list[Complaint]):
         self.left_out: dict[tuple[str, str], Complaint] = {}
 
     def are_full(self, rule: Rule, severity: Severity, place: Place) -> bool:
-        """Whether enough complaints of a rule and severity are listed; then one at ``place`` is only counted."""
+        """Counts a complaint that is about to be made. If the result is True, the list is full, and the caller omits
+        it."""
         key = rule.code, severity.value
         self.counts[key] = count = self.counts.get(key, 0) + 1
         if count <= MOST_LISTED:
@@ -140,7 +146,7 @@ class Complaints(list[Complaint]):
 
 
 class Ordinals(dict[Element, int]):
-    """The start tags of a document, counted when one is asked for that nobody has counted before."""
+    """The ordinals of the start tags of a document, computed when the first unknown one is needed."""
 
     def __init__(self, root: Element) -> None:
         self.root = root
@@ -151,7 +157,7 @@ class Ordinals(dict[Element, int]):
 
 
 class LayerReader:
-    """Reads the layers of a document, whose start tags ``ordinals`` counts, and keeps the ``complaints``."""
+    """Reads the layers of a document; ``ordinals`` has the ordinals of its start tags."""
 
     __slots__ = ("ordinals", "complaints", "types", "numbers", "constants", "has_long_name")
 
@@ -161,11 +167,11 @@ class LayerReader:
         self.has_long_name = False
         self.types: dict[tuple[str | None, ...], Tensor] = {}
         self.numbers: dict[str | None, int] = {}
-        #: What ``Const`` layers of the same texts are, as ``constants`` reads them.
+        #: The tensors of ``Const`` layers and their numbers of elements, by the layers' texts; ``constants`` fills it.
         self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None]] = {}
 
     def layer(self, element: Element, index: int) -> Layer:
-        """The layer that an element describes; of several children of one name the first counts."""
+        """The layer of an element; if several children have one name, the first counts."""
         texts, children = element.attrib, first_children(element)
         layer = Layer(
             index=index,
@@ -191,14 +197,14 @@ class LayerReader:
         return layer
 
     def is_left_out(self, element: Element) -> bool:
-        """Whether a layer is only counted: one without an id and children, behind very many others that lack an
-        attribute."""
+        """Whether a layer without an id and children is only counted, because the list of missing attributes is
+        full."""
         if len(element) or "id" in element.attrib:
             return False
         return self.complaints.are_full(MISSING_ATTRIBUTE, Severity.ERROR, Place(self.ordinals[element]))
 
     def _name(self, text: str, element: Element) -> str:
-        """A name, or what stands for one that is too long; complains of the first of these."""
+        """The name, or a replacement if it is too long; complains of the first such name."""
         if len(text) <= LONGEST_NAME:
             return text
         if not self.has_long_name:
@@ -214,7 +220,8 @@ class LayerReader:
         return f"{text[:SHOWN_OF_LONG]}... ({len(text)} characters, #{digest[:32]})"
 
     def number(self, element: Element, name: str, layer: Layer | None = None, *, signed: bool = False) -> int | None:
-        """The whole number in an attribute; complains and gives None where there is none."""
+        """The integer in an attribute; complains and returns None if there is none. It may be negative only if
+        ``signed``."""
         text = element.get(name)
         known = self.numbers.get(text)
         if known is not None:
@@ -342,8 +349,9 @@ class LayerReader:
 
 
 def texts(element: Element) -> Iterator[str]:
-    """The parts of an element's text that are not blank, between elements, comments and processing instructions, and
-    every CDATA section: what OpenVINO reads is the first.
+    """The parts of an element's text that are not blank, and every CDATA section; OpenVINO reads the first part.
+
+    Elements, comments and processing instructions separate the parts.
     """
     if element.text and element.text.strip(BLANKS):
         yield element.text
@@ -363,7 +371,7 @@ def first_children(element: Element) -> dict[str, Element]:
 
 
 def tensor_names(text: str) -> tuple[str, ...]:
-    """The names in a ``names`` attribute: separated by commas, where ``\\,`` is a comma of a name."""
+    """The names in a ``names`` attribute; commas separate them, and ``\\,`` is a comma inside a name."""
     if "\\," not in text:
         return tuple(name for name in text.split(",") if name)
     parts = text.replace("\\,", "\0").split(",")

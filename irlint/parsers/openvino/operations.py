@@ -1,6 +1,6 @@
-"""What reading an IR takes from the operations; written by ``tests/make/index.py``."""
+"""Facts about operations that reading an IR needs; written by ``tests/make/index.py``."""
 
-#: How many inputs an operation has whose last ones OpenVINO fills in where no edge leads to them.
+#: Operations whose last inputs OpenVINO fills in if no edge leads to them, with their number of inputs.
 FILLED_IN = {
     "Broadcast": 3,
     "CTCGreedyDecoderSeqLen": 3,
@@ -35,7 +35,7 @@ FILLED_IN = {
     "Unique": 2,
 }
 
-#: The operation that OpenVINO takes a type for, where the type is spelled in another way.
+#: Other spellings of operations that OpenVINO accepts.
 SPELLINGS = {
     "CONSTANT": "Const",
     "Constant": "Const",

@@ -1,10 +1,10 @@
-"""The rules about what an IR gives, and what it does to its inputs before it begins."""
+"""Rules about the outputs of an IR and about the preprocessing of its inputs."""
 
 from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
 
-#: A document that keeps all of these rules.
+#: A document without violations of these rules.
 GOOD = """<net version="11">
   <layers>
     <layer id="0" name="x" type="Parameter" version="opset1">

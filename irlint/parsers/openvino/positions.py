@@ -1,4 +1,4 @@
-"""Where the elements of an XML document stand in its text: line, column and byte."""
+"""Positions of XML elements in the text of a document: line, column and byte."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from irlint.parsers.openvino.xml import Decoded, decoded, start_tags
 from irlint.records import NOTHING, record
 
-#: What ends a line of an XML document.
+#: Matches the end of a line of an XML document.
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def line_starts(text: str) -> array[int]:
-    """Where the lines of a text begin, in ascending order."""
+    """The indices at which the lines of a text begin, in ascending order."""
     found = array("q", [0])
     found.extend(end.end() for end in LINE_END.finditer(text))
     return found
@@ -23,10 +23,10 @@ def line_starts(text: str) -> array[int]:
 
 @record
 class Position:
-    """Where a start tag stands: lines and columns from 1, columns in code points, offsets in bytes from 0.
+    """The position of a start tag. Lines and columns count from 1, columns in code points; offsets are bytes from 0.
 
-    The end is the place just behind its ``>``. ``attributes`` holds, by the name of each attribute, the line and the
-    column of the first of that name, then those just behind it.
+    The end is just after its ``>``. ``attributes`` maps the name of each attribute to the line and column of its first
+    occurrence, and to those just after it.
     """
 
     line: int
@@ -38,16 +38,15 @@ class Position:
     attributes: Mapping[str, tuple[int, int, int, int]] = NOTHING
 
     def of(self, attribute: str | None) -> tuple[int, int, int, int]:
-        """The line and the column where an attribute begins, and those behind it; those of the tag where it has no such
-        attribute."""
+        """The start line, start column, end line and end column of an attribute; those of the tag if it is absent."""
         whole = self.line, self.column, self.end_line, self.end_column
         return whole if attribute is None else self.attributes.get(attribute, whole)
 
 
 def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
-    """The positions of the wanted elements, each given by the ordinal of its start tag.
+    """The positions of the elements with these ordinals, counted by start tags.
 
-    Elements behind a place where the markup is broken are left out.
+    Elements after broken markup are missing from the result.
     """
     wanted = set(elements)
     if not wanted:
@@ -71,13 +70,13 @@ def positions(data: bytes, elements: Iterable[int]) -> dict[int, Position]:
 
 
 def line_and_column(lines: Sequence[int], index: int) -> tuple[int, int]:
-    """The line and the column of an index, both from 1, in a text whose lines begin at ``lines``."""
+    """The line and column of an index, both from 1; ``lines`` has the indices at which lines begin."""
     line = bisect_right(lines, index)
     return line, index - lines[line - 1] + 1
 
 
 class Offsets:
-    """Byte offsets of ascending indices of a text."""
+    """Byte offsets for indices of a text, which must be requested in ascending order."""
 
     __slots__ = ("source", "index", "offset", "plain")
 

@@ -1,4 +1,4 @@
-"""What the ``<pre-process>`` of an IR subtracts from an input: mean values, or a mean image, for each channel."""
+"""Checks ``<pre-process>`` of an IR, which subtracts mean values, or a mean image, from each channel of an input."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ MEAN_VALUES_REFUSED = Rule(
     ),
 )
 
-#: What the bytes of a mean image are counted by: float32.
+#: The size in bytes of one element of a mean image, which is float32.
 _BYTES = 4
 
 
 def check_pre_process(element: Element, layers: Sequence[Layer], weights: WeightsFile, reader: LayerReader) -> None:
-    """Complains of mean values for an input that the model does not have, and of those that do not fit their input."""
+    """Complains of mean values whose input does not exist, or that do not fit their input."""
     inputs = [layer for layer in layers if layer.type == "Parameter"]
     wanted = element.get("reference-layer-name", "").strip(BLANKS)
     layer = next((each for each in inputs if not wanted or each.name == wanted), None)
@@ -67,7 +67,7 @@ def check_pre_process(element: Element, layers: Sequence[Layer], weights: Weight
 
 
 def _shape(layer: Layer) -> tuple[bool, Shape | None]:
-    """Whether the shape that a Parameter states can be read, and the shape."""
+    """Whether the shape attribute of a Parameter can be read, and the shape."""
     attribute = layer.attributes.get("shape")
     try:
         return True, partial_shape(attribute.value if attribute is not None else "", "size")
@@ -76,9 +76,9 @@ def _shape(layer: Layer) -> tuple[bool, Shape | None]:
 
 
 def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tuple[str, Element]:
-    """What OpenVINO refuses in mean values for an input of this shape, and where; "" for nothing.
+    """Why OpenVINO refuses the mean values for an input of this shape, and the element at fault; "" if it accepts them.
 
-    The channels are on axis 1, and on axis 0 of an input of 3 axes.
+    The channels are on axis 1, or on axis 0 of an input with 3 axes.
     """
     if shape is None or not all(isinstance(size, int) for size in shape):
         return "the sizes of the input are dynamic, and OpenVINO subtracts nothing from such an input", element
@@ -109,7 +109,7 @@ def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tupl
 
 
 def _remark_on_number(means: set[tuple[int, float]], sizes: Sequence[int]) -> str:
-    """What is wrong with the means of channels, for an input of which ``sizes`` are those from the channels on."""
+    """Why the (channel, mean) pairs do not fit, or ""; ``sizes`` are those of the input from the channel axis on."""
     count, channels = sizes[0], {channel for channel, _ in means}
     if not channels:
         return ""
@@ -142,7 +142,7 @@ def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: WeightsFile) -
 
 
 def _is_number(text: str) -> bool:
-    """Whether a C++ stream reads all of a text as a number; an empty one counts as 0."""
+    """Whether a C++ stream reads the complete text as a number; an empty text counts as 0."""
     text = text.strip(BLANKS)
     if not text:
         return True

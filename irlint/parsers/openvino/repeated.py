@@ -1,5 +1,8 @@
-"""The layers and edges of a document as OpenVINO writes it, by its text: layers of the same text are read once, and
-their places counted."""
+"""A fast reader for documents that OpenVINO wrote: layers with the same text are read once.
+
+A template is a layer that was read once. A later layer with the same text copies it and differs in ``Own``: id, name,
+offset and names.
+"""
 
 from __future__ import annotations
 
@@ -12,30 +15,32 @@ from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerRe
 from irlint.parsers.openvino.wiring import PLAIN, Edge
 from irlint.records import record
 
-#: What stands before the attributes of a layer, as OpenVINO writes them.
+#: The text before each attribute of a layer, as OpenVINO writes it.
 _HEAD = ["id=", " name=", " type=", " version="]
 
-#: What stands between the numbers of the edges: before the first, between two of one edge.
+#: The text before the numbers of an edge.
 _EDGE = "<edge from-layer="
 _BETWEEN = (" from-port=", " to-layer=", " to-port=")
 
-#: No layer has more characters than this, and neither has what stands around them and the edges.
+#: Longer layers, and documents with longer parts around the layers and edges, are not read here.
 _LONGEST = 1 << 22
 
-#: What differs between layers that are otherwise alike: the names of ports, where constants lie, and of what layers
-#: they were made.
+#: The texts before values that differ between otherwise equal layers: names of ports, offsets of constants, and the
+#: names of the layers that were fused.
 _NAMES, _OFFSET = ' names="', ' offset="'
 _FUSED = '<attribute name="fused_names" version="0" value="'
 
-#: What a layer has of its own beside the text of another one, the one at the index that comes first: its id, its name,
-#: the offset of its constant, and the names of its ports.
+#: What distinguishes a layer from an earlier one with the same text: the index of that layer, then its own id, name,
+#: offset of the constant, and names of ports.
 Own = tuple[int, str, str, str | None, list[str]]
 
 
 @record(eq=False)
 class Template:
-    """A layer that was read, None where others of its text have to be read each; ``named`` states for each port whether
-    it has names, and ``tags`` is the number of start tags in the text."""
+    """A layer that was read. ``layer`` is None if each layer with its text must be read by itself.
+
+    ``named`` states for each port whether it has names, and ``tags`` is the number of start tags in the text.
+    """
 
     layer: Layer | None
     named: tuple[bool, ...]
@@ -44,12 +49,12 @@ class Template:
 
 @record(eq=False)
 class Sections:
-    """A document in parts: the text of each layer behind ``<layer ``, and what each has of its ``own``, None for one to be read; the
-    edges; and the ``root`` of the rest, which is the document without them, but with the layers to be read.
+    """A document in parts.
 
-    ``layers_at`` and ``edges_at`` are the ordinals of the first layer's start tag and that of ``<edges>``. The \
-layers have ``tags``
-    start tags, those to be read ``left`` of them.
+    ``layers`` has the text of each layer after ``<layer ``, and ``own`` its difference from an earlier layer, or None
+    if it must be read. ``root`` is the tree of the document without the edges and without all layers that need not be
+    read. ``layers_at`` and ``edges_at`` are the ordinals of the start tag of the first layer and of ``<edges>``.
+    ``tags`` is the number of start tags in all layers, and ``left`` the number in the layers that must be read.
     """
 
     layers: list[str]
@@ -63,7 +68,7 @@ layers have ``tags``
 
 
 def sections(data: bytes) -> Sections | None:
-    """The parts of a document; None for one that is not as OpenVINO writes it."""
+    """The parts of a document; None if it is not in the form that OpenVINO writes."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -98,7 +103,7 @@ def sections(data: bytes) -> Sections | None:
 
 
 def _has_long_layer(text: str, begin: int, end: int) -> bool:
-    """Whether a layer in a part of a text has too many characters, without copying it."""
+    """Whether a layer in a part of a text is longer than the limit; does not copy the text."""
     while end - begin > _LONGEST:
         found = text.rfind("<layer ", begin, begin + _LONGEST)
         if found <= begin:
@@ -108,7 +113,7 @@ def _has_long_layer(text: str, begin: int, end: int) -> bool:
 
 
 def _is_net(root: Element, layers: int) -> bool:
-    """Whether a tree has its layers and its edges first, and no others."""
+    """Whether the root starts with <layers> and <edges>, and <layers> has this number of layers and nothing else."""
     names = [child.tag for child in root]
     if names[:2] != ["layers", "edges"] or {"layers", "edges"} & set(names[2:]):
         return False
@@ -116,7 +121,7 @@ def _is_net(root: Element, layers: int) -> bool:
 
 
 def _started(text: str) -> int:
-    """How many start tags there are in a text without comments."""
+    """The number of start tags in a text without comments."""
     return text.count("<") - text.count("</")
 
 
@@ -131,7 +136,7 @@ def _layers(text: str) -> list[str] | None:
 
 
 def _own(texts: Iterable[str]) -> list[Own | None]:
-    """What each layer has of its own beside an earlier one of the same text; None for those to be read."""
+    """For each layer, its difference from an earlier one with the same text; None if it must be read."""
     first: dict[tuple[str, ...], int] = {}
     found: list[Own | None] = []
     for at, text in enumerate(texts):
@@ -143,8 +148,11 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
 
 @record
 class Parts:
-    """The text of a layer as the ``key`` that it shares with others, and its own id, name, offset of a constant, and
-    names of tensors; ``are_sound`` says that these stand for themselves."""
+    """The text of a layer: the ``key`` that it shares with equal layers, and its own id, name, offset and names of
+    tensors.
+
+    ``are_sound`` is True if these texts need no decoding.
+    """
 
     key: tuple[str, ...]
     own: tuple[str, str, str | None, list[str]]
@@ -152,7 +160,7 @@ class Parts:
 
 
 def _separated(text: str) -> Parts | None:
-    """The parts of a layer's text; None where it does not begin as OpenVINO writes it."""
+    """The parts of a layer's text; None if it does not begin in the form that OpenVINO writes."""
     parts = text.split('"', 8)
     if parts[:8:2] != _HEAD or len(parts) < 9 or not parts[8].startswith(">"):
         return None
@@ -174,7 +182,7 @@ def _separated(text: str) -> Parts | None:
 
 
 def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
-    """The parts of a text without the names of the layers that this one was made of, and these."""
+    """The parts without the names of fused layers, and these names."""
     kept, fused = [], []
     for part in key:
         first, *others = part.split(_FUSED)
@@ -190,7 +198,7 @@ def _is_number(text: str) -> bool:
 
 
 def _are_plain(text: str) -> bool:
-    """Whether a text stands for itself in an attribute, and ends no tag."""
+    """Whether a text has no references and no characters of markup."""
     return text.isprintable() and "<" not in text and ">" not in text and "&" not in text
 
 
@@ -215,13 +223,13 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
 
 
 def _behind_edge(text: str) -> str | None:
-    """What follows the end of an edge's tag; None where that does not come first."""
+    """The text after the end of an edge's tag; None if it does not begin with that end."""
     rest = text.removeprefix(" ")
     return rest[2:].lstrip(BLANKS) if rest.startswith("/>") else None
 
 
 class RestOrdinals(Ordinals):
-    """The start tags of a document in parts; those of its layers are counted where they are read."""
+    """The ordinals of start tags in a document in parts; those of its layers are set when the layers are read."""
 
     def __init__(self, found: Sections) -> None:
         super().__init__(found.root)
@@ -239,8 +247,10 @@ class RestOrdinals(Ordinals):
 
 
 class RepeatedLayers:
-    """Reads the layers of a document; of those of one text only the first by ``reader``, from the ``elements`` of the
-    layers to be read."""
+    """Reads the layers of a document; of layers with the same text, only the first is read by ``reader``.
+
+    ``elements`` are the elements of the layers that must be read.
+    """
 
     def __init__(self, found: Sections, elements: Iterable[Element], reader: LayerReader) -> None:
         self.found = found
@@ -270,7 +280,7 @@ class RepeatedLayers:
         return _alike(template.layer, template.named, place, at, id, name, offset, names)
 
     def _read(self, at: int, element: Element) -> Layer:
-        """The layer as its elements say."""
+        """The layer of an element, read completely."""
         reported = len(self.reader.complaints)
         before = self.ordinal
         for self.ordinal, each in enumerate(element.iter("*"), before):
@@ -281,7 +291,7 @@ class RepeatedLayers:
         return layer
 
     def _template(self, first: int, names: int, offset: str | None) -> Template:
-        """The layer that was read, for others of its text if there is nothing to complain of."""
+        """The template for the text of the layer ``first``; its layer is None if it cannot be copied."""
         layer, element, sound = self.read[first]
         ports = list(element.iter("port"))
         named = tuple(["names" in port.attrib for port in ports])
@@ -302,7 +312,7 @@ class RepeatedLayers:
 
 
 def _has_offset_first(layer: Element, data: Element | None) -> bool:
-    """Whether the first ` offset="` in the text of a layer begins that attribute of its data."""
+    """Whether the first ` offset="` in the text of a layer is the attribute of its <data>."""
     for element in layer.iter("*"):
         for name, value in element.attrib.items() if element is not layer else ():
             if name == "offset":
@@ -322,8 +332,7 @@ def _alike(
     offset: str | None,
     names: list[str],
 ) -> Layer:
-    """A layer of the text of another one, with its own place, id, name, offset and names of the ports that are
-    ``named``."""
+    """A copy of a layer with the same text, with its own place, id, name, offset and names of its ``named`` ports."""
     number = int(id)
     id = str(number)
     attributes, inputs, outputs = origin.attributes, origin.inputs, origin.outputs

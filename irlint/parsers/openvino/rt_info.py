@@ -1,5 +1,4 @@
-"""What an IR states of its layers, ports and origin besides types: the attributes of ``rt_info``, and the older
-``meta_data``."""
+"""Checks ``rt_info``, where an IR states facts about layers and ports besides types, and the older ``meta_data``."""
 
 from __future__ import annotations
 
@@ -51,15 +50,15 @@ META_DATA_VALUE = Rule(
     good=GOOD.replace("</net>", '  <meta_data><MO_version value="2021.4"/></meta_data>\n</net>'),
 )
 
-#: Other names of the axes of a layout.
+#: Synonyms for the names of axes in a layout.
 _AXES = {"B": "N", "BATCH": "N", "CHANNEL": "C", "CHANNELS": "C", "DEPTH": "D", "HEIGHT": "H", "WIDTH": "W"}
 
 
 def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: LayerReader) -> None:
-    """Complains of attributes that an ``rt_info`` states twice, of those that OpenVINO reads, and of values that it
-    refuses.
+    """Complains of attributes in ``rt_info`` that are repeated or have a value that OpenVINO refuses.
 
-    ``outputs`` are the places of the ports whose values leave the model.
+    Only attributes that OpenVINO reads are checked. ``outputs`` are the places of the ports whose values leave the
+    model.
     """
     named = {place.element for place in outputs}
     for layer in layers:
@@ -82,8 +81,7 @@ def check_attributes(layers: Iterable[Layer], outputs: Iterable[Place], reader: 
 
 
 def check_meta_data(element: Element, reader: LayerReader) -> None:
-    """Complains of the first entry of a ``<meta_data>`` that has no value; OpenVINO reads the section where there is no
-    rt_info."""
+    """Complains of the first entry of ``<meta_data>`` without a value; OpenVINO reads it only without ``<rt_info>``."""
     loose = next(texts(element), None)
     if loose is not None:
         fault = META_DATA_VALUE.fault(
@@ -103,8 +101,8 @@ def check_meta_data(element: Element, reader: LayerReader) -> None:
 
 
 def _check(info: Element, layer: Layer, rank: int | None, reader: LayerReader) -> None:
-    """Complains of what one ``rt_info`` states; ``rank`` is that of the input or output of the model that it speaks
-    of."""
+    """Complains of the attributes in one ``rt_info``; ``rank`` is the rank of the input or output it describes, or
+    None."""
     seen: set[str] = set()
     for each in info.iterchildren("attribute"):
         name = each.get("name")
@@ -134,7 +132,7 @@ def _anything(text: str, rank: int | None) -> str:
 
 
 def _order(text: str, rank: int | None) -> str:
-    """What is wrong with a list of axes."""
+    """What is wrong with a list of axes, or ""."""
     fields = text.removesuffix(",").split(",") if text else []
     for field in fields:
         try:
@@ -155,7 +153,7 @@ def _type(text: str, rank: int | None) -> str:
 
 
 def _layout(text: str, rank: int | None) -> str:
-    """What is wrong with a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C``."""
+    """What is wrong with a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C``, or ""."""
     text = text.strip(BLANKS)
     if not text:
         return ""
@@ -171,7 +169,7 @@ def _layout(text: str, rank: int | None) -> str:
 
 
 def _axes(text: str) -> list[str] | str:
-    """The axes of a layout, or what is wrong with them."""
+    """The axes of a layout as a list, or a text that says what is wrong with them."""
     is_list = len(text) > 1 and text[0] == "[" and text[-1] == "]"
     found = _listed_axes(text[1:-1]) if is_list else _lettered_axes(text)
     if found is None:
@@ -185,13 +183,13 @@ def _axes(text: str) -> list[str] | str:
 
 
 def _listed_axes(text: str) -> list[str]:
-    """The axes of a layout in brackets, which may end with a comma, though not behind dots."""
+    """The axes of a layout in brackets. It may end with a comma, but not after dots."""
     names = [name.strip(BLANKS) for name in text.removesuffix(",").split(",")]
     return [*names, ""] if text.endswith("...,") else names
 
 
 def _lettered_axes(text: str) -> list[str] | None:
-    """The axes of a layout such as ``N...C``; None for one that has anything else."""
+    """The axes of a layout such as ``N...C``; None if it contains anything else."""
     if "...." in text or "_" in text:
         return None
     letters = list(text.replace("...", "\0"))
@@ -203,10 +201,10 @@ def _is_name(text: str) -> bool:
     return plain.isascii() and plain.isalnum()
 
 
-#: Those that OpenVINO cannot read from a file, whatever their value.
+#: Attributes that OpenVINO cannot read from a file, whatever their value.
 UNREADABLE = frozenset(["nms_selected_indices"])
 
-#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, and the checks of their values.
+#: The attributes of ``rt_info`` that OpenVINO reads, all of version 0, with the functions that check their values.
 ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
     "DisablePrecisionConversion": _anything,
     "decompression": _anything,

@@ -1,4 +1,4 @@
-"""How IR documents spell numbers, element types, shapes and the ties between a layer and its body."""
+"""Parses the numbers, element types and shapes in IR documents; records for the connections of a layer to its body."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from irlint.model import Place
 from irlint.records import record
 
 _LONGEST = 2**63 - 1
-#: A number of 64 bits has at most this many digits.
+#: A 64-bit number has at most this many digits.
 _DIGITS = 19
-#: The digits of numbers; those of other scripts are none.
+#: ASCII digits; digits of other scripts do not count.
 DIGITS = frozenset("0123456789")
 
-#: What OpenVINO passes over around numbers and names; other blanks of Unicode are characters to it.
+#: The blanks that OpenVINO skips around numbers and names; it does not skip other blanks of Unicode.
 BLANKS = " \t\n\v\f\r"
 
 _BY_ELEMENT_TYPE: dict[str, str | None] = {
@@ -64,17 +64,19 @@ _BY_PRECISION: dict[str, str | None] = {
 
 
 def renamed_type(text: str, *, port: bool = False) -> str | None:
-    """How an attribute, or a ``port``, names the element type that is called ``text`` elsewhere: "FP32", "F32",
-    "float32"."""
+    """The IR name of an element type with another spelling, such as "FP32", "F32" or "float32"; None if unknown.
+
+    The result is for the ``precision`` of a ``port`` or, by default, for an attribute.
+    """
     dtypes = {_BY_ELEMENT_TYPE.get(text.lower()), _BY_PRECISION.get(text.upper()), text.lower()} - {None}
     names = _BY_PRECISION if port else _BY_ELEMENT_TYPE
     return next((name for name, dtype in reversed(names.items()) if dtype in dtypes), None)
 
 
 def element_type(text: str) -> str | None:
-    """The element type that an attribute like ``element_type`` names, in either case; None for a dynamic one.
+    """The element type in an attribute such as ``element_type``, in upper or lower case; None for a dynamic one.
 
-    Raises ValueError for a name that is none.
+    Raises ValueError for another text.
     """
     try:
         return _BY_ELEMENT_TYPE[text.lower()]
@@ -83,18 +85,18 @@ def element_type(text: str) -> str | None:
 
 
 def stored_type(text: str) -> str | None:
-    """The element type that a Const names, which OpenVINO reads twice: as an attribute, and as the precision of a port.
+    """The element type of a Const; None for a dynamic one.
 
-    None for a dynamic one. Raises ValueError for a name that is not both.
+    OpenVINO reads it as an attribute and as the precision of a port. Raises ValueError if either does not accept it.
     """
     element_type(text)
     return port_precision(text)
 
 
 def port_precision(text: str) -> str | None:
-    """The element type that the ``precision`` of a port names; None for a dynamic one.
+    """The element type for the ``precision`` of a port; None for a dynamic one.
 
-    Raises ValueError for a name that OpenVINO does not accept there.
+    Raises ValueError if OpenVINO does not accept the text.
     """
     try:
         return _BY_PRECISION[text]
@@ -103,7 +105,7 @@ def port_precision(text: str) -> str | None:
 
 
 def whole(text: str) -> int:
-    """The number in a text as OpenVINO reads ids, offsets and sizes: decimal, 64 bits; raises ValueError."""
+    """The number in a text as OpenVINO reads ids, offsets and sizes: decimal, 64 bits. Raises ValueError."""
     signed = text.lstrip(BLANKS)
     digits = signed[1:] if signed[:1] in ("+", "-") else signed
     if not (digits.isascii() and digits.isdigit()):
@@ -117,7 +119,7 @@ def whole(text: str) -> int:
 
 
 def natural(text: str) -> int:
-    """The number of at least 0 in a text; raises ValueError."""
+    """As ``whole``, for numbers of at least 0; raises ValueError."""
     number = whole(text)
     if number < 0:
         raise ValueError(f'"{text}" is below 0')
@@ -125,7 +127,7 @@ def natural(text: str) -> int:
 
 
 def leading_number(text: str) -> tuple[int, str]:
-    """The number that a text begins with, as C++ streams read it, and the rest; raises ValueError."""
+    """The number at the beginning of a text, as C++ streams read it, and the rest; raises ValueError."""
     stripped = text.lstrip(BLANKS)
     sign = stripped[:1] if stripped[:1] in ("+", "-") else ""
     length = len(sign)
@@ -135,10 +137,10 @@ def leading_number(text: str) -> tuple[int, str]:
 
 
 def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
-    """The shape that a text such as ``1..8,?,3`` states; None for ``...``, a rank that is not known.
+    """The shape in a text such as ``1..8,?,3``; None for ``...``, an unknown rank.
 
-    ``?`` and ``-1`` are None, an interval is a symbol with its bounds, called ``name(axis)`` or
-    ``NAME_AXIS``. Raises ValueError where OpenVINO refuses the text.
+    ``?`` and ``-1`` become None. An interval becomes a symbol with its bounds, called ``name(axis)`` or ``NAME_AXIS``.
+    Raises ValueError if OpenVINO refuses the text.
     """
     inner = text.strip(BLANKS)
     if inner[:1] == "[" and inner[-1:] == "]":
@@ -150,13 +152,15 @@ def partial_shape(text: str, name: str | Callable[[int], str]) -> Shape | None:
     return tuple(_dimension(field, axis, name, text) for axis, field in enumerate(inner.split(",")))
 
 
-#: What ``odd_size`` says of ``5..1``.
+#: The phrase in ``odd_size`` for ``5..1``.
 EMPTY_INTERVAL = "an empty interval"
 
 
 def odd_size(text: str) -> str:
-    """What OpenVINO makes of the first entry of a shape's text that it takes for something else, "" where there is
-    none."""
+    """The first entry of a shape's text that OpenVINO reads as another size, as a phrase; "" if there is none.
+
+    Example: ``entry 0 is "5..1", an empty interval, which OpenVINO reads as any size``.
+    """
     inner = text.strip(BLANKS).removeprefix("[").removesuffix("]")
     for axis, field in enumerate(inner.split(",") if inner.strip(" .") else ()):
         low, interval, high = field.strip(BLANKS).partition("..")
@@ -194,7 +198,7 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
 
 
 def _bound(text: str) -> int:
-    """The number that a text of digits and minus signs begins with, 0 where it begins with none. Raises ValueError for
+    """The number at the beginning of a text of digits and minus signs, 0 if there is none. Raises ValueError for
     others."""
     if not DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
@@ -205,11 +209,10 @@ def _bound(text: str) -> int:
 
 @record
 class PortMapEntry:
-    """What ties a port of a layer to a ``Parameter`` or a ``Result`` of its body.
+    """The connection of a port of a layer to a ``Parameter`` or a ``Result`` of its body.
 
-    ``internal_layer_id`` is the ``Node.id`` of that layer. ``axis`` is None where the value is passed whole,
-    and the defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of the reader: 0, -1, 1 and
-    1.
+    ``internal_layer_id`` is the ``Node.id`` of that ``Parameter`` or ``Result``. ``axis`` is None if the value is
+    passed unsliced. The defaults of ``start``, ``end``, ``stride`` and ``part_size`` are those of OpenVINO.
     """
 
     kind: Literal["input", "output"]
@@ -226,7 +229,8 @@ class PortMapEntry:
 
 @record
 class BackEdge:
-    """A ``Result`` of a body whose value the next iteration finds in a ``Parameter``: both by ``Node.id``."""
+    """Passes the value of a ``Result`` of a body to a ``Parameter`` in the next iteration; both are given by
+    ``Node.id``."""
 
     from_layer: str | None
     to_layer: str | None

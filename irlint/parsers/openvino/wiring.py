@@ -1,4 +1,7 @@
-"""The layers and edges of a graph of an IR, by their ids, and which of the layers OpenVINO creates."""
+"""The layers and edges of a graph of an IR, by their ids.
+
+A layer is live if OpenVINO creates it: a Parameter, or a layer on which a Result or an Assign depends.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from irlint.model import Place, Value
 from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, LayerReader
 from irlint.records import record
 
-#: The layers from which OpenVINO follows the edges back.
+#: The types of layers that keep the layers before them alive.
 SOURCES = frozenset({"Result", "Assign"})
 
 #: The children of a layer without bodies.
@@ -34,7 +37,7 @@ class Edge:
 
     @property
     def place(self) -> Place:
-        """Its start tag."""
+        """The position of its start tag."""
         return Place(self.element)
 
     def end(self, side: Side) -> tuple[int, int]:
@@ -44,12 +47,12 @@ class Edge:
 
 @record(frozen=False, eq=False)
 class Wiring:
-    """The layers and edges of one graph; ``incomplete`` says that an edge of it could not be read.
+    """The layers and edges of one graph; ``incomplete`` is True if an edge could not be read.
 
-    ``nameless`` counts the layers that no edge can mean, for want of an id of their own. ``lost`` holds, for each edge
-    that leads to no port, the index of the complaint that says so. ``targets`` and ``sources`` hold, by ids of layer
-    and port, the last layer with that input port, and the value of the last output port.
-    ``searches`` counts the faults whose help was looked for in the graph.
+    ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has, for
+    each edge that leads to no port, the index of its complaint. ``targets`` and ``sources`` map the ids of a layer and
+    a port to the last layer with that input port, and to the value of the last such output port.
+    ``searches`` counts the faults for whose help the graph was searched.
     """
 
     layers: Sequence[Layer]
@@ -70,7 +73,7 @@ class Wiring:
     searches: int = 0
 
     def edges_at(self, kind: str, key: int | None) -> dict[int, int]:
-        """How many edges name each ``input`` or ``output`` port of a layer."""
+        """The number of edges at each port of a layer, by port id; ``kind`` is ``input`` or ``output``."""
         if self.named is None:
             self.named = {"input": {}, "output": {}}
             for edge in self.edges:
@@ -81,31 +84,31 @@ class Wiring:
         return {} if key is None else self.named[kind].get(key, {})
 
     def is_awaited(self, key: int) -> bool:
-        """Whether a layer that OpenVINO creates is to take a value of one of this id."""
+        """Whether an edge leads from a layer with this id to a live layer."""
         if self.awaited is None:
             self.awaited = {edge.from_layer for edge in self.edges if self.is_live(edge.to_layer)}
         return key in self.awaited
 
     @property
     def unknown(self) -> set[int]:
-        """The ids that edges name and no layer has."""
+        """The ids that edges name but no layer has."""
         named = {edge.from_layer for edge in self.edges} | {edge.to_layer for edge in self.edges}
         return named - self.by_key.keys()
 
     def is_live(self, key: int) -> bool:
-        """Whether OpenVINO creates a layer of this id."""
+        """Whether a layer with this id is live."""
         if self.live is None:
             self.live = {layer.key for layer in self.layers if layer.live and layer.key is not None}
         return key in self.live
 
     def first_into(self, end: tuple[int, int]) -> Edge:
-        """The first edge into a port, by the ids of its layer and of the port."""
+        """The first edge into the port with these ids (layer, port)."""
         if self.first is None:
             self.first = {(edge.to_layer, edge.to_port): edge for edge in reversed(self.edges)}
         return self.first[end]
 
     def users_of(self, key: int) -> Sequence[int]:
-        """The ids of the layers to which edges lead from a layer."""
+        """The ids of the layers to which the edges from a layer lead."""
         if self.users is None:
             self.users = {}
             for edge in self.edges:
@@ -113,8 +116,10 @@ class Wiring:
         return self.users.get(key, ())
 
     def ids_at(self, side: Side, key: int) -> list[int]:
-        """The ids of the output ports (``from``) or input ports (``to``) of the layers of an id; only a -1 where they
-        are ambiguous."""
+        """The ids of the output (``from``) or input (``to``) ports of all layers with the id ``key``.
+
+        The result is ``[-1]`` if port ids are invalid or repeated.
+        """
         if (side, key) not in self.ids:
             layers = self.by_key.get(key, ())
             ids = [port.id for each in layers for port in (each.outputs if side == "from" else each.inputs)]
@@ -122,14 +127,13 @@ class Wiring:
         return self.ids[side, key]
 
     def is_ambiguous(self, layer: Layer) -> bool:
-        """Whether edges may mean another layer: it has no id, or one that another layer has."""
+        """Whether edges cannot identify a layer: it has no id, or another layer has the same."""
         return layer.key is None or len(self.by_key[layer.key]) > 1
 
 
 @record
 class OpenPorts:
-    """Input ports of a layer into which no edge leads, by their places in it; ``refused`` says that OpenVINO wants one
-    there."""
+    """Input ports of a layer without an edge, by their positions; ``refused`` is True if OpenVINO refuses that."""
 
     layer: Layer
     ports: tuple[int, ...]
@@ -137,7 +141,7 @@ class OpenPorts:
 
 
 def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader: LayerReader) -> Wiring:
-    """The wiring of a graph, with a complaint for each edge that cannot be read."""
+    """The wiring of a graph; complains of each edge that cannot be read."""
     wiring = _without_edges(layers)
     unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
     for element in elements:
@@ -166,8 +170,10 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
 
 
 def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) -> Edge | None:
-    """The edge of an ``<edge>``; None where it names a layer of an ``unreadable`` id, or lacks a number, of which there
-    is a complaint."""
+    """The edge of an ``<edge>``; None if it names a layer with an unreadable id, or lacks a number.
+
+    Complains of a missing number.
+    """
     if element.get("from-layer") in unreadable or element.get("to-layer") in unreadable:
         return None
     absent = [name for name in _NUMBERS if element.get(name) is None]
@@ -185,7 +191,7 @@ def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) ->
 
 
 def mark_live(wiring: Wiring) -> None:
-    """Marks the layers that OpenVINO creates."""
+    """Sets ``live`` of each layer."""
     sources: dict[int, list[int]] = {}
     for edge in wiring.edges:
         sources.setdefault(edge.to_layer, []).append(edge.from_layer)

@@ -1,4 +1,4 @@
-"""What the text of an XML document holds, tag by tag, read as leniently as OpenVINO's parser reads it."""
+"""Reads the text of an XML document tag by tag, as leniently as OpenVINO's parser, and corrects it for lxml."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _FIRST_BYTES = (
 )
 
 
-#: Of a text and of the value of an attribute at most this many characters are read: nothing that counts is as long.
+#: At most this many characters of a text, and of the value of an attribute, are read; real ones are shorter.
 LONGEST_TEXT = 1 << 16
 LONGEST_VALUE = 1 << 20
 
-#: Elements inside so many others are kept as if they stood on that level: no element of an IR lies as deep.
+#: Deeper elements become children of this level; no element of an IR is that deep.
 DEEPEST = 200
 
 
@@ -59,9 +59,9 @@ class Decoded:
 
 
 def decoded(data: bytes) -> Decoded:
-    """The text of ``data``, by its byte order mark, its first bytes or its declaration, else as UTF-8.
+    """The text of a document, decoded by its byte order mark, its first bytes or its declaration, else as UTF-8.
 
-    Bytes that are not UTF-8 become lone surrogates, so that encoding a part again gives its very bytes.
+    Bytes that are not UTF-8 become lone surrogates, so that encoding a part again gives the same bytes.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -85,7 +85,7 @@ def _text(data: bytes, encoding: str) -> str:
 
 @record
 class StartTag:
-    """The ``ordinal``-th start tag of a document, and where it begins, ends and has its attributes."""
+    """The ``ordinal``-th start tag of a document, its start and end, and the text of its attributes."""
 
     ordinal: int
     start: int
@@ -95,13 +95,14 @@ class StartTag:
 
     @property
     def names(self) -> Iterator[tuple[str, int, int]]:
-        """The names of the attributes, each with its index in the text and that behind the attribute."""
+        """The names of the attributes, each with its index in the text and the index after the attribute."""
         for attribute in _ATTRIBUTE.finditer(self.attributes):
             yield attribute[1], self.attributes_start + attribute.start(1), self.attributes_start + attribute.end()
 
 
 def tokens(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """The tokens of a text, each with the index behind it; one that is no markup is ``<`` alone, and the last."""
+    """The tokens of a text, each with the index after it. The last token is ``<`` alone if the markup is broken
+    there."""
     at = 0
     while True:
         for token in _TOKEN.finditer(text, at):
@@ -119,13 +120,12 @@ _DOCTYPE = "<!DOCTYPE"
 _IN_DOCTYPE = re.compile(r"""<!\[|<!(?!-)|<\?|<!--|["'<>]""")
 _IGNORED = re.compile(r"<!\[|\]\]>")
 
-#: What ends the parts of a DOCTYPE by what begins them.
+#: The ends of the parts of a DOCTYPE, by their beginnings.
 _ENDS = {"<?": "?>", "<!--": "-->", '"': '"', "'": "'"}
 
 
 def _behind_doctype(text: str, at: int) -> int:
-    """The index behind a DOCTYPE whose name begins at ``at``, as pugixml passes over it; raises Broken where it does
-    not end."""
+    """The index after a DOCTYPE, whose name ends at ``at``, as pugixml finds it; raises Broken if it does not end."""
     begin = at - len(_DOCTYPE)
     depth = 1
     while depth:
@@ -145,7 +145,7 @@ def _behind_doctype(text: str, at: int) -> int:
 
 
 def _behind_ignored(text: str, at: int, begin: int) -> int:
-    """The index behind a section of a DOCTYPE that begins before ``at``; raises Broken where it does not end."""
+    """The index after a section of a DOCTYPE that begins before ``at``; raises Broken if it does not end."""
     depth = 1
     while depth:
         found = _IGNORED.search(text, at)
@@ -157,8 +157,8 @@ def _behind_ignored(text: str, at: int, begin: int) -> int:
 
 
 def start_tags(text: str) -> Iterator[StartTag]:
-    """The start tags of a text in order, up to the first place that is no markup; that place comes last, without a
-    name."""
+    """The start tags of a text in order. If the markup is broken, the last one has no attributes and marks the
+    place."""
     ordinal = 0
     with suppress(Broken):
         for token, end in tokens(text):
@@ -172,7 +172,7 @@ def start_tags(text: str) -> Iterator[StartTag]:
 
 @record
 class Leniency:
-    """What XML does not allow and OpenVINO's parser forgives; ``ordinal`` is that of the last start tag."""
+    """A defect that XML forbids and OpenVINO's parser accepts; ``ordinal`` is that of the last start tag."""
 
     kind: str
     at: int
@@ -182,9 +182,9 @@ class Leniency:
 
 @record(eq=False, frozen=False)
 class Broken(Exception):
-    """A document that no parser reads: what is wrong at which index; ``truncated`` if it just ends too early.
+    """A document that no parser reads: the fault and its index; ``truncated`` is True if the document ends too early.
 
-    ``ordinal`` is that of the element that is open there, or of the tag that cannot be read.
+    ``ordinal`` is the ordinal of the element that is open there, or of the tag that cannot be read.
     """
 
     message: str
@@ -195,8 +195,10 @@ class Broken(Exception):
 
 @record
 class Fixed:
-    """The root element as well-formed XML, how many elements it has, and what was corrected; ``plain`` where nothing
-    but tags and text stands in the document, and comments around the root."""
+    """The root element as well-formed XML, the number of its elements, and the corrections.
+
+    ``plain`` is True if the document has only tags and text, and comments around the root.
+    """
 
     text: str
     elements: int
@@ -205,7 +207,7 @@ class Fixed:
 
 
 def fixed(text: str) -> Fixed:
-    """The document as OpenVINO's parser understands it; raises Broken where that refuses it."""
+    """The document as OpenVINO's parser understands it; raises Broken if that parser refuses it."""
     return _Fixer(text.rstrip("\0")).result()
 
 
@@ -251,7 +253,7 @@ class _Fixer:
             self._other(token)
 
     def _other(self, token: re.Match[str]) -> None:
-        """Takes what is neither a tag nor text."""
+        """Handles a token that is neither a tag nor text."""
         start, end = token.span()
         if self.text.startswith(_DOCTYPE, start) and self.open:
             raise Broken("a DOCTYPE is inside an element", start, self.open[-1][2])
@@ -341,7 +343,7 @@ class _Fixer:
         self.parts.append(self._escaped(characters, found.start()).replace("]]>", "]]&gt;"))
 
     def _expect_no_end(self, start: int, end: int) -> None:
-        """Makes sure that a part of the text has no NUL, at which OpenVINO stops reading. Raises Broken."""
+        """Raises Broken if a part of the text has a NUL, at which OpenVINO stops reading."""
         at = self.text.find("\0", start, end)
         if at >= 0:
             raise Broken("a NUL character ends the text", at, max(self.ordinal, 0), truncated=True)
@@ -378,15 +380,17 @@ def _is_plain_comment(text: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name that is one to lxml and has no namespace: to OpenVINO a prefix is part of a name, and none of its own has
-    one or other letters than ASCII's."""
+    """The name in a form that lxml accepts, without a namespace.
+
+    OpenVINO treats a prefix as part of a name. Its own names are ASCII and have no prefix.
+    """
     if name.isascii() and ":" not in name:
         return name
     return "_" + "".join([each if each.isascii() and each != ":" else f"\xb7{ord(each):x}" for each in name])
 
 
 def _illegal(reference: re.Match[str]) -> bool:
-    """Whether a numbered reference stands for a character that XML does not allow."""
+    """Whether a numbered reference denotes a character that XML forbids."""
     digits = (reference[1] or reference[2]).lstrip("0")
     if len(digits) > 7:
         return True
@@ -395,7 +399,7 @@ def _illegal(reference: re.Match[str]) -> bool:
 
 
 def line_and_column(text: str, index: int) -> tuple[int, int]:
-    """The line and the column of an index, both from 1; ``\\r\\n``, ``\\n`` and ``\\r`` end a line."""
+    """The line and column of an index, both from 1; ``\\r\\n``, ``\\n`` and ``\\r`` end a line."""
     before = text[:index]
     if "\r" in before:
         before = before.replace("\r\n", "\n").replace("\r", "\n")

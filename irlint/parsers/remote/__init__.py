@@ -1,2 +1,1 @@
-"""Models that lie in a store or on a server: fsspec reaches them, and of each only the bytes that are needed are
-read."""
+"""Reads models from stores and servers with fsspec; only the needed bytes are fetched."""

@@ -1,16 +1,16 @@
-"""Where a file lies that is reached by a URL, and how that is shown."""
+"""URLs of files: how reports show them, and the URLs of neighboring files."""
 
 from __future__ import annotations
 
 from irlint.records import record
 
-#: Schemes in which what stands before the host is no user, but a container.
+#: Schemes in which the text before "@" is a container instead of a user.
 CONTAINERS = ("abfs", "abfss", "az", "wasb", "wasbs")
 
 
 @record
 class Located:
-    """A file by its URL, and its size and what changes when it is written, where that is known."""
+    """A file by its URL; ``size`` in bytes and ``stamp``, which changes when the file is written, if they are known."""
 
     url: str
     size: int | None = None
@@ -21,7 +21,7 @@ class Located:
 
 
 def shown(url: str) -> str:
-    """A URL without what may be secret: user info, query and fragment."""
+    """A URL without parts that may be secret: user info, query and fragment."""
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     host = host if scheme.lower() in CONTAINERS else host.rpartition("@")[2]
@@ -33,15 +33,23 @@ def _bare(text: str) -> str:
 
 
 def sibling(url: str, name: str) -> str:
-    """The URL of a file beside another one, or below its folder; the query goes with it, as it may be what allows
-    reading."""
+    """The URL of a file in or below the folder of another one; it keeps the query, which may grant access."""
     whole, question, query = url.partition("?")
     folder = whole.partition("#")[0].rpartition("/")[0]
     return f"{folder}/{_quoted(url, name)}{question}{query}"
 
 
+def inside(url: str, path: str) -> str:
+    """The URL of a file or folder whose shown URL is ``path``. It is below one of the folders that contain ``url``."""
+    whole, question, query = url.partition("?")
+    folder = whole.partition("#")[0].rpartition("/")[0]
+    while not f"{path}/".startswith(f"{shown(folder)}/"):
+        folder = folder.rpartition("/")[0]
+    return f"{folder}{_quoted(url, path.removeprefix(shown(folder)))}{question}{query}"
+
+
 def _quoted(url: str, name: str) -> str:
-    """A name as part of a URL: in those of the web it may have nothing that ends the path."""
+    """A name as part of a URL; for HTTP, characters that would end the path are escaped."""
     if not is_web(url):
         return name
     from urllib.parse import quote
@@ -50,12 +58,12 @@ def _quoted(url: str, name: str) -> str:
 
 
 def is_web(url: str) -> bool:
-    """Whether a URL is one of HTTP."""
+    """Whether the scheme of a URL is http or https."""
     return url.partition("://")[0].lower() in ("http", "https")
 
 
 def without_secrets(text: str, url: str) -> str:
-    """What somebody says of a URL, with that as it is shown."""
+    """A message about a URL without the URL's secrets."""
     text = text.replace(url, shown(url))
     rest = url.partition("://")[2]
     for secret in (rest.partition("/")[0].rpartition("@")[0], rest.partition("?")[2]):

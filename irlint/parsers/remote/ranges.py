@@ -1,5 +1,4 @@
-"""A remote file as one that is opened: parts of it are fetched when they are read, small ones first, and larger ones
-where reading goes on."""
+"""A remote file that behaves like an open one: ranges are fetched when they are read, larger ones for long reads."""
 
 from __future__ import annotations
 
@@ -10,23 +9,23 @@ from typing import Any
 from irlint.parsers.remote.locations import Located, shown
 from irlint.parsers.remote.stores import IgnoresRanges, Passing, Status, Store, denied, with_retries
 
-#: At least so many bytes are fetched at once, twice as many wherever the next ones follow, and at most this many.
+#: A request fetches at least LEAST bytes. Each request that continues the last one fetches twice as many, up to MOST.
 LEAST = 1 << 12
 MOST = 1 << 20
 
-#: Parts that are wanted and lie less than so far from each other are fetched as one.
+#: Wanted parts that are closer to each other than this are fetched in one request.
 GAP = 1 << 15
 
-#: A document of at most this many bytes is kept, once it has been read as a whole.
+#: A document of at most this many bytes is kept after it was read completely.
 KEPT = 1 << 25
 
-#: From a server that knows no ranges so many bytes are read, and so many at once.
+#: From a server that ignores ranges, at most LIMIT bytes are read, PIECE at a time.
 LIMIT = 1 << 28
 PIECE = 1 << 18
 
 
 class Ranges:
-    """A file that is read at ``block`` bytes or more; one of at most ``small`` bytes is worth being read whole."""
+    """A remote file. Reads fetch ``block`` bytes or more. A file of at most ``small`` bytes may be read completely."""
 
     block = LEAST
     small = 1 << 16
@@ -40,14 +39,14 @@ class Ranges:
         self.window = (0, b"")
         self.step = LEAST
         self.kept: list[tuple[int, bytes]] = []
-        #: Where the server ignores ranges, what it sends, and how many bytes that were.
+        #: Whether the server ignores ranges; then the stream, and the number of bytes that it has sent.
         self.ignores_ranges = False
         self.stream: Any = None
         self.streamed = 0
 
     @property
     def status(self) -> Status:
-        """The size of the file and its stamp, which a first part brings along. Raises OSError."""
+        """The size and stamp of the file; if possible they come with a first range. Raises OSError."""
         if self.known is None and self.store.states_size:
             self._fetch(0, self.step)
         if self.known is None:
@@ -60,12 +59,12 @@ class Ranges:
         return self.status.size
 
     def seek(self, offset: int) -> int:
-        """Goes to a place counted from the beginning."""
+        """Sets the position, counted from the beginning of the file."""
         self.at = offset
         return offset
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, fewer at the end; all of the rest where the number is unknown. Raises OSError."""
+        """The next ``size`` bytes, fewer at the end; all remaining bytes if ``size`` is negative. Raises OSError."""
         end = self.size if size < 0 else min(self.size, self.at + size)
         start = self.at
         data = self._part(start, end) if end > start else b""
@@ -81,7 +80,7 @@ class Ranges:
         return len(data)
 
     def want(self, spans: Iterable[tuple[int, int]]) -> None:
-        """Fetches parts that will be read, of which those that lie near each other are one."""
+        """Fetches parts that will be read; parts near each other are fetched together."""
         joined: list[tuple[int, int]] = []
         for start, end in sorted(spans):
             if joined and start - joined[-1][1] < GAP:
@@ -91,7 +90,7 @@ class Ranges:
         self.kept += [(start, self._part(start, end)) for start, end in joined if end <= self.size]
 
     def close(self) -> None:
-        """Nothing: what has been read serves whoever opens the file next."""
+        """Does nothing: the next reader of the file reuses the fetched bytes."""
 
     def __enter__(self) -> Ranges:
         return self
@@ -100,7 +99,7 @@ class Ranges:
         self.close()
 
     def finish(self) -> None:
-        """Lets go of the connection."""
+        """Closes the connection."""
         if self.stream is not None:
             self.stream.close()
             self.stream = None
@@ -114,7 +113,7 @@ class Ranges:
         return head + self._after(start + len(head), end)
 
     def _after(self, start: int, end: int) -> bytes:
-        """The bytes of a part none of which is there."""
+        """The bytes of a part of which none was fetched."""
         follows = start == self.window[0] + len(self.window[1])
         self.step = min(MOST, 2 * self.step) if follows and start else LEAST
         stop = max(end, start + self.step)
@@ -143,8 +142,10 @@ class Ranges:
         return with_retries(lambda: self._streamed(start, end), self.url)
 
     def _streamed(self, start: int, end: int) -> bytes:
-        """The bytes of a part from a stream, which begins anew where it is past them. Raises OSError past the limit,
-        and Passing."""
+        """The bytes of a part from a stream, which restarts if it has passed the part.
+
+        Raises OSError above the limit, and Passing.
+        """
         if self.stream is None or self.stream.at > start:
             self.finish()
             self.stream = self.store.stream(self.url)
@@ -172,7 +173,7 @@ class Ranges:
         return piece
 
     def _counted(self) -> Status:
-        """The size of a file that does not state it, which is kept in full."""
+        """The size of a file that does not state it; the complete file is read and kept."""
         data = bytearray()
         while piece := self._piece(PIECE):
             data += piece

@@ -1,4 +1,7 @@
-"""A store of fsspec: the status of a file, ranges of its bytes, and retries."""
+"""A store of fsspec: the status of a file, ranges of its bytes, and retries.
+
+A passing failure is one that a retry may resolve; any other failure is permanent.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from irlint.records import record
 
 Answer = TypeVar("Answer")
 
-#: What fails in passing is tried so often, after pauses that double from this one on, in seconds.
+#: A request with passing failures is sent up to TRIES times, with pauses that start at PAUSE seconds and double.
 TRIES = 5
 PAUSE = 0.4
 
-#: A server that asks for a longer pause gets at most this many seconds.
+#: The longest pause in seconds before a retry, even if a server asks for more.
 LONGEST_PAUSE = 20.0
 
-#: Statuses of web servers that may be others when asked again, and what others mean.
+#: The HTTP statuses of passing failures, and the errors for some others.
 PASSING = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 MEANINGS = {404: errno.ENOENT, 410: errno.ENOENT, 401: errno.EACCES, 403: errno.EACCES}
 
@@ -39,19 +42,19 @@ TIMES = ("updated", "mtime", "created")
 
 
 class NotInstalled(ValueError):
-    """A scheme for which a package is missing, or that nobody knows."""
+    """A URL needs a package that is missing, or has an unknown scheme."""
 
 
 @record
 class Status:
-    """The size of a file, and a text that is another one when it has been written."""
+    """The size of a file in bytes, and a text that changes when the file is written."""
 
     size: int
     stamp: str = ""
 
 
 class Passing(Exception):
-    """A failure that may be gone when it is tried again, after ``pause`` seconds if the server says so."""
+    """A passing failure; ``pause`` is the number of seconds for which the server asks, or 0."""
 
     def __init__(self, reason: str, pause: float = 0.0) -> None:
         super().__init__(reason)
@@ -59,7 +62,7 @@ class Passing(Exception):
 
 
 def denied(number: int, reason: str, url: str) -> OSError:
-    """A permanent failure, with its message."""
+    """A permanent failure with its message; it is not retried."""
     failure = OSError(number, reason, shown(url))
     failure.stays = True  # type: ignore[attr-defined]
     return failure
@@ -70,12 +73,11 @@ class Refused(Exception):
 
 
 class IgnoresRanges(Exception):
-    """A server sends the whole of a file where a part was asked for."""
+    """A server sends a complete file when it is asked for a range."""
 
 
 class Store:
-    """Any filesystem of fsspec but that of the web; ``states_size`` says whether a part of a file comes with its
-    status."""
+    """A filesystem of fsspec other than HTTP; ``states_size`` is True if a range comes with the file's status."""
 
     states_size = False
 
@@ -90,15 +92,15 @@ class Store:
         return Status(int(info["size"]), stamp(info))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """The bytes from ``start`` to ``end``, fewer where the file ends before; and its status, where that comes with
-        them.
+        """The bytes from ``start`` to ``end``, fewer if the file is shorter, and the status if the store sends it, else
+        None.
 
         Raises OSError.
         """
         return self._asked(url, lambda path: self.filesystem.cat_file(path, start=start, end=end)), None
 
     def stream(self, url: str) -> Any:
-        """A file from its beginning on, where the store knows no ranges."""
+        """The file as a stream, for a store without ranges. Raises OSError."""
         raise denied(errno.EIO, "the store knows no ranges", url)
 
     def _asked(self, url: str, ask: Callable[[str], Answer]) -> Answer:
@@ -106,7 +108,7 @@ class Store:
 
 
 def stamp(info: Any) -> str:
-    """The part of a file's status that changes when it is written."""
+    """The part of a file's status that changes when the file is written, or ""."""
     found = next((info[name] for name in STAMPS if info.get(name)), None)
     if found is None:
         found = next((info[name] for name in TIMES if info.get(name)), "")
@@ -114,7 +116,7 @@ def stamp(info: Any) -> str:
 
 
 def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
-    """What ``ask`` returns; what fails in passing is tried again. Raises OSError for what does not."""
+    """The result of ``ask``, which is repeated after passing failures. Raises OSError for a permanent failure."""
     pause = PAUSE
     for left in reversed(range(TRIES)):
         try:
@@ -133,7 +135,8 @@ def with_retries(ask: Callable[[], Answer], url: str) -> Answer:
 
 
 def judged(error: Exception, url: str) -> Passing | OSError:
-    """What a failure is: of many libraries, so by their names for it."""
+    """Whether a failure is passing or permanent. Libraries differ in their exceptions, so these are compared by
+    name."""
     if isinstance(error, Passing) or (isinstance(error, OSError) and hasattr(error, "stays")):
         return error
     name, package = type(error).__name__, type(error).__module__.partition(".")[0]
@@ -162,8 +165,7 @@ def judged(error: Exception, url: str) -> Passing | OSError:
 
 
 def answered(status: int, words: str, pause: str, url: str) -> Passing | OSError:
-    """What a status of a web server is that is none of success; ``pause`` is after how many seconds it wants to be
-    asked again."""
+    """The failure for an HTTP status; ``pause`` is the Retry-After header, in seconds."""
     answer = f"the server answers {status} {words}".rstrip()
     if status in PASSING:
         return Passing(answer, float(pause) if pause.isdigit() else 0.0)
@@ -171,7 +173,7 @@ def answered(status: int, words: str, pause: str, url: str) -> Passing | OSError
 
 
 def store(url: str) -> Store:
-    """The store that a URL leads to. Raises NotInstalled."""
+    """A new store for a URL. Raises NotInstalled."""
     try:
         import fsspec
     except ImportError:
@@ -197,7 +199,7 @@ def store(url: str) -> Store:
 
 
 def options(url: str) -> dict[str, Any]:
-    """What a URL itself says of its store, such as a host; nothing of listings is kept."""
+    """The options of a store that its URL contains, such as a host; listings are not cached."""
     import fsspec
 
     scheme = url.partition("://")[0].lower()

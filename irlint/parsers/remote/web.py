@@ -1,5 +1,4 @@
-"""Files on a web server, by ranges: its answers judged one by one, and no redirect followed to where nobody asked
-for."""
+"""Reads ranges of files from a web server, checks each answer, and refuses redirects to private addresses."""
 
 from __future__ import annotations
 
@@ -21,33 +20,33 @@ from irlint.parsers.remote.stores import IgnoresRanges, Passing, Refused, Status
 
 Answer = TypeVar("Answer")
 
-#: After so many seconds without a byte an answer has stalled, and so many may pass until there is a connection.
+#: Seconds without a byte after which an answer has stalled, and seconds allowed for a connection.
 STALL = 30.0
 CONNECT = 20.0
 
-#: An answer that has lasted longer than PATIENCE seconds has to come at RATE bytes a second on average, one that lists
-#: a folder within LISTED.
+#: An answer that lasts longer than PATIENCE seconds must bring RATE bytes a second on average. The listing of a folder
+#: must end within LISTED seconds.
 PATIENCE = STALL + CONNECT
 RATE = 1 << 12
 LISTED = 300.0
 
-#: Statuses of servers that answer a HEAD otherwise than a GET, such as where a redirect leads that was made for that.
+#: Statuses with which servers may refuse a HEAD although they answer a GET.
 NO_HEAD = frozenset({400, 401, 403, 405, 501})
 
-#: Compressed, a range is one of other bytes.
+#: A range of a compressed file would have other bytes, so no compression is requested.
 HEADERS = {"Accept-Encoding": "identity"}
 
 _SIZES = "bytes "
 
 
 class Web(Store):
-    """Servers of HTTP."""
+    """A store for files on an HTTP server."""
 
     states_size = True
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        #: The host and the port that somebody has named.
+        #: The host and port in the URL that the user named.
         self.named = (parts.hostname or "").lower(), parts.port or _PORTS[parts.scheme.lower()]
         super().__init__(HTTPFileSystem(get_client=self._client, skip_instance_cache=True))
 
@@ -62,7 +61,7 @@ class Web(Store):
         return aiohttp.ClientSession(loop=loop, **options)
 
     async def _judge_redirect(self, _: Any, __: Any, exchange: Any) -> None:
-        """Raises Refused for a redirect to another scheme, and to an address that is no public one."""
+        """Raises Refused for a redirect to another scheme or to a private address."""
         there = exchange.response.headers.get("Location") or exchange.response.headers.get("URI") or ""
         target = urlsplit(urljoin(str(exchange.response.url), there))
         scheme = exchange.response.url.scheme
@@ -73,19 +72,19 @@ class Web(Store):
             raise Refused(f"it redirects to {place[0]}, which is not a public address")
 
     def status(self, url: str) -> Status:
-        """The status that the headers of a file state."""
+        """The size and stamp of a file from its headers. Raises OSError."""
         return self._sync(url, lambda session: _head(session, url))
 
     def read(self, url: str, start: int, end: int) -> tuple[bytes, Status | None]:
-        """As of any store. Raises IgnoresRanges as well."""
+        """As ``Store.read``; also raises IgnoresRanges."""
         return self._sync(url, lambda session: _range(session, url, start, end), end - start)
 
     def stream(self, url: str) -> Stream:
-        """A file from its beginning on."""
+        """The file as a stream from its beginning."""
         return Stream(self, url)
 
     def _sync(self, url: str, ask: Callable[[aiohttp.ClientSession], Awaitable[Answer]], size: int = 0) -> Answer:
-        """What is asked for, an answer of about so many bytes. Raises OSError."""
+        """The result of ``ask``, whose answer has about ``size`` bytes. Raises OSError."""
 
         async def asked() -> Answer:
             return await _in_time(ask(await self.filesystem.set_session()), PATIENCE + size / RATE, url)
@@ -94,7 +93,7 @@ class Web(Store):
 
 
 class Stream:
-    """A file that is read from its beginning to its end, as it comes; ``status`` is None where its size is unknown."""
+    """A file that is read once from beginning to end; ``status`` is None if its size is unknown."""
 
     def __init__(self, web: Web, url: str) -> None:
         self.web = web
@@ -106,7 +105,7 @@ class Stream:
         self.status = None if length is None else Status(length, _stamp(self.response))
 
     def read(self, size: int) -> bytes:
-        """At most so many bytes, none at the end. Raises Passing, and OSError where they come too slowly."""
+        """At most ``size`` bytes, none at the end. Raises Passing, and OSError if the bytes arrive too slowly."""
         start = monotonic()
         try:
             data: bytes = sync(self.web.filesystem.loop, self.response.content.read, size)
@@ -119,12 +118,12 @@ class Stream:
         return data
 
     def close(self) -> None:
-        """Lets go of the rest."""
+        """Closes the connection without reading the rest."""
         self.web.filesystem.loop.call_soon_threadsafe(self.response.close)
 
 
 async def _in_time(answer: Awaitable[Answer], seconds: float, url: str) -> Answer:
-    """An answer that is there after so many seconds. Raises OSError for any other."""
+    """The answer, if it arrives within so many ``seconds``. Raises OSError otherwise."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except asyncio.TimeoutError as error:
@@ -169,8 +168,10 @@ async def _range(session: aiohttp.ClientSession, url: str, start: int, end: int)
 
 
 async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Status | None]:
-    """What a server has sent that was asked for a part and sends the whole: that, where it is no more. Raises
-    IgnoresRanges."""
+    """The file's beginning and status from a server that sends the complete file instead of a range.
+
+    Raises IgnoresRanges if that is more than was requested.
+    """
     length = _length(response)
     if start or length is None or length > end:
         response.close()
@@ -182,14 +183,14 @@ async def _not_a_part(response: Any, start: int, end: int) -> tuple[bytes, Statu
 
 
 def _length(response: Any) -> int | None:
-    """The number of bytes of an answer; None where it is unknown or they are compressed."""
+    """The number of bytes of an answer; None if it is unknown or the answer is compressed."""
     text = response.headers.get("Content-Length", "")
     is_plain = response.headers.get("Content-Encoding", "identity") in ("identity", "")
     return int(text) if is_plain and text.isascii() and text.isdigit() else None
 
 
 async def _all_of(response: Any, most: int) -> bytes:
-    """The body of an answer, and no more than a little past what it may have."""
+    """The body of an answer, of which at most ``most + 1`` bytes are read."""
     data = bytearray()
     while len(data) <= most and (piece := await response.content.read(most + 1 - len(data))):
         data += piece
@@ -208,14 +209,14 @@ async def _whole(session: aiohttp.ClientSession, url: str) -> Any:
 
 
 def _judge(response: Any, url: str) -> None:
-    """Raises Passing or Denied for an answer that is none."""
+    """Raises Passing or OSError for an answer that is not a success."""
     if response.ok:
         return
     raise answered(response.status, response.reason or "", response.headers.get("Retry-After", ""), url)
 
 
 def _total(response: Any) -> int | None:
-    """The size of a file, by the header that says which part of it an answer is."""
+    """The size of the file in the header that states the range of an answer; None if it is absent."""
     text = response.headers.get("Content-Range", "").rpartition("/")[2]
     return int(text) if text.isascii() and text.isdigit() else None
 
@@ -226,7 +227,7 @@ def _stamp(response: Any) -> str:
 
 
 class _Resolver(AbstractResolver):  # type: ignore[misc]
-    """Asks the system for addresses; hosts that nobody has named, to which a server redirects, have to be public."""
+    """Resolves hosts with the system. A host that the user did not name, but a redirect, must have public addresses."""
 
     def __init__(self, named: tuple[str, int]) -> None:
         self.named = named
@@ -245,7 +246,7 @@ class _Resolver(AbstractResolver):  # type: ignore[misc]
 
 
 def _is_private(host: str) -> bool:
-    """Whether a host is an address of this machine, of its network, or of no network; a name is not."""
+    """Whether a host is an address that is not public, or localhost; other names are not."""
     try:
         return not ip_address(host.partition("%")[0]).is_global
     except ValueError:

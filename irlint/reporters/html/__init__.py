@@ -1,4 +1,4 @@
-"""The report as a page for a browser: one file that needs no network, and no script but to filter."""
+"""The report as an HTML page: one file without network access, whose only script filters the findings."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from irlint.reporters.plain import summary
 from irlint.reporters.repeated import once
 from irlint.snippets.drawing import Drawing
 
-#: A page draws so many findings, has so many, shows so many models in full, and lists so many values.
+#: The limits of a page: findings with a drawing, findings, models in full, and listed values.
 PICTURES = 200
 FINDINGS = 10_000
 MODELS = 300
 VALUES = 20_000
 
-#: Of the files of a run so many are listed, and so many without being asked for.
+#: The limits of the list of files: files in total, and files shown without unfolding.
 LISTED = 2_000
 FEW = 12
 
 
 def rendered(report: Report) -> str:
-    """The findings by model, each with its picture, and by rule; the inputs that a model accepts, the releases that
-    load it, and its values."""
+    """The page: the findings by model (each with its snippet) and by rule, and the contract, targets and values of each
+    model."""
     cards = _cards(report.findings)
     body = "".join((_head(report), _controls(cards), _overview(report, cards), *_models(report, cards), _rules(cards)))
     return framed(
@@ -41,8 +41,8 @@ def rendered(report: Report) -> str:
 
 
 def _cards(findings: Sequence[Finding]) -> list[Card]:
-    """The findings, models with errors first and errors first in each; those that say the same of one file together,
-    and what reads the same in several files in the first of them."""
+    """The findings as cards: models with errors first, and errors first in each. A card combines equal findings of a
+    file, and repeats in other files."""
     worst: dict[str, int] = {}
     for each in findings:
         worst[each.path] = max(worst.get(each.path, 0), each.severity.rank)
@@ -78,7 +78,7 @@ def _head(report: Report) -> str:
 
 
 def _controls(cards: Sequence[Card]) -> str:
-    """What filters the findings; without a script it is not shown."""
+    """The controls that filter the findings. They are hidden without a script."""
     if not cards:
         return ""
     boxes = "".join(
@@ -126,7 +126,7 @@ def _line(file: CheckedFile, report: Report, numbers: dict[str, int]) -> list[st
 
 
 def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
-    """The findings, by model, below what is known of it."""
+    """The findings by model, each after the facts about its model."""
     by_path: dict[str, list[Card]] = {}
     for each in cards[:FINDINGS]:
         by_path.setdefault(each.finding.path, []).append(each)
@@ -146,14 +146,14 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
 
 
 def _pictured(cards: Sequence[Card]) -> frozenset[int]:
-    """The cards that have their pictures."""
+    """The cards that have a drawing."""
     drawn = [each for each in cards if isinstance(each.finding.detail, Drawing)]
     worst = sorted(drawn, key=lambda each: -each.finding.severity.rank)
     return frozenset(each.number for each in worst[:PICTURES])
 
 
 def _cut(cards: Sequence[Card], pictured: frozenset[int]) -> str:
-    """What the page leaves out, in words."""
+    """A sentence on what the page omits."""
     notes = []
     if len(cards) > FINDINGS:
         notes.append(f"The first {FINDINGS:,} of {len(cards):,} findings are shown; the other output formats have all.")

@@ -1,4 +1,4 @@
-"""A finding on a page: its headline, its picture, the shapes, where they come from, and what to do."""
+"""A card: a finding on an HTML page, with its headline, drawing, shapes, origins and help."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from irlint.reporters.html.graph import drawn
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
-#: Of the nodes at which a finding is repeated, and of what follows from it, at most this many are named.
+#: At most this many nodes are named at which a finding is repeated, or which follow from it.
 NAMED = 50
 
 
 @record
 class Card:
-    """A finding with those that say the same of other nodes, and the other files that have it; ``number`` is its place
-    on the page, from 1."""
+    """A finding, the equal findings at other nodes, and the other files that have it. ``number`` is its place on the
+    page, from 1."""
 
     number: int
     finding: Finding
@@ -28,7 +28,7 @@ class Card:
 
 
 def card(each: Card, *, pictured: bool) -> str:
-    """An article on a finding, with its picture where it may have one."""
+    """The card as an article, with a drawing if ``pictured``."""
     finding = each.finding
     severity, code = finding.severity.value, finding.rule.code
     drawing = finding.detail if isinstance(finding.detail, Drawing) else Drawing()
@@ -49,7 +49,7 @@ def _line_of(finding: Finding) -> str:
 
 
 def headline(finding: Finding) -> str:
-    """What is wrong, in a line."""
+    """The message in one line."""
     op = f"{shown(finding.op)}: " if finding.op else ""
     return f"{op}{prose(finding.message)}"
 
@@ -103,7 +103,7 @@ def _facts(drawing: Drawing) -> Iterator[str]:
 
 
 def _shapes(found: Table) -> str:
-    """The shapes under each other, clashing sizes marked."""
+    """The table of shapes, with clashing sizes marked."""
     rank = max((len(row.dims) for row in found.rows if row.dims is not None), default=0)
     named = any(row.name for row in found.rows)
     heads = [
@@ -137,7 +137,7 @@ def _cells(row: Row, found: Table, rank: int) -> Iterator[str]:
 
 
 def _lines(lines: Sequence[Line]) -> str:
-    """Lines of the model with marks in them, and behind each what the marks say."""
+    """The lines of the model with their marks, and the labels after each line."""
     result = []
     for line in lines:
         text = "".join(

@@ -1,5 +1,4 @@
-"""The nodes around a finding as an SVG drawing: nodes as boxes, shapes beside the lines between them, clashing sizes
-marked."""
+"""The nodes around a finding as an SVG drawing: nodes are boxes, and shapes are beside the lines between them."""
 
 from __future__ import annotations
 
@@ -11,30 +10,30 @@ from irlint.reporters.html.markup import escaped, shown
 from irlint.reporters.plain import safe
 from irlint.snippets.drawing import Box, Carried, Neighbourhood
 
-#: The width of a column of text in small and in large letters, and the height of a line.
+#: The width of a character in small and in large letters, and the height of a line.
 SMALL = 6.7
 LARGE = 8.1
 LINE = 16
 
-#: The space around a drawing, inside of a box, and between rows beside the shapes that stand there.
+#: The space around a drawing, inside a box, and between rows (which has the shapes).
 MARGIN = 10
 INSIDE = 12
 BETWEEN = 34
 
-#: A line that leads back goes round so far to the right of the boxes.
+#: A line that leads back passes this far to the right of the boxes.
 ROUND = 60
 
-#: Names have at most this many columns, of which the last ones are kept; sizes have so many, and shapes so many.
+#: The largest number of columns of a name (its end is kept), of a size, and of a shape.
 NAME = 30
 SIZE = 14
 SHAPE = 44
 
-#: What boxes are called that are no nodes.
+#: The captions of boxes that are not nodes.
 CAPTIONS = {"input": "input", "output": "output", "missing": "nothing makes it"}
 
 
 def drawn(picture: Neighbourhood, number: int) -> str:
-    """An SVG drawing; ``number`` distinguishes it from the others of the page."""
+    """An SVG drawing. ``number`` distinguishes it from others on the page."""
     sizes = [_Sized(box, _given(picture, index)) for index, box in enumerate(picture.boxes)]
     layout = laid_out(picture, [each.width for each in sizes])
     tops: list[float] = []
@@ -65,7 +64,7 @@ def drawn(picture: Neighbourhood, number: int) -> str:
 
 
 def _descriptions(picture: Neighbourhood) -> Iterator[str]:
-    """The drawing in words."""
+    """The drawing in words, for screen readers."""
     for wire in picture.wires:
         start, end = picture.boxes[wire.start], picture.boxes[wire.end]
         yield shown(f"{wire.value.name} {_type(wire.value)} from {start.op} {start.name} to {end.op} {end.name}")
@@ -76,12 +75,12 @@ def _type(value: Carried) -> str:
 
 
 def _given(picture: Neighbourhood, index: int) -> list[Carried]:
-    """The values that a box gives, each once."""
+    """The output values of a box, each once."""
     return list({wire.value.name: wire.value for wire in picture.wires if wire.start == index}.values())
 
 
 class _Sized:
-    """A box with its size: it is as wide as what stands in it and under it."""
+    """A box with its size. It is as wide as its text and the shape below it."""
 
     def __init__(self, box: Box, given: Sequence[Carried]) -> None:
         self.box = box
@@ -113,7 +112,7 @@ class _Sized:
 
 
 def _label(shape: _Shape, middle: float, top: float) -> str:
-    """The shape of a value, under the box that gives it, on a ground that hides the line behind it."""
+    """The shape of a value under the box that makes it. Its background hides the line behind it."""
     width = SMALL * shape.columns + 8
     kind = "value at-fault" if shape.value.at_fault else "value"
     return (
@@ -124,7 +123,8 @@ def _label(shape: _Shape, middle: float, top: float) -> str:
 
 
 class _Shape:
-    """``float32[1, 64, 56, 55]`` with its clashing sizes marked; of many sizes some are left out, never those."""
+    """``float32[1, 64, 56, 55]`` with its clashing sizes marked. Some of many sizes are omitted, but never clashing
+    ones."""
 
     def __init__(self, value: Carried) -> None:
         self.value = value
@@ -154,7 +154,8 @@ class _Shape:
 
 
 def _tail(text: str, columns: int = NAME) -> str:
-    """A text of at most so many columns: its end, which distinguishes names, from the beginning of a part on."""
+    """The end of a text, at most ``columns`` characters, from the beginning of a part. The end of a name distinguishes
+    it best."""
     cleaned = safe(text)
     if display(cleaned) <= columns:
         return cleaned
@@ -169,8 +170,7 @@ def _wires(
     tops: Sequence[float],
     places: dict[int, tuple[float, float]],
 ) -> Iterator[str]:
-    """The lines between boxes; those into one box end beside each other, and those that lead back go round to the
-    right."""
+    """The lines between boxes. Lines into one box end side by side; lines that lead back pass on the right."""
     rows = {item: at for at, row in enumerate(layout.rows) for item in row if item >= 0}
     for index, wire in enumerate(picture.wires):
         (x, y), (end_x, end_y) = places[wire.start], places[wire.end]

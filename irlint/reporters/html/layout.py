@@ -1,4 +1,4 @@
-"""Where the boxes of a picture lie: in rows, each node below those that it takes from."""
+"""The layout of a drawing: boxes are in rows, each node below the nodes that it uses."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from itertools import pairwise
 from irlint.records import record
 from irlint.snippets.drawing import Neighbourhood, Wire
 
-#: The space between boxes of a row.
+#: The space between boxes in a row.
 APART = 28
 
-#: The width that is kept free for a wire that passes a row.
+#: The width that is reserved for a line that passes a row.
 PASSING = 16
 
 
 @record
 class Layout:
-    """The rows from the top, each with its items from the left, where the middle of each item is, and the whole width.
+    """The rows from the top, each with its items from the left, the center of each item, and the total width.
 
-    An item is the index of a box, or, for a wire that passes the row, its index below 0, counted from -1.
+    An item is the index of a box (from 0), or a line that passes the row: -1 minus its index.
     """
 
     rows: tuple[tuple[int, ...], ...]
@@ -28,7 +28,7 @@ class Layout:
 
 
 def laid_out(picture: Neighbourhood, widths: Sequence[float]) -> Layout:
-    """The boxes of a picture, which are so wide, in rows."""
+    """The layout of a drawing; ``widths`` are those of its boxes."""
     ranks = _ranks(picture)
     first, last = min(ranks), max(ranks)
     rows: list[list[int]] = [[] for _ in range(first, last + 1)]
@@ -45,13 +45,13 @@ def laid_out(picture: Neighbourhood, widths: Sequence[float]) -> Layout:
 
 
 def _order(picture: Neighbourhood, box: int) -> int:
-    """Boxes stand in the order in which what they give is taken."""
+    """The order of a box in its row: the place among the inputs of the node that uses it."""
     return min((wire.input for wire in picture.wires if wire.start == box), default=0)
 
 
 def _ranks(picture: Neighbourhood) -> list[int]:
-    """The row of each box: 0 for the node at fault, one less for what it takes from, one more for what takes from
-    it."""
+    """The row of each box: 0 for the node at fault, one less for each step to its inputs, one more for each step to its
+    users."""
     count = len(picture.boxes)
     ranks: list[int | None] = [0, *[None] * (count - 1)]
     for _ in range(count):
@@ -65,7 +65,7 @@ def _ranks(picture: Neighbourhood) -> list[int]:
     return [1 if rank is None else rank for rank in ranks]
 
 
-#: For an item of a row the items that it is connected with, in the row above (False) and in that below (True).
+#: For an item of a row, the items connected with it: in the row above (False) and in the row below (True).
 Beside = Mapping[tuple[int, int, bool], Sequence[int]]
 
 
@@ -81,7 +81,7 @@ def _beside(wires: Sequence[Wire], ranks: Sequence[int], first: int) -> Beside:
 
 
 def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
-    """Orders a row by where that lies which its items are connected with in the rows around it."""
+    """Orders a row by the positions of the connected items in the rows above and below."""
     places = {
         (at, item): index for at in (row - 1, row + 1) if 0 <= at < len(rows) for index, item in enumerate(rows[at])
     }
@@ -99,8 +99,7 @@ def _sort(rows: list[list[int]], row: int, beside: Beside) -> None:
 
 
 def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside, start: int) -> Layout:
-    """The items of each row next to each other, as near as may be to what they are connected with in the row towards
-    ``start``."""
+    """The items of each row side by side, as close as possible to the connected items in the row towards ``start``."""
     wide = [[widths[item] if item >= 0 else PASSING for item in row] for row in rows]
     middles: dict[tuple[int, int], float] = {}
     for at in (*range(start, -1, -1), *range(start + 1, len(rows))):
@@ -121,7 +120,7 @@ def _aligned(rows: list[list[int]], widths: Sequence[float], beside: Beside, sta
 
 
 def _apart(wanted: Sequence[float], wide: Sequence[float]) -> list[float]:
-    """Where the middles of items lie that are so wide and want to lie there: side by side, in order."""
+    """The centers of items side by side, in order, as close as possible to the ``wanted`` centers."""
     placed: list[float] = []
     for index, want in enumerate(wanted):
         least = placed[-1] + (wide[index - 1] + wide[index]) / 2 + APART if placed else want

@@ -1,4 +1,4 @@
-"""How texts become part of a page: nothing that a model says is markup."""
+"""Escapes texts for a page, so that no text of a model becomes markup."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from irlint.reporters.plain import brief, safe
 
 HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
-#: What messages quote.
+#: Quoted parts of messages.
 CODE = re.compile("`([^`]+)`")
 
 #: A text of a model is shown up to this many characters.
@@ -17,29 +17,29 @@ LONGEST = 1_000
 
 
 def escaped(text: object) -> str:
-    """A text as it may stand in an element or an attribute."""
+    """A text, escaped for an element or an attribute."""
     return safe(str(text)).translate(HTML)
 
 
 def shown(text: object) -> str:
-    """A text that may be long, without its middle then."""
+    """An escaped text; the middle of a very long one is omitted."""
     return brief(str(text), LONGEST).translate(HTML)
 
 
 def prose(text: object) -> str:
-    """A message: what stands between backticks is code."""
+    """An escaped message; parts in backticks become code."""
     return CODE.sub(r"<code>\1</code>", shown(text))
 
 
 def folded(title: str, inside: str, *, kind: str = "", count: int | None = None, opened: bool = False) -> str:
-    """What is opened by its title, which is markup."""
+    """A part that opens by a click on its title; ``title`` and ``inside`` are markup."""
     number = f' <span class="count">{count:,}</span>' if count is not None else ""
     name = f' class="{kind}"' if kind else ""
     return f"<details{name}{' open' * opened}><summary>{title}{number}</summary>\n{inside}</details>\n"
 
 
 def table(heads: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str, kind: str = "") -> str:
-    """A table of cells that are markup, the first of a row being its head."""
+    """A table; the cells are markup, and the first cell of each row is its heading."""
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
     lines = []
     for first, *rest in rows:

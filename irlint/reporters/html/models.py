@@ -1,5 +1,4 @@
-"""What is known of a model beside its findings, on a page: its contract, its costs, the releases that take it,
-and its values."""
+"""The facts about a model on an HTML page: its contract, its costs, the releases that load it, and its values."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from irlint.reporters.listing import type_of
 
 
 def facts(file: CheckedFile, number: int, room: int) -> tuple[str, int]:
-    """The folded parts on one model, and how many of its values they list: at most so many."""
+    """The folded parts about one model, and the number of values that they list: at most ``room``."""
     if file.facts is None:
         return "", 0
     values = file.facts["values"][:room]

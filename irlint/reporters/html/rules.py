@@ -1,4 +1,4 @@
-"""The rules that a report's findings break, on a page."""
+"""The rules that the findings of a report break, on an HTML page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from irlint.findings.wording import counted
 from irlint.reporters.html.cards import Card
 from irlint.reporters.html.markup import escaped, folded, prose, shown
 
-#: Of the findings of a rule, at most this many are linked.
+#: At most this many findings of a rule are linked.
 LINKED = 20
 
 
 def section(cards: Sequence[Card]) -> str:
-    """Each rule with what it is about and where it is broken, the worst first."""
+    """Each broken rule with its statement and its findings, the worst first."""
     by_code: dict[str, list[Card]] = {}
     for each in cards:
         by_code.setdefault(each.finding.rule.code, []).append(each)

@@ -1,4 +1,4 @@
-"""What is around the body of every page: nothing on it but its own style and script runs."""
+"""The frame of every HTML page. Its security policy allows only its own style and script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from irlint.reporters.html.markup import escaped
 
 
 def framed(title: str, body: str, *, footer: str = "", scripted: bool = False) -> str:
-    """A page with a ``title`` and ``footer``, which are texts, and a ``body``, which is markup."""
+    """A page. ``title`` and ``footer`` are texts, ``body`` is markup."""
     style, script = _part("style.css"), _part("script.js") if scripted else ""
     allowed = f" script-src {_hash(script)};" if script else ""
     policy = f"default-src 'none'; style-src {_hash(style)};{allowed} base-uri 'none'; form-action 'none'"
@@ -29,7 +29,7 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """The source of a style or a script as a content security policy allows it."""
+    """The hash of a style or a script for the content security policy."""
     from base64 import b64encode
     from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""Which releases take a model, as a matrix on a page."""
+"""The releases that run a model, as a matrix on an HTML page."""
 
 from __future__ import annotations
 
