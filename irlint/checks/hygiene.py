@@ -85,7 +85,7 @@ UNUSED_NODE = Rule(
         "Runtimes load the weights of such nodes, and then remove the nodes. If the result was intended as an output "
         "of the model, callers do not get it."
     ),
-    fix="Remove the nodes, or add their results to the outputs.",
+    fix="Remove the nodes, use their results in other nodes, or add them to the outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -125,7 +125,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _values(graph: Graph) -> Iterator[Problem]:
-    """Initializers and nodes that nothing uses, and inputs of the main graph."""
+    """The initializers, the nodes and, in the main graph, the inputs that nothing uses."""
     needed = used_values(graph)
     constants = unused_initializers(graph, needed)
     if constants:
@@ -234,7 +234,8 @@ def _functions(model: Model) -> Iterator[Problem]:
         if (domain, name, overload) not in called
     ]
     if unused:
-        text = f"no node calls {counted(len(unused), 'function')} of the model: {_listed(unused)}"
+        are = "is" if len(unused) == 1 else "are"
+        text = f"{counted(len(unused), 'function')} of the model {are} never called: {_listed(unused)}"
         yield _problem(UNUSED_FUNCTION, text, model.graph, None)
 
 

@@ -75,7 +75,12 @@ def problems(known: Known) -> list[Problem]:
     """What is wrong with the inputs and outputs of the main graph."""
     graph = known.model.graph
     assert graph is not None
-    return [*_no_outputs(graph), *_twice(graph), *_without_shape(graph)]
+    found = [*_no_outputs(graph), *_twice(graph), *_without_shape(graph)]
+    if "names" in known.model.metadata:
+        from irlint.checks.classes import problems as of_classes
+
+        found += of_classes(known)
+    return found
 
 
 def _no_outputs(graph: Graph) -> Iterator[Problem]:

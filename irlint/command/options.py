@@ -10,7 +10,7 @@ from irlint.policy.keys import KEYS, Key, Option
 from irlint.records import replaced
 from irlint.run.deadline import USUAL
 
-#: What the first word of a command line may be, beside a path.
+#: The words, besides a path, with which a command line may begin.
 COMMANDS = (
     *(
         "check",
@@ -31,8 +31,8 @@ COMMANDS = (
     *("help", "--help", "-h", "--version", "-V"),
 )
 
-#: What an option of each kind is where nobody gives it: a flag has no value, and the kinds with () may be given
-#: repeatedly.
+#: The default of each kind of option if it is not given. A flag takes no value. Options of the kinds with () may be
+#: repeated.
 KINDS: Mapping[str, Any] = {
     "flag": False,
     "switch": None,
@@ -49,7 +49,7 @@ KINDS: Mapping[str, Any] = {
     "targets": (),
 }
 
-#: What the options of a check are about, in the order of its help.
+#: The sections of the help of `irlint check`, in order.
 SECTIONS = ("Report", "Rules", "Models", "Files", "Outcome", "Configuration")
 
 #: What stands for a value in the help, unless the option says otherwise.
@@ -296,12 +296,12 @@ BROADCAST = (
     Option("--rule", "Apply only this rule; exit with status 1 if the shapes break it.", "text", metavar="NAME"),
     Option(
         "--axis",
-        "Axis of the larger shape where the other shape begins: the second one (rules legacy and pdpd) or the first "
-        "one (rule broadcast-explicit).",
+        "Axis of the longer shape at which the shorter one begins (rules legacy, pdpd and broadcast-explicit).",
         "axis",
     ),
     FORM,
 )
 
-#: What each option of a check is where nobody gives it; None stands for what the configuration says.
+#: The defaults of a check's options. For an option with a configuration key, None or () means that the configuration
+#: decides.
 DEFAULTS = {option.name: default(option) for option in CHECK}

@@ -1,4 +1,4 @@
-"""A question about one model: what is asked, in the form that the options name."""
+"""The commands that only print information: `info`, `targets`, `explain` and `summary`."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from irlint.dims.polynomials import terms_of
 from irlint.findings.statements import Relation
 from irlint.records import record
 
-#: At most this many computed sizes are examined for the sizes of inputs at which they are 0 or 1.
+#: ``ones`` examines at most this many computed sizes.
 MOST_COMPUTED = 400
 
 
@@ -50,7 +50,7 @@ class Dependence:
 
 
 def dependence(contract: Contract) -> Dependence:
-    """The dependences in the unconditional conditions of a contract."""
+    """The dependences in the conditions of a contract that always apply."""
     multiples: dict[str, Multiple] = {}
     tied: set[str] = set()
     for text, relations in joint(contract):
@@ -76,7 +76,7 @@ def dependence(contract: Contract) -> Dependence:
 
 
 def joint(contract: Contract) -> list[tuple[str, tuple[Relation, ...]]]:
-    """The unconditional conditions on several sizes: their texts and relations, with known values inserted."""
+    """The conditions on several sizes that always apply: their texts and relations, with known values inserted."""
     found = []
     for condition in contract.conditions:
         if condition.when:
@@ -142,7 +142,8 @@ def _roots(multiple: Multiple, sizes: Sizes) -> Sizes:
 
 
 def ones(computed: Iterable[Dim], values: Mapping[str, Dim]) -> dict[str, int]:
-    """For each symbol, the greatest size at which a computed size that depends on it alone is 0 or 1.
+    """For each symbol, the greatest value for which some computed size is at most 1; only computed sizes with no other
+    symbol count.
 
     ``values`` replace symbols.
     """

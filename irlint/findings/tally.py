@@ -21,8 +21,8 @@ Entry = Mapping[str, Any]
 class Tally:
     """Counts over files and their findings, which are dictionaries as in JSON reports.
 
-    ``severities``, ``rules``, ``operators`` and ``exporters`` count only roots; ``following`` counts all other
-    findings.
+    ``severities``, ``rules`` and ``operators`` count only roots, which are findings that follow from no other finding.
+    ``following`` counts the rest.
 
     ``rules`` counts roots by code and name, ``operators`` by operator, and ``exporters`` counts models, models with
     errors, and roots for each exporter.

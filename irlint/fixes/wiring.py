@@ -65,8 +65,8 @@ class Wiring:
     # --- ids ----------------------------------------------------------------------------------------------------------
 
     def _ids(self) -> Stages:
-        """Gives ids to layers without an id of their own: the ids that edges name and no layer has. Layers between
-        whose neighbors an id lies come first."""
+        """Gives ids to layers without an id of their own: the ids that edges name and no layer has. A layer comes first
+        for an id that follows the id of the layer before it, or precedes the id of the layer after it."""
         nodes = self.graph.nodes
         ids = [number(node.id or "") for node in nodes]
         named = {id for wire in self.wires.every for id in (wire.ids[0], wire.ids[2]) if id is not None}
@@ -119,7 +119,8 @@ class Wiring:
                 yield edits
 
     def _led(self, wire: Wire) -> Iterator[Edits]:
-        """Corrects one edge: from its source to an input without an edge, or from a fitting value to its target."""
+        """Corrects one broken edge. If its source exists, it leads to an input without an edge. If only its target
+        exists, it begins at another value: an output of the layer that it names, or an unused value that fits."""
         value, target = self.wires.value(wire), self.wires.target(wire)
         if value is not None:
             for each in self._near(wire, self.wires.free):
@@ -156,8 +157,8 @@ class Wiring:
         return ((self._connected(each, target),) for each in values if self._fits(each, target))
 
     def _as_elsewhere(self, target: Input) -> Iterator[Edits]:
-        """Connects the last fitting value of the same kind as the values that layers of the same name have there in
-        other blocks."""
+        """Looks at the same input of the like-named layers in other blocks. If layers of one kind feed it in all of
+        them, connects the last fitting value that a layer of this kind makes."""
         node, at = target
         others = [each for each in self.graph.nodes if each is not node and node.name and _kind(each) == _kind(node)]
         given = [each.inputs[at] for each in others if at < len(each.inputs)]
@@ -229,7 +230,7 @@ class Wiring:
         return tuple(_edit(node, "insert", "node", name=op, value=((name, value),), input=at) for node, at in targets)
 
     def exchanged(self, strays: Sequence[tuple[Input, Value]]) -> Iterator[Edits]:
-        """Exchanges each two edges whose values have the type that the other port declares."""
+        """For each two ports, swaps their values if each value fits the other port."""
         for (one, first), (other, second) in combinations(strays, 2):
             if first is not second and self._fits(second, one) and self._fits(first, other):
                 yield self._connected(second, one), self._connected(first, other)
@@ -258,7 +259,8 @@ class Wiring:
 
     @cached_property
     def _is_layer_missing(self) -> bool:
-        """Whether the ids show that a layer was removed: they have no other gaps."""
+        """Whether a layer was probably removed: from 0 to the greatest id, at least one id and at most ``GAPS`` ids are
+        missing."""
         ids = {each for node in self.graph.nodes if (each := number(node.id or "")) is not None}
         return bool(ids) and 0 < max(ids) + 1 - len(ids) <= GAPS
 

@@ -39,10 +39,12 @@ _SIZED = Keys(cached="num_key_value_heads", size="head_dim", own=False, width=""
 _GPT2 = Keys("n_head", width="n_embd", layers="n_layer")
 _PAIR = Keys("decoder_attention_heads", width="d_model", layers="decoder_layers")
 
-#: The types whose caches are [batch, heads, past, size of a head].
+#: The types whose caches are [batch, heads, past, size of a head], as random models of transformers 4.57 and 5.24 have
+#: them.
 TYPES: Mapping[str, Keys] = {
     **dict.fromkeys(("llama", "phi", "phi3", "olmo", "olmo2", "granite", "cohere"), _GROUPED),
-    **dict.fromkeys(("mistral", "mixtral", "qwen2", "stablelm", "starcoder2", "smollm3"), _FIXED),
+    **dict.fromkeys(("mistral", "mixtral", "qwen2", "starcoder2", "smollm3"), _FIXED),
+    "stablelm": Keys(cached="num_key_value_heads", own=False),
     **dict.fromkeys(("qwen3", "gemma", "gemma2", "gemma3_text", "helium"), _SIZED),
     **dict.fromkeys(("gpt_neox", "opt"), Keys()),
     **dict.fromkeys(("gpt2", "gptj", "codegen"), _GPT2),

@@ -13,6 +13,7 @@ from irlint.dims import Dim
 from irlint.findings.faults import Severity
 from irlint.findings.report import Related
 from irlint.findings.wording import closest, first_few
+from irlint.folders import genai_pipeline
 from irlint.folders.beside import Interface, Stated, Unreadable, by_name, interface, new_errors, shown, suggestion
 from irlint.folders.json_text import Document, parsed
 from irlint.folders.places import is_file, joined, names_in
@@ -62,11 +63,14 @@ OUTPUTS = {
 #: Inputs that the library feeds itself, by their names or how these begin.
 PRESET = ("num_logits_to_keep", "onnx::Neg_")
 
+#: The type of models whose decoder is a pipeline of stages.
+PIPELINE = "decoder-pipeline"
+
 #: The types of models that have several files, or caches of another kind.
 OTHERS = (
     *("gpt2", "granitemoehybrid", "lfm2", "qwen3_5_moe_text", "qwen3_5_text", "fara", "gemma3", "mistral3", "phi3v"),
     *("qwen2_5_vl", "qwen3_vl", "qwen3_5", "qwen3_5_moe", "videochat_flash_qwen", "whisper", "nemotron_speech"),
-    *("parakeet_tdt", "gemma4", "phi4mm", "decoder-pipeline", "marian-ssru"),
+    *("parakeet_tdt", "gemma4", "phi4mm", PIPELINE, "marian-ssru"),
 )
 
 #: Keys that a configuration has more often than others, to recognize one that is misspelt.
@@ -118,6 +122,8 @@ def _found(path: str, document: Document) -> Iterator[Disagreement]:
     yield from _numbers(document)
     for part in PARTS:
         yield from _files(os.path.dirname(path), document, ("model", part))
+    if document.of("model", "type") == PIPELINE:
+        yield from genai_pipeline.disagreements(document, lambda file: _readable(os.path.dirname(path), file))
     name = document.text("model", "decoder", "filename")
     if document.of("model", "type") not in DECODERS or document.of("model", "decoder", "pipeline"):
         return
@@ -135,6 +141,15 @@ def _found(path: str, document: Document) -> Iterator[Disagreement]:
         yield Disagreement(fault, document.at("model", "decoder", "filename"))
         return
     yield from _decoder(document, model)
+
+
+def _readable(folder: str, name: str) -> Interface | None:
+    """A model in the folder; None where there is none, or where its own check says what is wrong with it."""
+    path = joined(folder, name)
+    try:
+        return interface(path) if is_file(path) else None
+    except Unreadable:
+        return None
 
 
 def refused(document: Document, path: tuple[str | int, ...], message: str, help: str) -> Disagreement:

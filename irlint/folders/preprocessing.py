@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from irlint.dims import Dim
+from irlint.findings.faults import Severity
 from irlint.findings.report import Related
 from irlint.folders.beside import Interface, Stated, by_name, new_errors, shown
 from irlint.folders.json_text import Document
@@ -20,18 +21,39 @@ from irlint.records import record
 #: The input of a model of images, [batch, channels, height, width].
 PIXELS = "pixel_values"
 
-#: The processors, without the ends of their names, that make images of `size`, or of `crop_size`, and how a file states
-#: that: with some of them a key that is absent means yes. Others resize after they crop, pad, or keep the ratio.
-PROCESSORS: Mapping[str, str] = {
-    **dict.fromkeys(("", "ViT", "Siglip", "Segformer", "LayoutLMv2", "LayoutLMv3", "DPT", "Image", "RTDetr"), ""),
-    **dict.fromkeys(("CLIP", "ChineseCLIP", "DeiT", "Beit", "Bit", "ConvNext", "EfficientNet"), "do_center_crop"),
-    **dict.fromkeys(("MobileViT", "MobileNetV1", "MobileNetV2", "OwlViT", "PoolFormer"), "do_center_crop"),
-    **dict.fromkeys(("Detr", "ConditionalDetr", "DeformableDetr", "Yolos"), "do_pad"),
+
+@record
+class Steps:
+    """What the last steps of a processor make: images of `size` with ``resizes``, of `crop_size` with ``crops``, and
+    squares of `size.shortest_edge` with ``squares``. A file has to have the key ``stated``, whose default varies."""
+
+    resizes: bool = True
+    crops: bool = False
+    squares: bool = False
+    stated: str = ""
+
+
+_RESIZES = Steps()
+_CROPS = Steps(crops=True, stated="do_center_crop")
+_PADS = Steps(stated="do_pad")
+
+#: The steps of processors by their names without the ends, as transformers 4.57 and 5.24 take them with and without
+#: torchvision. Others resize after they crop, pad, or keep the ratio.
+PROCESSORS: Mapping[str, Steps] = {
+    **dict.fromkeys(("ViT", "Siglip", "Segformer", "LayoutLMv2", "LayoutLMv3", "DPT", "RTDetr"), _RESIZES),
+    **dict.fromkeys(("CLIP", "ChineseCLIP", "DeiT", "Beit", "Bit", "EfficientNet", "MobileViT"), _CROPS),
+    **dict.fromkeys(("MobileNetV1", "MobileNetV2", "OwlViT"), _CROPS),
+    **dict.fromkeys(("Detr", "ConditionalDetr", "DeformableDetr", "Yolos"), _PADS),
+    "PoolFormer": Steps(resizes=False, crops=True),
+    "ConvNext": Steps(resizes=False, squares=True),
 }
 END = re.compile(r"(ImageProcessor(Fast|Pil)?|FeatureExtractor)$")
 
 #: Keys with which `size` is a limit, or not the last step.
-LIMITS = ("do_pad", "keep_aspect_ratio", "do_grayscale", "do_thumbnail", "do_image_splitting")
+LIMITS = (
+    *("do_pad", "pad_size", "keep_aspect_ratio", "ensure_multiple_of", "do_grayscale", "do_thumbnail"),
+    *("do_image_splitting", "use_square_size"),
+)
 
 #: The extractors of sounds: the input, and the keys of its axes behind the first one.
 SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -58,7 +80,8 @@ def disagreements(document: Document, name: str, model: Interface) -> Iterator[D
     if document.of("auto_map", "AutoImageProcessor") is not None:
         return
     if pixels is not None and pixels.sizes is not None and len(pixels.sizes) == 4:
-        yield from _pixels(name, model, pixels, _axes(document))
+        yield from _mean(document, name, model, pixels)
+        yield from _pixels(name, model, pixels, image_axes(document))
 
 
 def _sounds(document: Document, name: str, model: Interface, kind: str) -> Iterator[Disagreement]:
@@ -74,11 +97,14 @@ def _sounds(document: Document, name: str, model: Interface, kind: str) -> Itera
             yield Disagreement(fault, document.at(key), wanted, shown(name, end))
 
 
-def _axes(document: Document) -> tuple[Axis, ...]:
-    """The channels, rows and columns of the images that the processor makes."""
+def image_axes(document: Document) -> tuple[Axis, ...]:
+    """The channels, rows and columns of the images that the processor makes, None where they are not certain.
+
+    A mean of one number fits any channels in some implementations, and an omitted `do_normalize` differs with them.
+    """
     mean = document.of("image_mean")
     gray = document.of("do_grayscale") is True
-    known = isinstance(mean, list) and document.of("do_normalize") is not False and not gray
+    known = isinstance(mean, list) and len(mean) > 1 and document.of("do_normalize") is True and not gray
     sizes = _size(document) or ((None, document.at("image_mean")),) * 2
     channels = Axis("channels", len(mean) if known else None, document.at("image_mean"))
     return (channels, *(Axis(what, size, span) for what, (size, span) in zip(("rows", "columns"), sizes)))
@@ -87,23 +113,44 @@ def _axes(document: Document) -> tuple[Axis, ...]:
 def _size(document: Document) -> tuple[tuple[int, Span], ...]:
     """Height and width of the images, with their positions in the file; () if they are uncertain."""
     kind = END.sub("", document.text("image_processor_type") or document.text("feature_extractor_type") or "")
-    stated = PROCESSORS.get(kind)
-    if stated is None or (stated and document.of(stated) is None):
+    steps = PROCESSORS.get(kind)
+    if steps is None or (steps.stated and document.of(steps.stated) is None):
         return ()
     if any(document.of(key) not in (None, False) for key in LIMITS):
         return ()
-    crops = document.of("do_center_crop")
+    crops, resizes = document.of("do_center_crop"), document.of("do_resize") is not False
     if crops is True:
-        key = "crop_size"
-    elif (crops is False or document.of("crop_size") is None) and document.of("do_resize") is not False:
-        key = "size"
-    else:
+        return _edges(document, "crop_size", square="") if steps.crops else ()
+    if not resizes or not (steps.resizes or steps.squares):
         return ()
-    both = [(document.whole_number(key, name), document.at(key, name)) for name in ("height", "width")]
-    if all(size is not None for size, _ in both):
-        return tuple((size, span) for size, span in both if size is not None)
-    edge = document.whole_number(key) if crops is True else None
-    return () if edge is None else ((edge, document.at(key)),) * 2
+    return _edges(document, "size", square="shortest_edge" if steps.squares else None)
+
+
+def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[int, Span], ...]:
+    """Height and width that a key states, and where; ``square`` is the key inside of both, "" for the value itself."""
+    if square != "shortest_edge":
+        both = [(document.whole_number(key, name), document.at(key, name)) for name in ("height", "width")]
+        if all(size is not None for size, _ in both):
+            return tuple((size, span) for size, span in both if size is not None)
+    if square is None:
+        return ()
+    path = (key, square) if square else (key,)
+    edge = document.whole_number(*path)
+    return () if edge is None else ((edge, document.at(*path)),) * 2
+
+
+def _mean(document: Document, name: str, model: Interface, end: Stated) -> Iterator[Disagreement]:
+    """A mean of one number for several channels, which the processors without torchvision refuse."""
+    mean, channels = document.of("image_mean"), (end.sizes or (None, None))[1]
+    gray = document.of("do_normalize") is not True or document.of("do_grayscale") is True
+    if gray or not isinstance(mean, list) or len(mean) != 1:
+        return
+    one = {PIXELS: (None, 1, None, None)}
+    if channels == 1 or (channels in (None, -1) and not new_errors(model, inferred(model.known.model, one))):
+        return
+    message = f"image_mean has 1 number, and `{PIXELS}` of {name} takes no images of 1 channel"
+    fault = SHAPE_MISMATCH.fault(message, help="state the mean of each channel").lowered(Severity.WARNING)
+    yield Disagreement(fault, document.at("image_mean"), PIXELS, shown(name, end))
 
 
 def _pixels(name: str, model: Interface, end: Stated, axes: tuple[Axis, ...]) -> Iterator[Disagreement]:

@@ -190,8 +190,8 @@ class Graph:
     ``outputs`` are the values that the graph returns. ``undefined`` has a value for each used name that nothing
     defines. ``captured`` are the values of enclosing graphs that this graph or its bodies use. ``stray`` are names in
     ``value_info`` without a value. ``bodies`` are the bodies of its nodes, in order. ``pieces`` is the number of
-    messages that the file merges into the graph. ``annotated`` is True if quantization annotations refer to its
-    values.
+    GraphProto messages in the file that the parser merged into this graph; usually 1. ``annotated`` is True if
+    quantization annotations refer to its values.
     """
 
     path: str
@@ -233,10 +233,11 @@ class Function:
 class Problem:
     """A fault with its place.
 
-    ``by_rule`` is True if the rule of the node's operator found it. ``disputes`` are the values whose types become
-    doubtful, and ``domain`` is the domain whose import is wrong. ``because`` is the problem from which this one
-    follows, or None. ``target`` is the runtime release that the problem is about. ``sizes`` maps each symbol with a
-    fixed size to the only size that works, or None. ``count`` is the number of equal problems that this one represents.
+    ``by_rule`` is True if the function of the node's operator (in ``ops``) found it, or the check of compilation.
+    ``disputes`` are the values whose types become doubtful, and ``domain`` is the domain whose import is wrong.
+    ``because`` is the problem from which this one follows, or None. ``target`` is the runtime release that the problem
+    is about. ``sizes`` maps each symbol with a fixed size to the only size that works, or None. ``count`` is the number
+    of equal problems that this one represents.
     """
 
     fault: Fault

@@ -1,4 +1,4 @@
-"""The rules about files that cannot be read, or that can be read only in part."""
+"""The rules about files that cannot be read, and the other rules that parsers check."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ DUPLICATE_ATTRIBUTE = Rule(
     "A node has the same attribute more than once.",
     why=(
         'It is ambiguous which value counts. The ONNX checker and ONNX Runtime refuse the model with "attribute '
-        'appeared multiple times". In a function, outside of bodies, ONNX Runtime uses the last one; in that case, '
-        "irlint warns."
+        'appeared multiple times". In a function, but not in a body of its nodes, ONNX Runtime uses the last one, '
+        "and irlint only warns."
     ),
     fix="Keep only the intended one.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

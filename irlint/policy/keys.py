@@ -94,7 +94,7 @@ KEYS = (
         "ignore",
         "rules",
         "Do not report these rules. If `select` and `ignore` both match a rule, the longer prefix or the full code "
-        "wins; equal entries ignore the rule.",
+        "wins; if both are equally long, `ignore` wins.",
         '["nodes-not-sorted"]',
         option=Option("--ignore", "Do not report these rules.", section="Rules"),
     ),

@@ -190,6 +190,7 @@ RULES = {
     "IRL609": "checks.frozen",
     "IRL610": "checks.equal_sizes",
     "IRL611": "checks.pinned",
+    "IRL612": "checks.classes",
     "IRL620": "folders.rules",
     "IRL621": "folders.rules",
     "IRL622": "folders.rules",

@@ -2,7 +2,7 @@
 the node, its words and its help.
 
 A row of a table names conditions with arguments: ``refuses :MaxPool output 1``, and ``&`` between several that refuse
-together. A predicate gets the node and the arguments as texts, and gives None where it is not known.
+together. A predicate takes a ``Use`` and the arguments as texts. It returns None if it cannot tell.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Condition:
 
 @record
 class Stated:
-    """A condition with its arguments, as a row of a table states it; behind ``!`` it has to be known not to hold."""
+    """A condition with its arguments, as a row of a table states it; A ``!`` before its name negates it (``negated``):
+    the predicate must return False."""
 
     condition: Condition
     arguments: tuple[str, ...]
@@ -44,7 +45,7 @@ class Stated:
 
     @property
     def text(self) -> str:
-        """What a node for which it holds has."""
+        """The words after "with": what such a node has."""
         return self.condition.text.format(*(each.replace(",", ", ") for each in self.arguments))
 
     @property
@@ -179,7 +180,7 @@ def _is_complex(use: Use, index: str) -> bool | None:
 
 
 def _branches_differ(use: Use) -> bool:
-    """Whether the branches of an If give outputs of another rank, or of one name."""
+    """Whether the Whether the branches of an If differ in the rank of an output, or use the same name for it."""
     bodies = [graph for _, graph in use.node.bodies]
     if len(bodies) != 2:
         return False
@@ -195,7 +196,8 @@ def _returns_input(use: Use) -> bool:
 
 
 def _takes_outer_values(use: Use) -> bool:
-    """Whether a node of a body takes a value that is not constant, no input of the body, and not given in it."""
+    """Whether a node of a body takes Whether a node of a body uses a value that is neither a constant nor an input of
+    the body, and that no node of the body computes."""
     for _, body in use.node.bodies:
         known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
         if any(value is not None and value not in known for node in body.nodes for value in node.inputs):

@@ -45,12 +45,12 @@ CASES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
         ("output `y`",),
     ),
     "accepted": (HALVES, 'accepts = ["h % 4 == 0"]', ()),
-    "accepts less": (HALVES, 'accepts = ["h >= 1"]', ("`(h*w) % 4 == 0` is required",)),
+    "accepts less": (HALVES, 'accepts = ["h >= 1"]', ("`(h*w) % 4 == 0` is now required",)),
     "accepts by the names of takes": (HALVES, 'takes = { x = "float32[b, 3, r, c]" }\naccepts = ["r % 4 == 0"]', ()),
     "accepts without its conditions": (
         HALVES,
         'takes = { x = "float32[b, 3, r, c]" }',
-        ("`(h*w) % 4 == 0` is required",),
+        ("`(h*w) % 4 == 0` is now required",),
     ),
     "name of no size": (FREE, 'accepts = ["seq <= 512"]', ("'seq <= 512' is about 'seq'",)),
 }

@@ -161,8 +161,46 @@ INPUTS = inner("model", "decoder", "inputs")
 OUTPUTS = inner("model", "decoder", "outputs")
 SEARCH = inner("search")
 
+
+def pipeline(**changes: Any) -> Callable[[Json], None]:
+    """The decoder is the only stage of a pipeline, with these changes."""
+    caches = [f"{at}.{kind}" for at in range(2) for kind in ("key", "value")]
+    stage = {
+        "filename": "model.onnx",
+        "inputs": ["input_ids", "attention_mask", *(f"past_key_values.{each}" for each in caches)],
+        "outputs": ["logits", *(f"present.{each}" for each in caches)],
+    }
+
+    def change(config: Json) -> None:
+        MODEL(config).update(type="decoder-pipeline")
+        DECODER(config).pop("filename")
+        lists = {key: [*stage[key], *value] if isinstance(value, list) else value for key, value in changes.items()}
+        DECODER(config).update(pipeline=[{"only": {**stage, **lists}}])
+
+    return change
+
+
+def unlisted(key: str, name: str) -> Callable[[Json], None]:
+    """The stage of the pipeline does not list a name."""
+
+    def change(config: Json) -> None:
+        pipeline()(config)
+        DECODER(config)["pipeline"][0]["only"][key].remove(name)
+
+    return change
+
+
 CASES: Mapping[str, Case] = {
     "sound": Case(),
+    "pipeline": Case(change=pipeline()),
+    "pipeline with an output too many": Case("IRL623", True, pipeline(outputs=["hidden"])),
+    "pipeline with an input that nothing makes": Case("IRL623", False, pipeline(inputs=["hidden"])),
+    "pipeline without an input": Case("IRL624", True, unlisted("inputs", "attention_mask")),
+    "pipeline without a cache": Case("IRL624", True, unlisted("inputs", "past_key_values.1.key")),
+    "pipeline with positions that the model lacks": Case(
+        "IRL623", False, lambda c: (pipeline(inputs=["position_ids"])(c), INPUTS(c).update(position_ids="position_ids"))
+    ),
+    "pipeline without its file": Case("IRL622", True, pipeline(filename="part.onnx")),
     "caches without sizes": Case(model=lambda: decoder(named_sizes=True)),
     "names by default": Case(change=lambda c: (DECODER(c).pop("inputs"), DECODER(c).pop("outputs"))),
     "several ends": Case(change=lambda c: MODEL(c).update(eos_token_id=[2, 3])),

@@ -39,7 +39,14 @@ Json = dict[str, object]
 
 LABELS = {str(at): f"class {at}" for at in range(3)}
 TEXT: Json = {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "id2label": LABELS}
-IMAGE: Json = {"do_resize": True, "size": {"height": 224, "width": 224}, "image_mean": [0.5, 0.5, 0.5]}
+IMAGE: Json = {
+    "image_processor_type": "ViTImageProcessor",
+    "do_resize": True,
+    "size": {"height": 224, "width": 224},
+    "do_normalize": True,
+    "image_mean": [0.5, 0.5, 0.5],
+}
+CLIP: Json = {**IMAGE, "image_processor_type": "CLIPImageProcessor", "do_center_crop": True}
 EDGE: Json = {"size": {"shortest_edge": 256}}
 SMALL: Json = {"size": {"height": 9, "width": 9}}
 CACHE: Json = {
@@ -210,7 +217,12 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
     ),
     "cropped by default": (
         "preprocessor_config.json",
-        {**IMAGE, "feature_extractor_type": "CLIPFeatureExtractor", "size": {"height": 256, "width": 256}},
+        {
+            **IMAGE,
+            "image_processor_type": None,
+            "feature_extractor_type": "CLIPFeatureExtractor",
+            "size": {"height": 256, "width": 256},
+        },
         {"model.onnx": "image"},
         "",
     ),
@@ -247,13 +259,13 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
     ),
     "crop": (
         "preprocessor_config.json",
-        {**IMAGE, "size": {"shortest_edge": 256}, "do_center_crop": True, "crop_size": {"height": 224, "width": 224}},
+        {**CLIP, "size": {"shortest_edge": 256}, "crop_size": {"height": 224, "width": 224}},
         {"model.onnx": "image"},
         "",
     ),
     "crop of another size": (
         "preprocessor_config.json",
-        {**IMAGE, "size": {"shortest_edge": 224}, "do_center_crop": True, "crop_size": 192},
+        {**CLIP, "size": {"shortest_edge": 224}, "crop_size": 192},
         {"model.onnx": "image"},
         "error IRL626 the processor makes images of 192 rows",
     ),
@@ -271,9 +283,56 @@ CASES: Mapping[str, tuple[str, Json, dict[str, str], str]] = {
     ),
     "channels": (
         "preprocessor_config.json",
+        {**IMAGE, "image_mean": [0.5, 0.5, 0.5, 0.5]},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 4 channels, and `pixel_values` of model.onnx has 3",
+    ),
+    "a mean for all channels": (
+        "preprocessor_config.json",
         {**IMAGE, "image_mean": [0.5]},
         {"model.onnx": "image"},
-        "error IRL626 the processor makes images of 1 channels, and `pixel_values` of model.onnx has 3",
+        "warning IRL626 image_mean has 1 number, and `pixel_values` of model.onnx takes no images of 1 channel",
+    ),
+    "channels that are not normalized": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_mean": [0.5, 0.5, 0.5, 0.5], "do_normalize": None},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "a crop that the processor ignores": (
+        "preprocessor_config.json",
+        {**IMAGE, "do_center_crop": True, "crop_size": 192},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "a processor without a name": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": None, "size": {"height": 256, "width": 256}},
+        {"model.onnx": "image"},
+        "",
+    ),
+    "a shortest edge of ConvNext": (
+        "preprocessor_config.json",
+        {**IMAGE, "image_processor_type": "ConvNextImageProcessor", "size": {"shortest_edge": 256}},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 256 rows, and `pixel_values` of model.onnx has 224",
+    ),
+    "a crop of PoolFormer": (
+        "preprocessor_config.json",
+        {**CLIP, "image_processor_type": "PoolFormerImageProcessor", "crop_size": 256},
+        {"model.onnx": "image"},
+        "error IRL626 the processor makes images of 256 rows, and `pixel_values` of model.onnx has 224",
+    ),
+    "a size of PoolFormer": (
+        "preprocessor_config.json",
+        {
+            **CLIP,
+            "image_processor_type": "PoolFormerImageProcessor",
+            "do_center_crop": False,
+            "size": {"height": 256, "width": 256},
+        },
+        {"model.onnx": "image"},
+        "",
     ),
     "size that the model takes": ("preprocessor_config.json", IMAGE, {"model.onnx": "patches"}, ""),
     "size that the model does not take": (

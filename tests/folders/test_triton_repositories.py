@@ -56,6 +56,16 @@ cat
 -- net/1/model.onnx --
 {HEADER}{POOLED}"""
 
+
+def member(name: str, operator: str) -> str:
+    """A model of an ensemble, which takes and returns rows of 4."""
+    return f"""-- {name}/config.pbtxt --
+backend: "onnxruntime"
+max_batch_size: 8
+-- {name}/1/model.onnx --
+{HEADER}g (float[batch,4] x) => (float[batch,4] y) {{ y = {operator} (x) }}"""
+
+
 BASES: Mapping[str, str] = {
     "classifier": CLASSIFIER,
     "unlisted": f"""-- net/config.pbtxt --
@@ -110,16 +120,8 @@ ensemble_scheduling {{
 }}
 -- both/1/README --
 The folder of a version.
--- first/config.pbtxt --
-backend: "onnxruntime"
-max_batch_size: 8
--- first/1/model.onnx --
-{HEADER}g (float[batch,4] x) => (float[batch,4] y) {{ y = Relu (x) }}
--- second/config.pbtxt --
-backend: "onnxruntime"
-max_batch_size: 8
--- second/1/model.onnx --
-{HEADER}g (float[batch,4] x) => (float[batch,4] y) {{ y = Exp (x) }}""",
+{member("first", "Relu")}
+{member("second", "Exp")}""",
     "openvino": f"""-- net/config.pbtxt --
 backend: "openvino"
 max_batch_size: 8

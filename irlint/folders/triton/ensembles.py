@@ -9,20 +9,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from irlint.contracts.interface import outputs
+from irlint.dims import Dim
 from irlint.findings.report import Related
 from irlint.findings.wording import first_few
 from irlint.folders.beside import Interface, Unreadable, interface, suggestion
 from irlint.folders.places import folders_in, is_file, is_folder, joined, parent
-from irlint.folders.rules import ENSEMBLE_MISMATCH
+from irlint.folders.rules import ENSEMBLE_MISMATCH, SIZE_EXCLUDED
 from irlint.folders.statements import Disagreement, Span
 from irlint.folders.triton.completion import completed
 from irlint.folders.triton.config import Config, parsed
 from irlint.folders.triton.fields import ANY
 from irlint.folders.triton.schema import value_name
 from irlint.folders.triton.tensors import BACKENDS, type_text
+from irlint.inference.walk import inferred
 from irlint.lazy_typing import Any
+from irlint.model.tensor import tensor_shape
 from irlint.parsers.opening import whole
-from irlint.records import record
+from irlint.records import NOTHING, record
+
+#: The sizes of a tensor, None where they are not known.
+Shape = tuple[Dim | None, ...]
 
 #: The version of a step that stands for the latest one.
 LATEST = -1
@@ -43,13 +50,15 @@ class End:
 @record
 class Step:
     """The model of a step: its inputs and outputs, None where they are not known, the largest batch, 0 where the
-    model sets it, and the versions that the server loads, None where there are none yet."""
+    model sets it, the versions that the server loads, None where there are none yet, and the shapes of the outputs that
+    it makes of inputs of the configured shapes."""
 
     inputs: Mapping[str, End] | None
     outputs: Mapping[str, End] | None
     max_batch_size: int
     versions: tuple[str, ...] | None
     is_decoupled: bool = False
+    made: Mapping[str, Shape] = NOTHING
 
 
 def ensemble_faults(config: Config) -> Iterator[Disagreement]:
@@ -83,6 +92,7 @@ def ensemble_faults(config: Config) -> Iterator[Disagreement]:
     yield from flow
     if not flow:
         yield from _origins(config, steps, decoupled)
+        yield from _passed(config, steps, models)
     yield from _cycle(config)
 
 
@@ -131,10 +141,27 @@ def _model(config: Config, name: str) -> Step | None:
     if model is not None:
         found = completed(found, model)
     inputs = _ends(found, found.message.input, None if model is None else model.inputs)
-    outputs = _ends(found, found.message.output, None if model is None else model.outputs)
+    returned = _ends(found, found.message.output, None if model is None else model.outputs)
     versions = found.versions if found.every_version else None
     decoupled = found.message.model_transaction_policy.decoupled
-    return Step(inputs, outputs, found.message.max_batch_size, versions, decoupled)
+    made = NOTHING if model is None else _made(found, model)
+    return Step(inputs, returned, found.message.max_batch_size, versions, decoupled, made)
+
+
+def _made(config: Config, model: Interface) -> Mapping[str, Shape]:
+    """The shapes of the outputs that a model makes of inputs of the configured shapes, where the server passes them on
+    as they are."""
+    fed: dict[str, Shape] = {}
+    for each in config.message.input:
+        shape = each.reshape.shape if each.HasField("reshape") else each.dims
+        sizes = tuple(None if size == ANY else size for size in shape)
+        fed[each.name] = (None, *sizes) if config.batches else sizes
+    reshaped = {each.name for each in config.message.output if each.HasField("reshape")}
+    known = inferred(model.known.model, fed) if fed else model.known
+    if any(problem.is_error for problem in known.problems):
+        return NOTHING
+    shapes = {name: tensor_shape(each.type) for each in outputs(known) for name in each.names}
+    return {name: shape for name, shape in shapes.items() if shape is not None and name not in reshaped}
 
 
 def _interface(config: Config) -> Interface | None:
@@ -286,6 +313,30 @@ def _order(steps: Sequence[Any], given: set[str]) -> list[int]:
                 if not missing[other]:
                     found.append(other)
     return found
+
+
+def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[Disagreement]:
+    """Tensors of one size that a step makes, where the configuration of the next one allows another size only."""
+    made: dict[str, tuple[str, Shape]] = {}
+    for step in steps:
+        writer = models[step.model_name]
+        for name, tensor in step.output_map.items():
+            if writer is not None and name in writer.made:
+                made[tensor] = (step.model_name, writer.made[name])
+    for at, step in enumerate(steps):
+        reader = models[step.model_name]
+        for name, tensor in sorted(step.input_map.items()):
+            end = ((reader.inputs if reader is not None else None) or {}).get(name)
+            owner, shape = made.get(tensor, ("", ()))
+            if end is None or end.full is None or len(end.full) != len(shape):
+                continue
+            pairs = [(size, own) for size, own in zip(shape, end.full) if isinstance(size, int) and own != ANY]
+            wrong = next(((size, own) for size, own in pairs if size != own), None)
+            if wrong is not None:
+                message = f"`{owner}` makes {wrong[0]} in `{tensor}`, and `{step.model_name}` takes {wrong[1]} only"
+                help = f"make both sizes equal; irlint shapes lists those of `{owner}`"
+                span = config.places.of_key(("ensemble_scheduling", 0, "step", at), "input_map", name)
+                yield Disagreement(SIZE_EXCLUDED.fault(message, help=help), span)
 
 
 def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[Disagreement]:

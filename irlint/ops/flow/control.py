@@ -264,10 +264,15 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
     for position, (a, b) in enumerate(zip(initial, after)):
         if disagree(_plain(a, b), b):
             left, right = types_text(_plain(a, b), b)
+            help = f"cast output {position} of the body to {left}"
+            if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
+                other = next((at for at, each in enumerate(after) if at and not disagree(_plain(a, each), each)), None)
+                exchanged = f"exchange outputs {position} and {other} of the body, or " if other is not None else ""
+                help = f"{exchanged}return {left} as output {position} of the body"
             raise CARRIED_TYPE.fault(
                 f"a carried value is {left} at first (input {position + 1}) and {right} as output {position} of the "
                 "body",
-                help=f"cast output {position} of the body to {left}",
+                help=help,
                 input=position + 1,
             )
 

@@ -45,14 +45,21 @@ g (float[1,8,4,4] x) => (float[1,2,8,8] y) { y = DepthToSpace <blocksize = 2> (x
 )
 
 
-def parted(dim: MaybeDim, count: int, axis: int, *, what: str) -> MaybeDim:
-    """``dim // count``, after checking that ``count`` divides it. Raises a ``NOT_DIVISIBLE`` fault."""
+#: The largest block size that a help names.
+LARGEST_BLOCK = 8
+
+
+def parted(dim: MaybeDim, count: int, axis: int, *, what: str, instead: str = "") -> MaybeDim:
+    """``dim // count``, after checking that ``count`` divides it.
+
+    Raises a ``NOT_DIVISIBLE`` fault, whose help ends with ``instead``.
+    """
     if dim is None:
         return None
     if not divides(count, dim, f"axis {axis} is split into {what}"):
         raise NOT_DIVISIBLE.fault(
             f"axis {axis} of input 0 is {dim}, which is not a multiple of {count}, {what}",
-            help=f"make axis {axis} a multiple of {count}",
+            help=f"make axis {axis} a multiple of {count}{instead}",
             input=0,
             marks=((0, axis),),
         )
@@ -71,7 +78,12 @@ def _expect_positive(number: int, attribute: str) -> None:
 
 def depth_to_space(shape: Shape, block: int) -> Shape:
     """[N, C, *D] to [N, C / block**k, *(D * block)] for k spatial axes."""
-    depth = parted(shape[1], block ** (len(shape) - 2), 1, what=f"the elements of a block of {block}")
+    axes = len(shape) - 2
+    blocks = [
+        str(size) for size in range(2, LARGEST_BLOCK + 1) if isinstance(shape[1], int) and not shape[1] % size**axes
+    ]
+    instead = f", or use blocks of {' or '.join(blocks)}" if blocks else ""
+    depth = parted(shape[1], block**axes, 1, what=f"the elements of a block of {block}", instead=instead)
     return (shape[0], depth, *(product((dim, block)) for dim in shape[2:]))
 
 

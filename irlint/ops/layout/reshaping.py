@@ -164,7 +164,8 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
 
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
-    """The number for an entry with which the target fits. Beside a -1, only the size of the same axis counts."""
+    """The number that would make the target fit if it replaced the entry; None if there is none. If the target has a
+    -1, only the data's size on the same axis is tried."""
     entry, before = target[axis], product(data)
     others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
     if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
@@ -252,7 +253,8 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
 
 
 def _is_stated(entry: Dim) -> bool:
-    """Whether an entry is computed from the shapes of inputs alone. OpenVINO can infer such entries."""
+    """Whether an entry has no symbols of unknown origin, whose names begin with ``_``; OpenVINO can infer the other
+    symbols. OpenVINO can infer such entries."""
     return all(not name.startswith("_") for name in symbols(entry))
 
 

@@ -61,8 +61,8 @@ def _ones(shape: Shape) -> list[bool | None]:
 
 
 def _declared_rank(node: Node) -> int | None:
-    """The rank that the file declares for the output; None if it declares none. For rank 0 the declaration may be
-    missing."""
+    """The rank that the file declares for the output; None if it declares none. None if it declares none or rank 0,
+    because a shape without sizes may also mean that none is declared."""
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
     types = [each.type for each in declared]
     return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
@@ -93,7 +93,7 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
     """``x`` without ``axes``. For ONNX an empty list removes no axis; ONNX Runtime then removes all axes of size 1.
 
-    Without a list, ``context`` has the rank that the file declares.
+    If ``axes`` is None and a size may or may not be 1, the rank that the file declares (from ``context``) decides.
     """
     if axes is None and context is not None and x.shape is not None and None in (ones := _ones(x.shape)):
         return Tensor(x.dtype, _of_rank(x.shape, ones, _declared_rank(context.node)))
@@ -155,8 +155,8 @@ def _expect_numbers(axes: Tensor | None) -> None:
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """The shape of a Squeeze. ``skip`` keeps an axis that is not of size 1; with ``one_removed``, an unknown axis
-    counts as 1."""
+    """The shape of a Squeeze. An axis with another size is kept, with a warning unless ``skip``. With ``one_removed``,
+    a list of one unknown axis removes exactly one axis."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)
     if axes is None or axes.value == ():
@@ -192,7 +192,8 @@ def _expect_axes_of_scalar(listed: Sequence[int]) -> None:
 
 
 def _squeezed_somewhere(data: Tensor, rank: int | None) -> Tensor:
-    """``data`` without unknown axes; it has ``rank`` axes if one can be removed."""
+    """``data`` after axes that are not known are removed: unchanged if no axis can have size 1, else of rank
+    ``rank``."""
     if data.shape is None or all(same(dim, 1) is False for dim in data.shape):
         return data
     return Tensor(data.dtype, None if rank is None else (None,) * rank)

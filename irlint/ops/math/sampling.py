@@ -167,7 +167,7 @@ def multinomial(
     batch = input.shape[0] if input.shape is not None else None
     if sample_size == 0:
         fault = ATTRIBUTE_OUT_OF_RANGE.fault(
-            "attribute `sample_size` is 0: ONNX Runtime draws at least one number for each row, and fails at run time",
+            "attribute `sample_size` is 0; ONNX Runtime requires at least 1, and fails at run time",
             help="write a number that is at least 1",
             attribute="sample_size",
             severity=Severity.WARNING,
@@ -177,7 +177,7 @@ def multinomial(
 
 
 def _compiled_uniform(layer: Layer) -> Fault | None:
-    """The fault of a constant shape with a dynamic size. The plugin fills a constant shape at compilation."""
+    """The fault of a constant shape with a dynamic size. The CPU plugin allocates the result at compilation."""
     shape = layer.inputs[0]
     listed = shape.ints if isinstance(shape, Tensor) and 0 in layer.fixed else None
     open_sizes = [entry for entry in listed or () if entry == -1 or (isinstance(entry, int) and entry >= 2**63 - 1)]

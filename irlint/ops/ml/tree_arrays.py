@@ -30,7 +30,7 @@ def ends(numbers: Any) -> tuple[int, int] | None:
 
 
 class Places:
-    """The nodes of all trees. Each node has one number, made from the numbers of its tree and its own."""
+    """The nodes of all trees. Each node gets one number, computed from the id of its tree and its own id."""
 
     def __init__(self, trees: Any, ids: Any) -> None:
         import numpy
@@ -38,7 +38,7 @@ class Places:
         low, high = ends(ids) or (0, 0)
         self.first_id, self.span = low, high - low + 1
         self.first_tree, last = ends(trees) or (0, 0)
-        # An overflow on the way to a number that fits cancels out.
+        # Intermediate results in `of` may overflow, but integers wrap around, so the final number is right if it fits.
         small = (last - self.first_tree + 1) * self.span < 1 << 31 and max(trees.itemsize, ids.itemsize) <= 4
         self.kind = numpy.int32 if small and self.span < 1 << 31 else numpy.int64
         self.numbers = self.of(trees, ids)
@@ -84,8 +84,8 @@ class Places:
 
 
 def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]) -> bool:
-    """Whether each branch leads to nodes of its tree that are no roots and have no other parent. Then no branch leads
-    back."""
+    """Whether each branch leads to nodes of its tree that are no roots and have no other parent. It follows that no
+    path from a root comes to the same node twice."""
     import numpy
 
     trees, ids = trees.numbers, ids.numbers
@@ -110,7 +110,8 @@ def branches_are_sound(trees: Any, ids: Any, *, modes: Any, sides: Sequence[Any]
 
 
 def _are_countable(trees: Any, ids: Any) -> bool:
-    """Whether each pair of a tree and an id between the least and the largest fits into a number of 64 bits."""
+    """Whether all pairs of a tree id and a node id, each between its minimum and maximum, can be numbered with 64-bit
+    integers."""
     tree, node = ends(trees) or (0, 0), ends(ids) or (0, 0)
     return (tree[1] - tree[0] + 1) * (node[1] - node[0] + 1) < 1 << 62
 

@@ -24,7 +24,8 @@ HEADS_MISMATCH = Rule(
     why=(
         "If the inputs have three axes, the last axis contains all heads, so the number of heads must be known and "
         "must divide its size. With grouped queries, the number of key heads must divide the number of query heads. "
-        "Runtimes refuse any other node."
+        "Runtimes refuse any other node. GroupQueryAttention of ONNX Runtime also refuses head sizes that are no "
+        "multiple of 8, or of 16 where it rotates."
     ),
     fix="Set the numbers of heads, and check that head size times heads is the hidden size.",
     bad="""<ir_version: 11, opset_import: ["" : 23]>

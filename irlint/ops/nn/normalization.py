@@ -65,7 +65,8 @@ def channelled(
         if not agree(own[0], channels, f"input {position} ({name}) has one element for each channel"):
             raise CHANNEL_PARAMETERS.fault(
                 f"input {position} ({name}) is {shape_text(own)}; {source} {channels} channels",
-                help=f"give input {position} the shape {shape_text((channels,))}",
+                help=f"give input {position} the shape {shape_text((channels,))}, or let input {index} have {own[0]} "
+                "channels",
                 input=position,
                 marks=((index, 1), (position, 0)) if shape is not None and len(shape) > 1 else ((position, 0),),
                 aligned="left",

@@ -29,7 +29,7 @@ def rotary_embedding(
     if num_heads is not None and num_heads < 0:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `num_heads` is {num_heads}; it has to be at least 0",
-            help="write the number of heads, or remove it for four axes",
+            help="write the number of heads; if input 0 has four axes, you can remove the attribute",
             attribute="num_heads",
         )
     head = _rotated_head(x, num_heads)
@@ -54,18 +54,19 @@ def rotary_embedding(
 
 
 def judge_cache(x: Tensor, rows: MaybeDim, positions: Tensor, *, index: int, cache: int) -> None:
-    """Checks that the tables at input ``cache`` have a row for each place of a sequence and for each position."""
+    """Checks that the table at input ``cache`` has at least as many rows as a sequence is long. If ``positions`` has
+    two axes, it needs a row for each known position."""
     expect_rows(rows, dim_of(x.shape, -2), "the places of a sequence", cache=cache)
     if positions.rank == 2:
         judge_positions(positions, index, rows, table=cache)
 
 
 def expect_rows(rows: MaybeDim, count: MaybeDim, what: str, *, cache: int) -> None:
-    """Checks that a table has ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
+    """Checks that a table has at least ``count`` rows. Raises an ``INDEX_OUT_OF_RANGE`` fault."""
     if reaches(rows, count, f"{what} are rows of input {cache}"):
         return
     raise INDEX_OUT_OF_RANGE.fault(
-        f"{what} are rows of input {cache}: it has {rows}, and {count} are needed",
+        f"input {cache} has {rows} rows, but {what} need {count}",
         help=f"feed sequences of at most {rows}, or add rows to the table",
         input=cache,
         marks=((cache, 0),),

@@ -99,6 +99,17 @@ def _cache_length(
     return length
 
 
+def _expect_head(head: MaybeDim, *, rotated: bool) -> None:
+    """Raises a ``HEADS_MISMATCH`` fault of a head size that ``group_query_attention_helper.h`` of ONNX Runtime refuses
+    when the node runs."""
+    for step, why in ((8, "GroupQueryAttention"), *(((16, "its rotary embedding"),) if rotated else ())):
+        if isinstance(head, int) and head % step:
+            raise HEADS_MISMATCH.fault(
+                f"the head size is {head}; {why} of ONNX Runtime takes multiples of {step} only",
+                help=f"pad the head size to {head + -head % step}, or use Attention of ONNX",
+            )
+
+
 @onnx("GroupQueryAttention", domain=MICROSOFT, macs=("grouped",))
 def group_query_attention(
     query: Tensor,
@@ -139,6 +150,7 @@ def group_query_attention(
             help=CACHE_MISMATCH.advice,
             input=3 if past_key is None else 4,
         )
+    _expect_head(head, rotated=bool(heads.do_rotary) and cos_cache is not None)
     batch = y[0] if y else None
     check(query_seqlens, Expected(16, "query_seqlens", (("batch_size", batch),), INPUTS_MISMATCH))
     past = _cache_length(past_key, past_value, batch, kv_num_heads=heads.kv_num_heads, head=head)

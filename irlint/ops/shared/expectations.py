@@ -41,7 +41,7 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
     if allowed == (0,) and least is None:
         wanted, help = "a scalar", f"make input {index} a scalar"
     else:
-        help = f"give input {index} {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
+        help = f"reshape input {index} to {wanted} {'axis' if wanted in ('1', 'at least 1') else 'axes'}"
     name = f"input {index} ({what})" if what else f"input {index}"
     raise INPUT_RANK_REFUSED.fault(
         f"{name} is {shape_text(tensor.shape)} with {counted(rank, 'axis', 'axes')}; the operator takes {wanted}",
@@ -53,7 +53,8 @@ def expect_rank(tensor: Tensor | None, index: int, *allowed: int, least: int | N
 def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = False, any_rank: bool = False) -> None:
     """Checks that input ``index`` is a scalar or, unless ``scalar``, a list of one element.
 
-    Raises an ``INPUT_RANK_REFUSED`` fault. If the runtime accepts one element of ``any_rank``, adds it as a warning.
+    Raises an ``INPUT_RANK_REFUSED`` fault. With ``any_rank``, the runtime also accepts one element with more axes; then
+    the fault is only a warning.
     """
     if tensor is None or tensor.shape is None:
         return
@@ -71,7 +72,7 @@ def expect_one(tensor: Tensor | None, index: int, what: str, *, scalar: bool = F
 
 
 def expect_list_of_axes(axes: Tensor) -> None:
-    """Checks an input with axes. ONNX Runtime accepts only a list; the specification also allows a scalar."""
+    """Checks an input that lists axes. ONNX Runtime accepts only a list; the specification also allows a scalar."""
     try:
         expect_rank(axes, 1, 1, what="axes")
     except Fault as fault:

@@ -32,15 +32,15 @@ def type_key(known: Type | None) -> str | None:
 
 
 def kind_text(known: Type | None) -> str:
-    """A type in a message that contrasts it with one of another kind: ``a tensor of float32``, ``seq(int64)``,
-    ``seq(?)``."""
+    """The text of a type, for a message that compares it with a type of another kind: ``a tensor of float32``,
+    ``seq(int64)``, ``seq(?)``."""
     if isinstance(known, Tensor):
         return f"a tensor of {known.dtype}" if known.dtype else "a tensor"
     return type_key(known) or type_text(known)
 
 
 def types_text(one: Type | None, other: Type | None) -> tuple[str, str]:
-    """Two types in a message that contrasts them."""
+    """The texts of two types, for a message that compares them."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
         return one.dtype or "?", other.dtype or "?"
     return kind_text(one), kind_text(other)
@@ -98,7 +98,7 @@ def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Forma
 
 
 def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
-    """Whether an input is a sequence, map or similar with unknown elements, where the operator accepts none."""
+    """Whether an input is of a kind (sequence, map, …) that the operator accepts with no element type."""
     if known is None or isinstance(known, Tensor):
         return False
     kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("
@@ -106,8 +106,8 @@ def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
 
 
 def _refused(schema: OfficialSchema, formal: Formal, index: int, *, key: str, beside: str = "") -> Fault:
-    """The type that a schema lacks. Releases of ONNX Runtime differ in the small floating-point types that they
-    accept."""
+    """The fault of an input whose type the schema does not list. Releases of ONNX Runtime differ in the small
+    floating-point types that they accept."""
     runtime = schema.domain in RUNTIME_DOMAINS
     varies = schema.domain == MICROSOFT and "(" not in formal.variable and len(formal.types) > 1
     where = "in ONNX Runtime" if runtime else f"since opset {schema.since}"
@@ -156,8 +156,9 @@ def _opset_that_takes(schema: OfficialSchema, index: int, key: str) -> str:
 
 
 def check_output_types(schema: OfficialSchema, outputs: Sequence[Type | None]) -> None:
-    """Checks that the operator can give outputs of these types. For most outputs, only the types of the inputs decide;
-    for some, a body does. A tensor of another element type is a warning. Raises an ``ELEMENT_TYPE_REFUSED`` fault."""
+    """Checks that the operator can give outputs of these types. The types of most outputs follow from the inputs. Those
+    of some, such as the outputs of If, come from a body. A tensor of another element type is a warning. Raises an
+    ``ELEMENT_TYPE_REFUSED`` fault."""
     for index, known in enumerate(outputs):
         formal = _formal_at(schema.outputs, index)
         key = known.dtype if isinstance(known, Tensor) else type_key(known)

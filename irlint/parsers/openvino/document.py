@@ -1,4 +1,4 @@
-"""Parses a document that OpenVINO did not write in its usual form, as OpenVINO's parser understands it."""
+"""Parses documents that do not have the form that OpenVINO writes. Accepts what OpenVINO's parser accepts."""
 
 from __future__ import annotations
 

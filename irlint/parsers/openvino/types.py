@@ -157,7 +157,8 @@ EMPTY_INTERVAL = "an empty interval"
 
 
 def odd_size(text: str) -> str:
-    """The first entry of a shape's text that OpenVINO reads as another size, as a phrase; "" if there is none.
+    """A phrase about the first entry of a shape whose size OpenVINO reads differently from what is written; "" if there
+    is none.
 
     Example: ``entry 0 is "5..1", an empty interval, which OpenVINO reads as any size``.
     """
@@ -198,8 +199,8 @@ def _dimension(field: str, axis: int, name: str | Callable[[int], str], text: st
 
 
 def _bound(text: str) -> int:
-    """The number at the beginning of a text of digits and minus signs, 0 if there is none. Raises ValueError for
-    others."""
+    """The number at the beginning of a text, or 0 if there is none. Raises ValueError if the text has characters other
+    than digits and minus signs."""
     if not DIGITS.issuperset(text.replace("-", "")):
         raise ValueError(text)
     sign, digits = text[:1].rstrip("0123456789"), text[1:] if text[:1] == "-" else text

@@ -12,7 +12,7 @@ from irlint.reporters.html.graph import drawn
 from irlint.reporters.html.markup import escaped, folded, prose, shown, table
 from irlint.snippets.drawing import Drawing, Line, Row, Table
 
-#: At most this many nodes are named at which a finding is repeated, or which follow from it.
+#: The most places, files and consequences of a finding that a card lists.
 NAMED = 50
 
 

@@ -1,0 +1,169 @@
+"""The names of classes in the metadata of detectors that Ultralytics or YOLOv5 exported, against their outputs.
+
+Sources: ``exporter.py``, ``nn/modules/head.py``, ``nn/autobackend.py`` and ``utils/nms.py`` of ultralytics 8.4, and
+``export.py`` of YOLOv5 7.0. Outputs that the model has already filtered, [batch, boxes, 6 or more], state no classes.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Iterator, Mapping
+
+from irlint.contracts.interface import inputs, outputs
+from irlint.dims import MaybeDim
+from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
+from irlint.inference.known import Known
+from irlint.lazy_typing import Any
+from irlint.model import Problem
+from irlint.model.tensor import tensor_shape
+from irlint.records import record
+
+_MODEL = """<ir_version: 8, opset_import: ["" : 17],
+metadata_props: ["author" : "Ultralytics", "task" : "classify", "names" : "{NAMES}"]>
+g (float[1,3,8,8] images) => (float[1,3] output0) {
+  mean = ReduceMean <axes = [2, 3], keepdims = 0> (images)
+  output0 = Softmax (mean)
+}"""
+
+CLASS_NAMES = Rule(
+    "IRL612",
+    "class-names-mismatch",
+    Severity.ERROR,
+    "The metadata of the model names another number of classes than an output has.",
+    why=(
+        "Ultralytics looks up the name of each class that it finds, and splits the channels of the output by the "
+        "number of names. With too few names a detection raises KeyError; with a wrong number, masks and key points "
+        "are cut at the wrong channel."
+    ),
+    fix="Name each class of the model, or export the model again from the weights that belong to the names.",
+    bad=_MODEL.replace("{NAMES}", "{0: 'cat', 1: 'dog'}"),
+    good=_MODEL.replace("{NAMES}", "{0: 'cat', 1: 'dog', 2: 'bird'}"),
+)
+
+#: The output that both exporters write first, and that of the prototypes of masks.
+OUTPUT, PROTOTYPES = "output0", "output1"
+
+#: Coordinates of a box; YOLOv5 adds the score of an object.
+BOX, SCORED_BOX = 4, 5
+
+#: Columns of a box that the model has filtered: the box, its score and its class.
+FILTERED = 6
+
+#: The tasks whose output has channels for boxes and classes, and those that split it by the number of names.
+DETECTS = ("detect", "segment", "pose", "obb")
+SPLITS = ("segment", "pose")
+
+#: The strides of the first feature map of detectors.
+FIRST_STRIDES = (4, 8, 16)
+
+#: The anchors of YOLOv5 at each place.
+ANCHORS = 3
+
+#: The heads, as newer releases state them, whose channels are those of a box, the classes and what the task adds.
+HEADS = ("Detect", "Segment", "Pose", "OBB", "Segment26", "Pose26", "OBB26", "v10Detect")
+
+#: The longest text that is parsed.
+LONGEST = 1 << 20
+
+
+@record
+class Detector:
+    """What a model states: its metadata, the shapes of its image and its outputs by names."""
+
+    metadata: Mapping[str, str]
+    image: tuple[MaybeDim, ...]
+    outputs: Mapping[str, tuple[MaybeDim, ...]]
+
+    def literal(self, key: str) -> Any:
+        """The value that a text of the metadata stands for, None where it is none."""
+        text = self.metadata.get(key, "")
+        if len(text) > LONGEST:
+            return None
+        try:
+            return literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return None
+
+
+def problems(known: Known) -> Iterator[Problem]:
+    """The names of classes that an output contradicts."""
+    metadata = known.model.metadata
+    own = metadata.get("author") == "Ultralytics" and "task" in metadata
+    if not own and metadata.keys() != {"names", "stride"}:
+        return
+    images = [tensor_shape(each.type) or () for each in inputs(known)]
+    image = images[0] if len(images) == 1 and len(images[0]) == 4 else (None,) * 4
+    shapes = {each.name: tensor_shape(each.type) or () for each in outputs(known)}
+    detector = Detector(metadata, image, shapes)
+    names = detector.literal("names")
+    if not isinstance(names, (dict, list)) or not names or OUTPUT not in shapes:
+        return
+    task = metadata.get("task", "detect" if PROTOTYPES not in shapes else "segment")
+    found = _classes(detector, task) if own else _older(detector)
+    if found is None or found[1] < 1 or found[1] == len(names):
+        return
+    axis, classes = found
+    size = shapes[OUTPUT][axis]
+    text = "" if size == classes else f", as axis {axis} of `{OUTPUT}` is {size}"
+    fault = CLASS_NAMES.fault(
+        f"the metadata names {counted(len(names), 'class', 'classes')}, and the model has {classes}{text}",
+        help="name each class of the model, or export it again from the weights that belong to the names",
+    )
+    harmless = len(names) > classes if task not in SPLITS else False
+    yield Problem(fault.lowered(Severity.WARNING) if harmless else fault, value=OUTPUT)
+
+
+def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
+    """The axis of the classes in the output of ultralytics' own models, and their number; None where not certain."""
+    shape = detector.outputs[OUTPUT]
+    if task == "classify":
+        return (1, shape[1]) if len(shape) == 2 and isinstance(shape[1], int) else None
+    more = _more(detector, task)
+    if task not in DETECTS or len(shape) != 3 or more is None or not isinstance(shape[1], int):
+        return None
+    options = detector.literal("args")
+    filters = isinstance(options, dict) and bool(options.get("nms"))
+    if filters or detector.metadata.get("end2end") == "True" or shape[2] == FILTERED + more:
+        return None
+    if isinstance(shape[2], int) and shape[2] not in _places(detector):
+        return None
+    if not isinstance(shape[2], int) and detector.metadata.get("head") not in HEADS:
+        return None
+    return 1, shape[1] - BOX - more
+
+
+def _older(detector: Detector) -> tuple[int, int] | None:
+    """The same of YOLOv5, whose output is [batch, anchors, channels]."""
+    shape = detector.outputs[OUTPUT]
+    more = _more(detector, "segment" if PROTOTYPES in detector.outputs else "detect")
+    if len(shape) != 3 or more is None or not isinstance(shape[2], int):
+        return None
+    anchors = [ANCHORS * places for places in _places(detector)]
+    return (2, shape[2] - SCORED_BOX - more) if shape[1] in anchors else None
+
+
+def _more(detector: Detector, task: str) -> int | None:
+    """The channels behind those of the classes, None where not certain."""
+    if task == "segment":
+        masks = detector.outputs.get(PROTOTYPES, ())
+        size = masks[1] if len(masks) == 4 else None
+        return size if isinstance(size, int) else None
+    if task == "pose":
+        points = detector.literal("kpt_shape")
+        whole = isinstance(points, (list, tuple)) and len(points) == 2 and all(isinstance(each, int) for each in points)
+        return points[0] * points[1] if whole else None
+    return 1 if task == "obb" else 0
+
+
+def _places(detector: Detector) -> list[int]:
+    """How many places the feature maps of a detector can have: they halve from a first stride to the last one."""
+    height, width = detector.image[2:]
+    last = detector.metadata.get("stride", "")
+    if not isinstance(height, int) or not isinstance(width, int) or not last.isdecimal() or not 0 < int(last) <= 512:
+        return []
+    found = []
+    for first in FIRST_STRIDES:
+        strides = [first << power for power in range(8) if first << power <= int(last)]
+        found.append(sum((height // stride) * (width // stride) for stride in strides))
+    return found

@@ -1,0 +1,54 @@
+"""The stages of a pipeline of ONNX Runtime GenAI against the models that they name.
+
+Source: ``models/decoder_only_pipeline.cpp`` of onnxruntime-genai 0.18: a stage is fed the inputs and asked for the
+outputs that the configuration lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from irlint.findings.faults import Severity
+from irlint.folders.beside import Interface, by_name, shown, suggestion
+from irlint.folders.json_text import Document, Path
+from irlint.folders.rules import INPUTS_MISSING, UNKNOWN_TENSOR
+from irlint.folders.statements import Disagreement
+
+#: The keys that say when a stage runs; both are true where they are absent.
+WHEN = ("run_on_prompt", "run_on_token_gen")
+
+
+def disagreements(document: Document, model: Callable[[str], Interface | None]) -> Iterator[Disagreement]:
+    """What stages list and their models do not have, and the other way round; ``model`` reads a file by its name."""
+    path: Path = ("model", "decoder", "pipeline")
+    stages = document.of(*path)
+    for at, stage in enumerate(stages if isinstance(stages, list) else ()):
+        for key in stage if isinstance(stage, dict) else ():
+            place = (*path, at, key)
+            name = document.text(*place, "filename")
+            found = None if name is None or _never_runs(document, place) else model(name)
+            if found is not None:
+                yield from _stage(document, place, found)
+
+
+def _never_runs(document: Document, place: Path) -> bool:
+    return all(document.of(*place, key) is False for key in WHEN)
+
+
+def _stage(document: Document, place: Path, model: Interface) -> Iterator[Disagreement]:
+    listed = {key: document.of(*place, key) for key in ("inputs", "outputs")}
+    taken, made = (each if isinstance(each, list) else [] for each in listed.values())
+    for kind, names, ends in (("input", taken, model.inputs), ("output", made, model.outputs)):
+        for at, name in enumerate(names):
+            if not isinstance(name, str) or by_name(name, ends) is not None:
+                continue
+            help = suggestion(name, [each.name for each in ends])
+            fault = UNKNOWN_TENSOR.fault(f"{model.file} has no {kind} `{name}`", help=help)
+            # An input that nothing makes is never fed.
+            fault = fault.lowered(Severity.WARNING) if kind == "input" else fault
+            yield Disagreement(fault, document.at(*place, f"{kind}s", at), name)
+    for end in model.inputs:
+        if not end.optional and end.name not in taken:
+            message = f"the input `{end.name}` of {model.file} is not among the inputs of the stage"
+            fault = INPUTS_MISSING.fault(message, help=f"add `{end.name}` to `inputs`")
+            yield Disagreement(fault, document.at(*place, "inputs"), end.name, shown(model.file, end))
