@@ -58,8 +58,8 @@ EXCEPTIONS = (
         "Exp FakeQuantize GRU GRUCell GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData "
         "GroupNormalization Identity InstanceNormalization LSTM LSTMCell LSTMSequence LayerNormalization Log "
         "LogSoftmax MVN MatMul Mul Multiply NormalizeL2 OneHot PRelu Pow Power QuantizeLinear RMSNormalization "
-        "RNN RNNCell RNNSequence Reciprocal Reshape SimplifiedLayerNormalization SkipLayerNormalization Softmax "
-        "Sqrt Squeeze Sub Subtract Transpose Unsqueeze",
+        "Pad RNN RNNCell RNNSequence Reciprocal Reshape SimplifiedLayerNormalization SkipLayerNormalization "
+        "SkipSimplifiedLayerNormalization Softmax Sqrt Squeeze Sub Subtract Transpose Unsqueeze",
         "checks/values.py",
         "it looks at constants and attributes of many operators",
     ),
@@ -70,7 +70,18 @@ EXCEPTIONS = (
         "it asks which numbers operators get",
     ),
     (
-        "Add Concat Conv DequantizeLinear MatMul QuantizeLinear",
+        "Add Gemm LogSoftmax ReduceMax Softmax Sub Subtract",
+        "checks/infinite.py",
+        "it follows infinity through these operators",
+    ),
+    (
+        "InstanceNormalization LayerNormalization MVN NormalizeL2 RMSNormalization SimplifiedLayerNormalization "
+        "SkipSimplifiedLayerNormalization",
+        "checks/normalizations.py",
+        "it compares the elements of which each takes a mean",
+    ),
+    (
+        "Add Cast Concat Conv Convert DequantizeLinear MatMul QuantizeLinear Sub Subtract",
         "checks/quantized.py",
         "it is about what runtimes make of these nodes together",
     ),

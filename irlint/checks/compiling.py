@@ -4,7 +4,7 @@ unknown."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from irlint.binding.calls import Call
@@ -57,13 +57,14 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
-    kind = sources.kind(node, call)
+    inputs, outputs = known.types_of(node.inputs), known.types_of(node.outputs)
+    kind = sources.kind(node, call, inputs, outputs)
     if not (kind.asked or kind.refused or kind.lacks_rank or (call.operator.compiles and sources.has_late)):
         return None
     if not sources.is_needed(node):
         return None
     return (
-        _of_the_operation(known, node, kind, sources)
+        _of_the_operation(call, node, kind, sources, inputs=inputs, outputs=outputs)
         or _of_element_types(node, call, kind, sources)
         or _of_the_rank(known, node, kind, sources)
     )
@@ -84,11 +85,18 @@ def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> 
     return None
 
 
-def _of_the_operation(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
+def _of_the_operation(
+    call: Call,
+    node: Node,
+    kind: _Kind,
+    sources: Sources,
+    *,
+    inputs: Sequence[Type | None],
+    outputs: Sequence[Type | None],
+) -> Fault | None:
     """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is
     around them."""
-    operator = known.operator(node)
-    if operator is None or operator.compiles is None or not kind.asked:
+    if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
     looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
     if kind.silent.intersection(looked):
@@ -99,8 +107,7 @@ def _of_the_operation(known: Known, node: Node, kind: _Kind, sources: Sources) -
             looked.append(sources.around(node))
         return looked[0]
 
-    inputs, outputs = tuple(known.types_of(node.inputs)), tuple(known.types_of(node.outputs))
-    fault = operator.compiles(Layer(inputs, outputs, _arguments(known.calls[node]), surroundings))
+    fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), surroundings))
     if fault is None and not looked:
         kind.asked = False
     elif fault is None:
@@ -108,12 +115,13 @@ def _of_the_operation(known: Known, node: Node, kind: _Kind, sources: Sources) -
     return fault
 
 
-def _refused_types(known: Known, node: Node) -> list[tuple[int, str]]:
+def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int, str]]:
     """The inputs whose element types the plugin refuses where they are no constants, with these types."""
-    call, types = known.calls[node], known.types_of(node.inputs)
-    typed = [(index, each.dtype or "dynamic") for index, each in enumerate(types) if isinstance(each, Tensor)]
-    sized = all(each is None or whole_sizes(each) is not None for each in types)
-    return [(index, dtype) for index, dtype in typed if is_refused(call.op, call.version, index, dtype, sized=sized)]
+    typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
+    refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
+    if not refused or all(each is None or whole_sizes(each) is not None for each in inputs):
+        return refused
+    return [each for each in refused if is_refused(call.op, call.version, *each, sized=False)]
 
 
 def _arguments(call: Call) -> dict[str, object]:
@@ -189,16 +197,16 @@ def _is_dynamic(text: object) -> bool:
 # --- ranks ------------------------------------------------------------------------------------------------------------
 
 
-def _may_lack_rank(known: Known, node: Node) -> bool:
+def _may_lack_rank(known: Known, node: Node, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> bool:
     """Whether whole numbers that come with the input, or no dims at all, may leave the rank of a result open."""
     if not node.inputs or node.op == known.format.output_node:
         return False
-    types = known.types_of(value for value in node.inputs if value is not None)
-    if None in map(tensor_shape, types):
+    given = [each for each, value in zip(inputs, node.inputs) if value is not None]
+    if None in map(tensor_shape, given):
         return False
-    if any(map(_lacks_rank, known.types_of(node.outputs))):
+    if any(map(_lacks_rank, outputs)):
         return True
-    return any(isinstance(each, Tensor) and each.dtype in INTEGERS and each.value is None for each in types)
+    return any(isinstance(each, Tensor) and each.dtype in INTEGERS and each.value is None for each in given)
 
 
 def _lacks_rank(type: Type | None) -> bool:
@@ -305,15 +313,14 @@ class Sources:
         operator = self.known.operator(node)
         return operator is not None and operator.kept
 
-    def kind(self, node: Node, call: Call) -> _Kind:
+    def kind(self, node: Node, call: Call, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> _Kind:
         """What layers with the call and types of this one have in common."""
-        types = self.known.types_of
         # Calls and types are kept by what is known: their identity stands for them.
-        key = (id(call), *map(id, types(node.inputs)), None, *map(id, types(node.outputs)))
+        key = (id(call), *map(id, inputs), None, *map(id, outputs))
         found = self.kinds.get(key)
         if found is None:
             asked = call.operator is not None and call.operator.compiles is not None
-            refused, lacks_rank = _refused_types(self.known, node), _may_lack_rank(self.known, node)
+            refused, lacks_rank = _refused_types(call, inputs), _may_lack_rank(self.known, node, inputs, outputs)
             found = self.kinds[key] = _Kind(refused, lacks_rank, asked, set())
         return found
 

@@ -240,22 +240,35 @@ def _lowered(problem: Problem) -> Problem:
 
 
 def _cases(known: Known) -> Iterator[Case]:
-    """The constants of a model: initializers and what Const layers hold, then those in attributes, graph by graph."""
+    """The constants of a model that are not sound: initializers and what Const layers hold, then those in attributes,
+    graph by graph."""
     for graph in graphs(known.model):
+        stored = [pair for pair in graph.constants.items() if not _is_sound(pair[1])]
+        inside = [pair for pair in _in_attributes(graph) if not _is_sound(pair[1])]
+        if not (stored or inside):
+            continue
         ignored = frozenset() if known.format.unused_constants_are_read else _unread(graph)
         makers = {value: node for node in graph.nodes if node.op == "Const" for value in node.outputs}
-        for value, constant in graph.constants.items():
+        for value, constant in stored:
             node = makers.get(value)
             yield Case(graph, value.name, constant, node, (value.name if node is None else node) in ignored)
-        for node, constant in _in_attributes(graph):
+        for node, constant in inside:
             yield Case(graph, node.label, constant, node, node in ignored)
+
+
+def _is_sound(constant: Constant) -> bool:
+    """Whether a constant has the very bytes that its shape needs, and they are there and finite."""
+    stored = constant.stored
+    if constant.faults or stored is None or stored.linked or _is_missing(stored) or _is_short(constant):
+        return False
+    return _is_whole(constant) and not _has_strange_numbers(constant.tensor)
 
 
 def _in_attributes(graph: Graph) -> Iterator[tuple[Node, Constant]]:
     # Nodes with the same attributes share them.
     plain: set[int] = set()
     for node in graph.nodes:
-        if id(node.attributes) in plain:
+        if id(node.attributes) in plain or (node.outputs and node.outputs[0] in graph.constants):
             continue
         held = [each.value for each in node.attributes.values() if isinstance(each.value, Constant)]
         if not held:

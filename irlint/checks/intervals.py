@@ -10,6 +10,7 @@ from irlint.checks.transfers import (
     ARITY,
     CONVERTING,
     ELEMENTWISE,
+    FOLLOWED,
     GATHERED,
     KEEPING,
     SPLITTING,
@@ -58,7 +59,7 @@ class Intervals:
         found = self._found.get(key)
         if found is None:
             self._found[key] = (ANY,)
-            self._found[key] = found = _without_reasons(self._computed(value, each, depth))
+            self._found[key] = found = self._computed(value, each, depth)
         return found
 
     def results(self, node: Node, *, each: bool = True, depth: int = DEPTH) -> Parts:
@@ -121,13 +122,12 @@ class Intervals:
         constant = _constant(tensor, each) if tensor is not None else ()
         if constant:
             return constant
-        dtype = None if tensor is None else tensor.dtype
         node = self.makers.get(value)
-        if node is None or node in self.known.faulted:
-            return (of_type(dtype),)
+        if node is None or node.op not in FOLLOWED or node in self.known.faulted:
+            return (of_type(None if tensor is None else tensor.dtype),)
         if node.outputs[0] is not value and node.op not in SPLITTING:
-            return (of_type(dtype),)
-        return self.results(node, each=each, depth=depth)
+            return (of_type(None if tensor is None else tensor.dtype),)
+        return _without_reasons(self.results(node, each=each, depth=depth))
 
 
 def _applied(transfer: Transfer, given: Sequence[Interval], site: Site) -> Interval:
@@ -145,11 +145,13 @@ def _constant(tensor: Tensor, each: bool) -> Parts:
         if not isinstance(span, Extent) or span.nans or span.infinities or span.least is None or span.most is None:
             return ()
         return (Interval(span.least, span.most),)
-    numbers = [float(entry) for entry in tensor.value if isinstance(entry, (int, float)) and entry == entry]
+    numbers = [entry for entry in tensor.value if isinstance(entry, (int, float)) and entry == entry]
     if not numbers or len(numbers) < len(tensor.value):
         return ()
-    least, most = min(numbers), max(numbers)
-    return tuple([Interval(entry, entry) for entry in numbers]) if each and least < most else (Interval(least, most),)
+    least, most = float(min(numbers)), float(max(numbers))
+    if each and least < most:
+        return tuple([Interval(float(entry), float(entry)) for entry in numbers])
+    return (Interval(least, most),)
 
 
 def _is_aligned_right(node: Node) -> bool:

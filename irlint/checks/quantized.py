@@ -10,7 +10,8 @@ from irlint.checks.transfers import Interval, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
-from irlint.model.tensor import INTEGERS, Tensor
+from irlint.model.tensor import INTEGERS, Extent, Tensor
+from irlint.ops.quantized.parameters import SCALE_UNUSABLE
 from irlint.ops.shared.contents import extent
 
 ONE_VALUE = Rule(
@@ -93,6 +94,15 @@ CHANNELS: Mapping[str, int] = {"Conv": 0, "MatMul": 1}
 #: Operators whose inputs are quantized together.
 JOINING = ("Add", "Concat")
 
+#: Operators that are examined where values are dequantized.
+EXAMINED = frozenset((*CHANNELS, *JOINING, "DequantizeLinear"))
+
+#: Element types in which weights are compressed.
+COMPRESSED = frozenset(("int4", "uint4", "int8", "uint8"))
+
+#: The least normal number of float32.
+SMALLEST_NORMAL = 2.0**-126
+
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
     """What is wrong with a node that quantizes."""
@@ -127,13 +137,50 @@ def _limited(values: Values, node: Node) -> str:
     """The text for a FakeQuantize that maps every number to the same one; "" if it maps numbers to several."""
     if len(node.inputs) < 5:
         return ""
-    low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))
-    if len(low) == len(high) and all(_is_known(a) and _is_known(b) and a.low >= b.low for a, b in zip(low, high)):
-        return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
     data, least, most = (values.intervals.whole(node.inputs[index]) for index in range(3))
+    levels = node.attributes.get("levels")
+    if levels is not None and _is_denormal(most.high - least.low, str(levels.value)):
+        return (
+            f"input_low is {least.low:g} and input_high is {most.high:g}, too near for float32 to have "
+            f"{levels.value} levels between them: every number becomes a limit"
+        )
+    if least.low >= most.low:
+        low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))
+        if len(low) == len(high) and all(_is_known(a) and _is_known(b) and a.low >= b.low for a, b in zip(low, high)):
+            return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
     if data.low < data.high and (data.high <= least.low < inf or data.low > most.high > -inf):
         return f"input 0 is {data.text}, beyond the limits {least.low:g} to {most.high:g}: every number becomes one"
     return ""
+
+
+def _is_denormal(width: float, levels: str) -> bool:
+    """Whether the steps of so many levels are below the normal numbers of float32."""
+    return levels.isdecimal() and 0 < width < SMALLEST_NORMAL * (int(levels) - 1)
+
+
+def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
+    """A scale of 0 by which compressed weights are multiplied, behind the node that makes numbers of them."""
+    if not _has_zero(values.tensor(node, 1)):
+        return
+    while maker.op in ("Sub", "Subtract"):
+        before = values.makers.get(maker.inputs[0]) if maker.inputs[0] is not None else None
+        if before is None:
+            return
+        maker = before
+    stored = values.tensor(maker, 0)
+    is_weight = maker.op in ("Cast", "Convert") and maker.inputs[0] in values.graph.constants
+    if is_weight and stored is not None and stored.dtype in COMPRESSED:
+        yield SCALE_UNUSABLE.fault(
+            "input 1 (scale) contains a scale that is 0, which erases weights; a scale is a finite number above 0",
+            help="compress the weights again",
+            input=1,
+        )
+
+
+def _has_zero(tensor: Tensor | None) -> bool:
+    if tensor is None or tensor.value is None:
+        return tensor is not None and isinstance(tensor.extent, Extent) and tensor.extent.has_zero
+    return 0 in tensor.value
 
 
 def _is_known(given: Interval) -> bool:
@@ -168,8 +215,12 @@ class Dequantized:
         if node.op in JOINING:
             yield from self._in_part(node)
             return
+        if node.op == "DequantizeLinear":
+            yield from self._lost(node)
+            return
         if node.op == "Conv":
             yield from self._float_weight(node)
+            yield from self._float_data(node)
         data, weight = self.source(node, 0), self.source(node, 1)
         if data is None or weight is None:
             return
@@ -200,6 +251,33 @@ class Dequantized:
             yield IN_PART.fault(
                 f"`{data.label}` dequantizes input 0, and input 1, the weight, is not quantized",
                 help="quantize the weight, too, or neither",
+                input=1,
+            )
+
+    def _float_data(self, node: Node) -> Iterator[Fault]:
+        weight, data = self.source(node, 1), node.inputs[0]
+        maker = self.makers.get(data) if data is not None else None
+        is_float = (maker is None or maker.op != "DequantizeLinear") and not self._is_set(data)
+        if weight is not None and self._is_set(weight.inputs[0]) and is_float and node.outputs[0] in self.requantized:
+            yield IN_PART.fault(
+                f"`{weight.label}` dequantizes input 1, the weight, and input 0 is not quantized",
+                help="quantize input 0, too, or neither",
+                input=0,
+            )
+
+    def _lost(self, node: Node) -> Iterator[Fault]:
+        """A weight of which a scale above 1 has left only zeros: of zeros, quantizers make a scale of 1 at most."""
+        stored = node.inputs[0] if node.inputs else None
+        numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
+        scale = self.values.number(node, 1)
+        zero = self.values.number(node, 2) if len(node.inputs) > 2 else 0.0
+        if numbers is None or scale is None or not scale > 1 or numbers.value is None or len(numbers.value) < 2:
+            return
+        if numbers.dtype in EIGHT_BITS and all(number == zero for number in numbers.value):
+            yield ONE_VALUE.fault(
+                f"all {len(numbers.value)} numbers of input 0 are {zero:g}, and the scale is {scale:g}: nothing is "
+                "left of the weight",
+                help="quantize the weight again with a scale of its own",
                 input=1,
             )
 
@@ -252,7 +330,7 @@ def of_graph(values: Values) -> Iterator[tuple[Node, Fault]]:
     """What is wrong with the nodes that read dequantized values."""
     read = Dequantized(values)
     for node in values.graph.nodes:
-        is_read = (node.op in CHANNELS or node.op in JOINING) and node.outputs
+        is_read = node.op in EXAMINED and node.outputs
         if is_read and node not in values.known.faulted:
             for fault in read.faults(node):
                 yield node, fault

@@ -143,11 +143,15 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
         return
     if made.dtype not in INTEGERS and made.dtype not in ("float16", "bfloat16"):
         return
-    if given.value is not None or given.extent is not None or (given.dtype in INTEGERS and BITS[given.dtype] < 16):
+    if given.dtype in INTEGERS and BITS[given.dtype] < 16:
+        return
+    # What is too large for the type is a finding of the operator where it is a constant.
+    is_constant = given.value is not None or given.extent is not None
+    if is_constant and (made.dtype != "float16" or given.dtype not in FLOATS):
         return
     span = values.intervals.whole(node.inputs[0])
     becomes = _lost(span, made.dtype)
-    if becomes:
+    if becomes == "0" or (becomes and not is_constant):
         yield CAST_LOSES.fault(
             f"input 0 is {span.text}: every number becomes {becomes} in {made.dtype}",
             help=HELPS["Cast"],

@@ -7,18 +7,18 @@ Only what is certain for every input is reported. ``ranges`` asks what constants
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from math import inf, isfinite, prod
+from math import isfinite
 
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
-from irlint.model.order import graphs, producers
+from irlint.model.order import graphs, producers, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
-from irlint.ops.shared.contents import extent, rounded
+from irlint.ops.shared.contents import extent
 from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
@@ -38,23 +38,6 @@ OPERAND_INFINITE = Rule(
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
-)
-EPSILON_UNUSABLE = Rule(
-    "IRL741",
-    "epsilon-unusable",
-    Severity.WARNING,
-    "A normalization divides by 0, or by the root of a negative number.",
-    why="A normalization divides by the square root of variance plus epsilon. Epsilon keeps that sum above 0: a "
-    "channel may have a variance of 0, and the variance of a single element is 0. In float16, numbers below 3e-8 are "
-    "0. ONNX Runtime computes NaN or infinity without a message; OpenVINO refuses a negative epsilon in a "
-    "BatchNormalization.",
-    fix="Set epsilon to 1e-5, or to at least 6e-8 in float16.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
-{ y = InstanceNormalization <epsilon = -1.0> (x, s, b) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
-{ y = InstanceNormalization <epsilon = 0.00001> (x, s, b) }""",
 )
 ATTRIBUTE_NOT_FINITE = Rule(
     "IRL742",
@@ -126,12 +109,22 @@ STEPS = 4
 NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("BatchNormalization", "InstanceNormalization", "LayerNormalization"), "epsilon"),
     **dict.fromkeys(("GroupNormalization", "RMSNormalization", "BatchNormInference"), "epsilon"),
-    **dict.fromkeys(("SimplifiedLayerNormalization", "SkipLayerNormalization"), "epsilon"),
+    **dict.fromkeys(("SkipLayerNormalization", "SimplifiedLayerNormalization"), "epsilon"),
+    "SkipSimplifiedLayerNormalization": "epsilon",
     **dict.fromkeys(("MVN", "NormalizeL2"), "eps"),
 }
 
+#: Larger ones are above 0 in float16, too.
+LEAST_EPSILON = 6e-8
+
+#: The inputs of a Pad that may be the number that it adds.
+PADDING = (2, 3)
+
 #: Attributes that are factors or terms of every result.
 FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "lambd", "bias", "scale", "cubic_coeff_a", "momentum"))
+
+#: Attributes that are examined: those, and the number of a Constant.
+EXAMINED = FACTORS | {"value_float"}
 
 #: Operators that give infinity or NaN where one of their inputs does, of which only those are examined.
 SPREADING = frozenset(("Add", "Sub", "Subtract", "Mul", "Multiply"))
@@ -139,7 +132,8 @@ SPREADING = frozenset(("Add", "Sub", "Subtract", "Mul", "Multiply"))
 
 def problems(known: Known) -> list[Problem]:
     """What the values of the nodes of every graph lead to."""
-    return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems()]
+    checks = CHECKS if any(map(_is_strange, known.kinds())) else OF_FINITE
+    return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems(checks)]
 
 
 class Values:
@@ -149,7 +143,6 @@ class Values:
         self.known = known
         self.graph = graph
         self.dequantizes = False
-        self._plain: set[int] = set()
 
     @cached_property
     def intervals(self) -> Intervals:
@@ -163,19 +156,20 @@ class Values:
         """The node that makes each value of the graph."""
         return producers(self.graph)
 
-    def problems(self) -> Iterator[Problem]:
-        finite: set[int] = set()
+    @cached_property
+    def users(self) -> Mapping[Value, list[Node]]:
+        """The nodes that use each value of the graph."""
+        return users(self.graph)
+
+    def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
+        """What the checks of its operator, and of its attributes, say of each node."""
+        faulted = self.known.faulted
         for node in self.graph.nodes:
-            if node in self.known.faulted or not node.outputs:
+            if node in faulted or not node.outputs:
                 continue
-            # Nodes with the same attributes share them.
-            if node.attributes and id(node.attributes) not in finite:
-                faults: Iterable[Fault] = list(_not_finite(node))
-                if faults:
-                    yield from self._problems(node, faults)
-                else:
-                    finite.add(id(node.attributes))
-            for check in CHECKS.get(node.op, ()):
+            if not EXAMINED.isdisjoint(node.attributes):
+                yield from self._problems(node, _not_finite(node))
+            for check in checks.get(node.op, ()):
                 faults = check(self, node)
                 if faults:
                     yield from self._problems(node, faults)
@@ -201,13 +195,6 @@ class Values:
         found = tensor.scalar if tensor is not None else None
         return found if isinstance(found, (int, float)) else None
 
-    @cached_property
-    def ranged(self) -> Callable[[Values, Node], Iterable[Fault]]:
-        """What asks for the ranges of values."""
-        from irlint.checks import ranges
-
-        return ranges.faults
-
     def name(self, value: Value) -> str:
         """The name of a value in messages: its own name in an ONNX model, the name of its layer in an IR."""
         maker = self.makers.get(value)
@@ -216,35 +203,21 @@ class Values:
     # --- constants ----------------------------------------------------------------------------------------------------
 
     def _spread(self, node: Node) -> Iterable[Fault]:
-        types, plain = self.known.types, self._plain
-        for value in node.inputs:
-            tensor = types.get(value) if value is not None else None
-            if id(tensor) in plain:
-                continue
-            if _is_strange(tensor):
-                return [*self._ranged(node), *self._infinite_bias(node)]
-            plain.add(id(tensor))
+        types = self.known.types
+        if any(_is_strange(types.get(value)) for value in node.inputs if value is not None):
+            from irlint.checks import infinite
+
+            return [*self._ranged(node), *infinite.added(self, node)]
         return ()
 
-    def _infinite_bias(self, node: Node) -> Iterable[Fault]:
-        """An infinite constant that is added to the product of a weight; minus infinity alone may mask results."""
-        makers = [self.makers.get(value) if value is not None else None for value in node.inputs]
-        if node.op != "Add" or not any(maker is not None and self._has_weight(maker) for maker in makers):
-            return []
-        terms = [self.tensor(node, index) for index in range(len(node.inputs))]
-        masks = [tensor is None or inf not in (tensor.value or ()) for tensor in terms]
-        found = [self._infinite_input(node, index) for index, is_mask in enumerate(masks) if not is_mask]
-        return [fault for fault in found if fault is not None]
+    def _padding(self, node: Node) -> Iterable[Fault]:
+        for index in PADDING:
+            number = self.number(node, index)
+            if number is not None and not isfinite(number):
+                from irlint.checks import infinite
 
-    def _has_weight(self, node: Node) -> bool:
-        """Whether a node is a product or a convolution with a constant."""
-        value = node.inputs[1] if node.op in PRODUCTS and len(node.inputs) > 1 else None
-        for _ in range(STEPS):
-            maker = self.makers.get(value) if value is not None else None
-            if value is None or value in self.graph.constants or maker is None:
-                break
-            value = maker.inputs[0] if maker.op in PASSING and maker.inputs else None
-        return value is not None and value in self.graph.constants
+                return infinite.padded(self, node, index, number)
+        return ()
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
         inputs, types = node.inputs, self.known.types
@@ -253,11 +226,12 @@ class Values:
             value = inputs[index] if index < len(inputs) else None
             tensor = types.get(value) if value is not None else None
             if value is not None and not (type(tensor) is Weights and tensor.is_finite):
-                fault = self._infinite_input(node, index)
+                fault = self.infinite_input(node, index)
                 found += [fault] if fault is not None else []
         return found
 
-    def _infinite_input(self, node: Node, index: int) -> Fault | None:
+    def infinite_input(self, node: Node, index: int) -> Fault | None:
+        """The fault of an input that comes from a constant with infinity."""
         value = node.inputs[index]
         span = self._source(value) if value is not None else None
         if value is None or span is None or not span.infinities:
@@ -281,56 +255,13 @@ class Values:
 
     # --- normalizations -----------------------------------------------------------------------------------------------
 
-    def _epsilon(self, node: Node) -> Iterator[Fault]:
-        name = NORMALIZATIONS[node.op]
-        attribute = node.attributes.get(name)
-        epsilon = _real(attribute)
-        if epsilon is None or epsilon != epsilon:
-            return
-        found = ""
-        if epsilon < 0:
-            found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
-        elif node.op.startswith("BatchNorm"):
-            found = self._zero_variance(node, epsilon)
-        elif epsilon == 0 and self._normalizes_one(node):
-            found = f"{name} is 0, and each mean is taken of 1 element: the variance is 0, and the result is NaN"
-        if found:
-            yield EPSILON_UNUSABLE.fault(
-                found,
-                help=f"set `{name}` to 1e-5, in float16 to at least 6e-8",
-                attribute=name,
-                input=4 if "(var)" in found else None,
-            )
+    def _epsilon(self, node: Node) -> Iterable[Fault]:
+        epsilon = _real(node.attributes.get(NORMALIZATIONS[node.op]))
+        if epsilon is None or not epsilon < LEAST_EPSILON:
+            return ()
+        from irlint.checks import normalizations
 
-    def _zero_variance(self, node: Node, epsilon: float) -> str:
-        """What is wrong with the epsilon of a BatchNormalization whose variance is 0 for a channel."""
-        tensor, training = self.tensor(node, 4), node.attributes.get("training_mode")
-        dtype = tensor.dtype if tensor is not None else None
-        kept = rounded(epsilon, "float16") if dtype == "float16" else epsilon
-        span = extent(tensor) if kept == 0 else None
-        if span is None or not span.has_zero or (training is not None and training.value):
-            return ""
-        which = "0" if epsilon == 0 else f"{epsilon:g}, which is 0 in float16"
-        return f"epsilon is {which}, and input 4 (var) holds 0: the channel is divided by 0"
-
-    def _normalizes_one(self, node: Node) -> bool:
-        """Whether a normalization takes each mean of a single element."""
-        tensor = self.tensor(node, 0)
-        if tensor is None or tensor.shape is None:
-            return False
-        if node.op == "InstanceNormalization":
-            sizes = tensor.shape[2:]
-        elif node.op == "LayerNormalization":
-            axis = node.attributes.get("axis")
-            sizes = tensor.shape[axis.value if axis is not None else -1 :]
-        elif node.op == "MVN":
-            axes = self.tensor(node, 1)
-            chosen = axes.ints if axes is not None else None
-            rank = len(tensor.shape)
-            sizes = tuple(tensor.shape[at] for at in chosen or () if isinstance(at, int) and -rank <= at < rank)
-        else:
-            return False
-        return bool(sizes) and all(isinstance(size, int) for size in sizes) and prod(sizes) == 1  # type: ignore[arg-type]
+        return normalizations.faults(self, node, NORMALIZATIONS[node.op], epsilon)
 
     # --- what fails when it runs --------------------------------------------------------------------------------------
 
@@ -361,11 +292,21 @@ class Values:
             )
 
     def _ranged(self, node: Node) -> Iterable[Fault]:
-        return self.ranged(self, node)
+        from irlint.checks import ranges
+
+        return ranges.faults(self, node)
 
     def _dequantizer(self, node: Node) -> Iterable[Fault]:
         self.dequantizes = True
         return ()
+
+    def _scaled(self, node: Node) -> Iterable[Fault]:
+        maker = self.makers.get(node.inputs[0]) if len(node.inputs) == 2 and node.inputs[0] is not None else None
+        if maker is None or maker.op not in DECOMPRESSING:
+            return ()
+        from irlint.checks import quantized
+
+        return quantized.decompressed(self, node, maker)
 
     def _quantizer(self, node: Node) -> Iterator[Fault]:
         from irlint.checks import quantized
@@ -374,11 +315,13 @@ class Values:
 
 
 def _is_strange(tensor: Type | None) -> bool:
-    """Whether a small constant may hold what is not finite."""
+    """Whether a constant may hold what is not finite."""
     if type(tensor) is Weights:
         return not tensor.is_finite
-    if not isinstance(tensor, Tensor) or tensor.value is None or tensor.dtype not in FLOATS:
+    if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
         return False
+    if tensor.value is None:
+        return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
     return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.value)
 
 
@@ -400,20 +343,20 @@ def _not_finite(node: Node) -> Iterator[Fault]:
     if node.domain == "ai.onnx.ml":
         return
     for name, attribute in node.attributes.items():
-        if attribute.kind not in ("FLOAT", "TEXT") or attribute.reference is not None:
-            continue
-        if attribute.kind == "TEXT" and name not in FACTORS:
-            continue
-        number = _real(attribute)
+        is_number = name in EXAMINED and attribute.kind in ("FLOAT", "TEXT")
+        number = _real(attribute) if is_number else None
         if number is None or isfinite(number):
             continue
         is_nan = number != number
-        if name in FACTORS or (is_nan and name.startswith("value_float")):
+        if name in FACTORS or is_nan:
             text = "NaN" if is_nan else "infinite"
             yield ATTRIBUTE_NOT_FINITE.fault(
                 f"`{name}` is {text}", help=f"write the `{name}` that is intended", attribute=name
             )
 
+
+#: Operators that make numbers of compressed weights, before a product with their scale.
+DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
 #: Operators whose results and conversions depend on the ranges of their inputs.
 RANGED = (
@@ -421,8 +364,10 @@ RANGED = (
     *("Softmax", "SoftMax", "LogSoftmax", "Cast", "CastLike", "Convert", "ConvertLike"),
 )
 
+Check = Callable[[Values, Node], Iterable[Fault]]
+
 #: What is asked of a node, by its operator.
-CHECKS: dict[str, tuple[Callable[[Values, Node], Iterable[Fault]], ...]] = {
+CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
     **dict.fromkeys(RANGED, (Values._ranged,)),
@@ -434,4 +379,14 @@ CHECKS: dict[str, tuple[Callable[[Values, Node], Iterable[Fault]], ...]] = {
     "QuantizeLinear": (Values._quantizer,),
     "DequantizeLinear": (Values._dequantizer,),
     "FakeQuantize": (Values._infinite, Values._quantizer),
+    "Pad": (Values._padding,),
+    **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
+}
+
+#: Checks that find nothing where all constants are finite.
+OF_INFINITE = (Values._spread, Values._infinite, Values._padding)
+
+#: What is asked of a node where all constants are finite.
+OF_FINITE: Mapping[str, Sequence[Check]] = {
+    op: [check for check in checks if check not in OF_INFINITE] for op, checks in CHECKS.items()
 }

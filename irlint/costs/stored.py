@@ -74,7 +74,13 @@ DEQUANTIZES = frozenset({"Subtract", "Sub", "Multiply", "Mul"})
 
 @record
 class Sums:
-    """Parameters and bytes, in all, by element type, and by the node that uses them first."""
+    """Parameters and bytes, in all, by element type, and by the node that uses them first.
+
+    A parameter is an element of a stored tensor that a result of the model is computed from, whatever its element type:
+    integers and booleans count, too. No parameters are shapes, axes, indices, counts and lengths, constants from which
+    only those are computed, and quantization parameters: scales, zero points and the ends of ranges. A tensor that
+    nothing uses counts, tensors of one place in a weights file count once, and a sparse tensor counts its values.
+    """
 
     parameters: int
     bytes: int

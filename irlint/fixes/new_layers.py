@@ -14,7 +14,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Constant, Model, Value
 from irlint.model.order import used_values
 from irlint.model.tensor import Tensor, Type
-from irlint.records import record, replaced
+from irlint.records import record
 
 if TYPE_CHECKING:
     from irlint.fixes.openvino import Writer
@@ -68,7 +68,7 @@ def insert_layer(writer: Writer, edit: Edit) -> None:
         raise Unwritable("the graph has no layers")
     last = outline.children[-1]
     blank = writer.outline.blank_before(last.tag.start)
-    output = new_port(port.type if port.type.dtype or op != CONVERT else replaced(port.type, dtype=str(given)))
+    output = new_port(port.type if port.type.dtype or op != CONVERT else port.type.changed(dtype=str(given)))
     output = output if output.precision else NewPort(inputs[0].precision, output.dims)
     text = layer_text(writer.fresh, op, attributes, inputs, output, blank)
     writer.change(outline, ("layer", writer.fresh), last.end, last.end, text)

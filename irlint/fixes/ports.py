@@ -16,7 +16,6 @@ from irlint.model import Constant, Node, Problem, Value
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
 from irlint.parsers.weights import byte_size
-from irlint.records import replaced
 
 #: The rules about declarations that contradict the inferred type.
 DECLARED = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
@@ -116,7 +115,7 @@ def _of_input(subject: Subject, problem: Problem, node: Node, index: int) -> Ite
     given = subject.known.types.get(value) if value is not None else None
     if not isinstance(given, Tensor) or subject.contradicted[node] > 1:
         return
-    if subject.refutes(node, index, replaced(given, value=None, shape=declared.shape)):
+    if subject.refutes(node, index, given.changed(value=None, shape=declared.shape)):
         shape = _corrected(given.shape, declared.shape)
         yield Edit("declaration", "node", problem.graph, node.label, node.index, input=index, shape=shape)
 
@@ -126,7 +125,7 @@ def _of_output(subject: Subject, problem: Problem, node: Node, value: Value) -> 
     if not isinstance(given, Tensor) or not isinstance(stated, Tensor):
         return
     by_type = problem.fault.rule is TYPE_CONTRADICTED
-    wrong = replaced(given, value=None, **{"dtype": stated.dtype} if by_type else {"shape": stated.shape})
+    wrong = given.changed(value=None, **{"dtype": stated.dtype} if by_type else {"shape": stated.shape})
     users = subject.users.get(value, [])
     ports = [user.input_ports[index].type for user, index in users]
     is_sure = any(_clash(wrong, port) and not _clash(given, port) for port in ports)

@@ -48,6 +48,16 @@ def producers(graph: Graph) -> dict[Value, Node]:
     return {value: node for node in graph.nodes for value in node.outputs if value is not None}
 
 
+def users(graph: Graph) -> dict[Value, list[Node]]:
+    """Maps each value that nodes of a graph take as inputs to these nodes."""
+    found: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        for value in node.inputs:
+            if value is not None:
+                found.setdefault(value, []).append(node)
+    return found
+
+
 def has_only_constants(graph: Graph | None) -> bool:
     """Whether a graph has only nodes that ONNX Runtime does not run.
 
@@ -160,15 +170,11 @@ def graphs(model: Model) -> Iterator[Graph]:
 
 def downstream(node: Node, graph: Graph) -> set[Node]:
     """A node and all nodes that depend on it; an edge from one of them to the node would create a cycle."""
-    users: dict[Value, list[Node]] = {}
-    for each in graph.nodes:
-        for value in each.inputs:
-            if value is not None:
-                users.setdefault(value, []).append(each)
+    users_of = users(graph)
     found, waiting = {node}, [node]
     while waiting:
         for value in waiting.pop().outputs:
-            for user in users.get(value, ()) if value is not None else ():
+            for user in users_of.get(value, ()) if value is not None else ():
                 if user not in found:
                     found.add(user)
                     waiting.append(user)

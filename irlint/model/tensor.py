@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds
-from irlint.lazy_typing import TYPE_CHECKING, ClassVar, Literal
+from irlint.lazy_typing import TYPE_CHECKING, Any, ClassVar, Literal
 from irlint.records import record
 
 if TYPE_CHECKING:
@@ -159,6 +159,10 @@ class Tensor:
 
     def __hash__(self) -> int:
         return hash((self.dtype, self.shape, self.value, self.extent))
+
+    def changed(self, **changes: Any) -> Tensor:
+        """A plain tensor with other values for some fields."""
+        return Tensor(**{name: getattr(self, name) for name in self.__match_args__ if name not in changes}, **changes)
 
     @property
     def rank(self) -> int | None:

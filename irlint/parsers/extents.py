@@ -113,6 +113,9 @@ def _numbers(dtype: str, data: bytes) -> tuple[Any, bytes]:
     count = len(data) // code.itemsize
     read = numpy.frombuffer(data, code, count)
     rest = data[count * code.itemsize :]
+    if dtype == "float16":
+        # NumPy compares numbers of float16 one by one, and converts and compares those of float32 many at a time.
+        return read.astype("<f4"), rest
     if dtype == "bfloat16":
         return (read.astype("<u4") << 16).view("<f4"), rest
     if dtype.startswith("float8"):

@@ -228,7 +228,7 @@ RULES = {
     "IRL735": "checks.constants",
     "IRL736": "ops.quantized.quantization",
     "IRL740": "checks.values",
-    "IRL741": "checks.values",
+    "IRL741": "checks.normalizations",
     "IRL742": "checks.values",
     "IRL743": "checks.ranges",
     "IRL744": "checks.values",

@@ -143,6 +143,60 @@ def test_onnx_runtime_computes_it(name: str) -> None:
     assert np.isfinite(results[0]).all() == (expected == "runs"), results
 
 
+#: Normalizations without epsilon, their constants, and the element of a row that becomes NaN.
+PADDED: Mapping[str, tuple[str, str, float]] = {
+    "LayerNormalization": ("", "(x, s)", 3.0),
+    "InstanceNormalization": ("", "(x, c, c)", 3.0),
+    "GroupNormalization": (", num_groups = 1", "(x, c, c)", 3.0),
+    "RMSNormalization": ("", "(x, s)", 0.0),
+    "SimplifiedLayerNormalization": ("", "(x, s)", 0.0),
+    "com.microsoft.SkipLayerNormalization": ("", "(x, x, s)", 3.0),
+    "com.microsoft.SkipSimplifiedLayerNormalization": ("", "(x, x, s)", 0.0),
+}
+
+
+def _normalization(op: str, epsilon: str) -> onnx.ModelProto:
+    more, inputs, _ = PADDED[op]
+    return onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]> g (float[1,1,3] x) => (float[1,1,3] y) '
+        f"<float[3] s = {{1.0,1.0,1.0}}, float[1] c = {{1.0}}> {{ y = {op} <epsilon = {epsilon}{more}> {inputs} }}"
+    )
+
+
+@pytest.mark.parametrize("op", PADDED)
+def test_an_epsilon_of_0_is_reported(op: str) -> None:
+    found = [each.rule.code for each in irlint.check(_normalization(op, "0.0")).findings]
+    assert "IRL741" in found
+    assert "IRL741" not in [each.rule.code for each in irlint.check(_normalization(op, "0.00001")).findings]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("op", PADDED)
+def test_padding_becomes_nan_without_epsilon(op: str) -> None:
+    import onnxruntime
+
+    x = np.full((1, 1, 3), PADDED[op][2], np.float32)
+    for epsilon, is_sound in (("0.0", False), ("0.00001", True)):
+        model = _normalization(op, epsilon).SerializeToString()
+        session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+        (y, *_) = session.run(None, {"x": x})
+        assert np.isfinite(np.asarray(y)).all() == is_sound, (op, epsilon, y)
+
+
+@pytest.mark.parametrize(
+    ("eps", "variance", "code"), [("0", "true", "IRL741"), ("0", "false", ""), ("1e-5", "true", "")]
+)
+def test_an_eps_of_0_in_an_ir(eps: str, variance: str, code: str, tmp_path: Path) -> None:
+    from cases.value_faults import ir_of
+
+    line = "x = float32[1,2,4] / a = int64{2} / n = MVN@6 x a ; "
+    document, weights = ir_of(f"{line}eps={eps} eps_mode=inside_sqrt normalize_variance={variance}")
+    path = tmp_path / "model.xml"
+    path.write_text(document)
+    path.with_suffix(".bin").write_bytes(weights)
+    assert [each.rule.code for each in irlint.check(path).findings if each.rule.code == "IRL741"] == code.split()
+
+
 @pytest.mark.parametrize("dtype", ["int32", "float8e4m3fn", "double", "bool"])
 @pytest.mark.parametrize("op", ["Exp", "Cosh", "Sinh", "Softplus", "Selu", "Tan"])
 def test_no_element_type_breaks_an_interval(op: str, dtype: str) -> None:

@@ -144,3 +144,59 @@ def test_every_name_of_a_setting_is_that_of_an_input() -> None:
     for op, also in ALSO.items():
         mine = {name for each in operators if each.name == op for name in signature(each.function).inputs}
         assert mine >= set(also), op
+
+
+#: The formal inputs of ONNX's schemas that are shapes, axes, indices, counts and lengths.
+FORMAL = frozenset(
+    {
+        *("shape", "axes", "axis", "indices", "starts", "ends", "steps", "start", "limit", "delta", "split", "pads"),
+        *("repeats", "tiles", "sizes", "scales", "roi", "K", "k", "depth", "size", "target_shape", "trip_count", "M"),
+        *("sequence_lens", "output_shape", "position", "frame_length", "frame_step", "dft_length", "cond"),
+        "max_output_boxes_per_class",
+    }
+)
+
+#: The attributes that hold graphs.
+BODIES = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+
+
+def second_count(model: onnx.ModelProto) -> int:
+    """The parameters by the names that ONNX's schemas give to inputs, from the last node to the first."""
+    versions = {each.domain: each.version for each in model.opset_import}
+    stored = {each.name: int(np.prod(each.dims)) for each in model.graph.initializer}
+    data = {each.name for each in model.graph.output}
+    used = data | {name for node in model.graph.node for name in node.input}
+    for node in reversed(model.graph.node):
+        if node.op_type == "Constant":
+            stored[node.output[0]] = int(np.prod(node.attribute[0].t.dims))
+        if data.isdisjoint(node.output):
+            continue
+        formal = onnx.defs.get_schema(node.op_type, versions[node.domain], node.domain).inputs
+        for at, name in enumerate(node.input):
+            called = formal[min(at, len(formal) - 1)].name
+            is_scale = "quantize" in node.op_type.lower() and called.endswith(("scale", "zero_point"))
+            if called not in FORMAL and not is_scale:
+                data.add(name)
+    return sum(count for name, count in stored.items() if name in data or name not in used)
+
+
+@pytest.mark.parametrize("name", [name for name, (text, _) in GRAPHS.items() if "If (" not in text])
+def test_another_count_gives_the_same(name: str) -> None:
+    model = filled(GRAPHS[name][0])
+    assert second_count(model) == irlint.info(model)["parameters"]
+
+
+def _is_countable(model: onnx.ModelProto) -> bool:
+    """Whether a model has no bodies, no functions, and only operators with a schema."""
+    if model.functions or any(each.type in BODIES for node in model.graph.node for each in node.attribute):
+        return False
+    domains = {each.domain: each.version for each in model.opset_import}
+    return all(onnx.defs.has(node.op_type, domains.get(node.domain, 1), node.domain) for node in model.graph.node)
+
+
+def test_another_count_gives_the_same_for_fixtures() -> None:
+    paths = sorted((Path(__file__).parents[2] / "fixtures/onnx/good").glob("*.onnx"))
+    models = {path: onnx.load(path, load_external_data=False) for path in paths}
+    counts = {path: second_count(model) for path, model in models.items() if _is_countable(model)}
+    assert len(counts) > 100
+    assert counts == {path: irlint.info(path)["parameters"] for path in counts}

@@ -10,7 +10,6 @@ from irlint.model.tensor import UNKNOWN, Contents, Optional, Scalar, Tensor, Typ
 from irlint.model.tensor import Sequence as SequenceType
 from irlint.ops import Context
 from irlint.ops.shared.bodies import FOLLOWED, ROUNDS, nesting, truth
-from irlint.records import replaced
 
 
 def joined(a: Type | None, b: Type | None) -> Type | None:
@@ -97,7 +96,7 @@ def unrolled(
             return None
         if not goes_on:
             return trip, state, added
-        outputs = context.run(body, (replaced(number, value=(trip,)), *state), "tried")
+        outputs = context.run(body, (number.changed(value=(trip,)), *state), "tried")
         added.append(outputs[len(state) :])
         state = outputs[: len(state)]
         if any(name.startswith("_") for name in passing(state, initial)):
@@ -109,7 +108,7 @@ def _named(known: Type | None, context: Context, key: object) -> Type | None:
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     shape = tuple(context.unknown((key, axis)) if dim is None else dim for axis, dim in enumerate(known.shape))
-    return replaced(known, shape=shape)
+    return known.changed(shape=shape)
 
 
 def _featureless(known: Type | None) -> Type | None:

@@ -121,8 +121,7 @@ def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
     """The shape of a tensor; None if a size is dynamic."""
     if not isinstance(known, Tensor) or known.shape is None:
         return None
-    sizes = tuple(dim for dim in known.shape if isinstance(dim, int))
-    return sizes if len(sizes) == len(known.shape) else None
+    return known.shape if all(isinstance(dim, int) for dim in known.shape) else None  # type: ignore[return-value]
 
 
 def not_compiled(

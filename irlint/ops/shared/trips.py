@@ -9,7 +9,6 @@ from irlint.model import Graph
 from irlint.model.tensor import Tensor, Type
 from irlint.ops import Context
 from irlint.ops.shared.bodies import DEEPEST_SEARCH, nesting, truth
-from irlint.records import replaced
 
 #: The symbol for the number of iterations after the next one. It is not an identifier, so no model has it.
 FOLLOWING = "following iterations"
@@ -32,15 +31,15 @@ def lasts_for(
     """
     if not isinstance(count, Expr) or nesting(body) > DEEPEST_SEARCH:
         return False
-    first = context.run(body, (replaced(number, value=(0,)), *initial), "tried")
+    first = context.run(body, (number.changed(value=(0,)), *initial), "tried")
     place = count - 2 - symbol(FOLLOWING, by_data=True)
     steps = [_step(before, after) for before, after in zip(initial, first)]
     values = [None if step is None else step[0] + step[1] * place for step in steps]
     given = [
-        known if value is None or not isinstance(known, Tensor) else replaced(known, value=(value,))
+        known if value is None or not isinstance(known, Tensor) else known.changed(value=(value,))
         for known, value in zip(state, values)
     ]
-    later = context.run(body, (replaced(number, value=(place,)), *given), "tried")
+    later = context.run(body, (number.changed(value=(place,)), *given), "tried")
     grown = all(
         step is None or value is None or (isinstance(after, Tensor) and same(_lone(after), value + step[1]))
         for step, value, after in zip(steps, values, later)

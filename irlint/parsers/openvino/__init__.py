@@ -12,7 +12,7 @@ from irlint.model.formats import OPENVINO
 from irlint.parsers import opening
 from irlint.parsers.faults import MALFORMED_XML, NOT_A_MODEL, UNSUPPORTED_IR_VERSION
 from irlint.parsers.opening import is_url, whole
-from irlint.parsers.openvino.constants import Weights, constant, want_small_constants, weights_beside
+from irlint.parsers.openvino.constants import WeightsFile, constant, want_small_constants, weights_beside
 from irlint.parsers.openvino.edges import wired
 from irlint.parsers.openvino.layers import (
     MISSING_ATTRIBUTE,
@@ -89,7 +89,7 @@ def facts_beside(model: str, _: str) -> tuple[int | None, str | None, bool]:
     return _facts(weights)
 
 
-def _facts(weights: Weights) -> tuple[int | None, str | None, bool]:
+def _facts(weights: WeightsFile) -> tuple[int | None, str | None, bool]:
     return weights.size, weights.reason, weights.file is None
 
 
@@ -158,7 +158,7 @@ def _version(root: Element) -> tuple[str | None, Fault | None]:
 class _GraphReader:
     """Reads the graphs of one document."""
 
-    def __init__(self, root: Element, weights: Weights, version: int, found: Sections | None) -> None:
+    def __init__(self, root: Element, weights: WeightsFile, version: int, found: Sections | None) -> None:
         self.layers = LayerReader(Ordinals(root) if found is None else RestOrdinals(found))
         self.sections = found
         self.weights = weights

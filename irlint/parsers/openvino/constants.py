@@ -14,7 +14,7 @@ from irlint.model.tensor import CONTENTS_LIMIT, Contents, Tensor
 from irlint.parsers.opening import is_url, leads_out, opened
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.types import BLANKS, leading_number, natural, renamed_type, stored_type
-from irlint.parsers.weights import byte_size, contents, other_kind, strings_fault
+from irlint.parsers.weights import WEIGHED, Weights, byte_size, contents, other_kind, strings_fault
 from irlint.records import record
 
 _GOOD = """<net version="11">
@@ -46,8 +46,12 @@ INVALID_CONST = Rule(
 )
 
 
+#: The tensor of a constant without its elements, and their number if it is at most CONTENTS_LIMIT, else None.
+Form = tuple[Tensor, int | None]
+
+
 @record(frozen=False, eq=False)
-class Weights:
+class WeightsFile:
     """The ``.bin`` file of an IR; ``reason`` states why its bytes cannot be read, ``size`` is in bytes."""
 
     name: str
@@ -70,7 +74,7 @@ class Weights:
             self.file.close()
 
 
-def weights_beside(path: str | os.PathLike[str]) -> Weights:
+def weights_beside(path: str | os.PathLike[str]) -> WeightsFile:
     """The ``.bin`` file that OpenVINO expects: the IR's name with its last extension replaced."""
     location = os.path.splitext(os.fspath(path))[0] + ".bin"
     name = os.path.basename(location)
@@ -78,30 +82,30 @@ def weights_beside(path: str | os.PathLike[str]) -> Weights:
         from irlint.parsers.remote import session
 
         size, reason, _ = session.examined(os.fspath(path), name)
-        return Weights(name, size, reason, None if reason else opened(location))
+        return WeightsFile(name, size, reason, None if reason else opened(location))
     try:
         if not stat.S_ISREG(os.stat(location).st_mode):
-            return Weights(name, reason=f"{name} is not a regular file")
+            return WeightsFile(name, reason=f"{name} is not a regular file")
         file = opened(location)
     except FileNotFoundError:
-        return Weights(name, reason=f"{name} does not exist")
+        return WeightsFile(name, reason=f"{name} does not exist")
     except OSError as error:
-        return Weights(name, reason=f"{name} cannot be opened: {error.strerror}")
+        return WeightsFile(name, reason=f"{name} cannot be opened: {error.strerror}")
     try:
         what = other_kind(file.read(64))
     except OSError as error:
         what = f"unreadable: {error.strerror}"
     if what:
         file.close()
-        return Weights(name, reason=f"{name} is {what}")
+        return WeightsFile(name, reason=f"{name} is {what}")
     size = os.fstat(file.fileno()).st_size
     if leads_out(location, path):
         file.close()
-        return Weights(name, size=size)
-    return Weights(name, size=size, file=file)
+        return WeightsFile(name, size=size)
+    return WeightsFile(name, size=size, file=file)
 
 
-def want_small_constants(root: Element, weights: Weights) -> None:
+def want_small_constants(root: Element, weights: WeightsFile) -> None:
     """Requests all small constants from a remote file, so that nearby ones are read in one request."""
     if weights.file is None or weights.size is None:
         return
@@ -116,7 +120,7 @@ def want_small_constants(root: Element, weights: Weights) -> None:
         return
 
 
-def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
+def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constant:
     """The constant of a ``Const`` layer, with all that can be read; complains of invalid attributes."""
     place = layer.place if layer.data is None else layer.place.located(layer.data)
     if layer.type != "Const":
@@ -127,7 +131,8 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
     missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
     if missing:
         _complain_of_missing(layer, missing, reader)
-    tensor, count = _form(layer, reader)
+    form = _form(layer, reader)
+    tensor, _ = form
     offset = _number(layer, "offset", reader)
     size = _number(layer, "size", reader)
     stored = None
@@ -136,15 +141,11 @@ def constant(layer: Layer, weights: Weights, reader: LayerReader) -> Constant:
         stored = Stored(size, offset, weights.name, available, weights.reason)
         if tensor.dtype == "string":
             _check_strings(layer, tensor.shape, stored, weights, reader)
-    value = None if count is None else _value(tensor, count, stored, weights)
-    return Constant(tensor if value is None else Tensor(tensor.dtype, tensor.shape, value), stored, place)
+    return Constant(_held(form, stored, weights), stored, place)
 
 
-def _form(layer: Layer, reader: LayerReader) -> tuple[Tensor, int | None]:
-    """The tensor of a constant without its elements, and their number if it is at most CONTENTS_LIMIT, else None.
-
-    The result is stored for constants with the same texts, unless there is a complaint.
-    """
+def _form(layer: Layer, reader: LayerReader) -> Form:
+    """The form of a constant, stored for constants with the same texts unless there is a complaint."""
     stated = layer.attributes
     key = tuple([stated[name].value if name in stated else None for name in ("element_type", "shape")])
     known = reader.constants.get(key)
@@ -160,14 +161,22 @@ def _form(layer: Layer, reader: LayerReader) -> tuple[Tensor, int | None]:
     return form
 
 
-def _value(tensor: Tensor, count: int, stored: Stored | None, weights: Weights) -> Contents | None:
-    """The elements of a constant with ``count`` elements; None if they cannot be read."""
-    if stored is None or stored.size is None or (stored.available or 0) <= 0:
-        return () if not count and tensor.dtype is not None else None
-    needed = byte_size(tensor.dtype, count)
-    if needed is None or not needed <= stored.size <= (stored.available or 0):
-        return None
-    return contents(tensor.dtype, count, weights.bytes_at(stored.offset, needed))
+def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:
+    """The tensor of a constant, with its elements if there are few of them and they can be read."""
+    tensor, count = form
+    dtype = tensor.dtype
+    if count is None or dtype is None:
+        return tensor
+    value: Contents | None = None
+    needed, available = byte_size(dtype, count), stored.available or 0 if stored is not None else 0
+    if stored is None or stored.size is None or available <= 0:
+        value = None if count else ()
+    elif needed is not None and needed <= stored.size <= available:
+        raw = weights.bytes_at(stored.offset, needed)
+        if count and dtype in WEIGHED and len(raw) == needed:
+            return Weights(tensor, form, raw)
+        value = contents(dtype, count, raw)
+    return tensor if value is None else Tensor(dtype, tensor.shape, value)
 
 
 def _element_type(layer: Layer, reader: LayerReader) -> str | None:
@@ -257,7 +266,9 @@ def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) 
     _complain(layer, reader, f"has no {some} {listed} in its <data>", layer.data, help=help)
 
 
-def _check_strings(layer: Layer, shape: Shape | None, stored: Stored, weights: Weights, reader: LayerReader) -> None:
+def _check_strings(
+    layer: Layer, shape: Shape | None, stored: Stored, weights: WeightsFile, reader: LayerReader
+) -> None:
     """Complains of strings whose table does not match their bytes or their shape."""
     if shape is None or stored.size is None or weights.file is None:
         return

@@ -59,7 +59,10 @@ def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Va
     excused: set[Layer] = set()
     lost: list[Edge] = []
     for edge in wiring.edges:
-        target, value = _ends(edge, wiring, reader)
+        target = wiring.targets.get((edge.to_layer, edge.to_port))
+        value = wiring.sources.get((edge.from_layer, edge.from_port))
+        if target is None or value is None:
+            _complain_of_ends(edge, target, value, wiring, reader)
         if target is None:
             lost.append(edge)
         elif unused := positions[target, edge.to_port]:
@@ -107,22 +110,17 @@ def _complaints_of(
     return found
 
 
-def _ends(edge: Edge, wiring: Wiring, reader: LayerReader) -> tuple[Layer | None, Value | None]:
-    """The layer to which an edge leads and the value that it carries; None for an end that does not exist.
+def _complain_of_ends(
+    edge: Edge, target: Layer | None, value: Value | None, wiring: Wiring, reader: LayerReader
+) -> None:
+    """Complains once of an edge that leads to no ``target``, or carries no ``value``."""
+    from irlint.parsers.openvino.edge_complaints import complain_of_end, complain_of_reversed_edge
 
-    Complains once if an end does not exist.
-    """
-    target = wiring.targets.get((edge.to_layer, edge.to_port))
-    _, source = wiring.sources.get((edge.from_layer, edge.from_port), (None, None))
-    if target is None or source is None:
-        from irlint.parsers.openvino.edge_complaints import complain_of_end, complain_of_reversed_edge
-
-        if target is None and source is None and _is_reversed(edge, wiring):
-            complain_of_reversed_edge(edge, wiring, reader)
-        else:
-            has_source = source is not None or edge.from_layer in wiring.by_key
-            complain_of_end(edge, wiring, reader, "to" if target is None and has_source else "from")
-    return target, source
+    if target is None and value is None and _is_reversed(edge, wiring):
+        complain_of_reversed_edge(edge, wiring, reader)
+    else:
+        has_source = value is not None or edge.from_layer in wiring.by_key
+        complain_of_end(edge, wiring, reader, "to" if target is None and has_source else "from")
 
 
 def _is_reversed(edge: Edge, wiring: Wiring) -> bool:

@@ -80,7 +80,7 @@ def _declared(edge: Edge, wiring: Wiring) -> Tensor | None:
 
 def _given(edge: Edge, wiring: Wiring) -> Tensor | None:
     """The declared type of the output port from which an edge leads; None if it declares no axes."""
-    _, value = wiring.sources.get((edge.from_layer, edge.from_port), (None, None))
+    value = wiring.sources.get((edge.from_layer, edge.from_port))
     type = value.type if value is not None else None
     return type if isinstance(type, Tensor) and type.shape else None
 

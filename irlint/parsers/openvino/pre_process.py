@@ -11,7 +11,7 @@ from irlint.findings.faults import Rule, Severity
 from irlint.findings.wording import counted
 from irlint.model import Place
 from irlint.model.tensor import shape_text
-from irlint.parsers.openvino.constants import Weights
+from irlint.parsers.openvino.constants import WeightsFile
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.outputs import GOOD, PRE_PROCESS_INVALID
 from irlint.parsers.openvino.types import BLANKS, partial_shape, whole
@@ -43,7 +43,7 @@ MEAN_VALUES_REFUSED = Rule(
 _BYTES = 4
 
 
-def check_pre_process(element: Element, layers: Sequence[Layer], weights: Weights, reader: LayerReader) -> None:
+def check_pre_process(element: Element, layers: Sequence[Layer], weights: WeightsFile, reader: LayerReader) -> None:
     """Complains of mean values whose input does not exist, or that do not fit their input."""
     inputs = [layer for layer in layers if layer.type == "Parameter"]
     wanted = element.get("reference-layer-name", "").strip(BLANKS)
@@ -75,7 +75,7 @@ def _shape(layer: Layer) -> tuple[bool, Shape | None]:
         return False, None
 
 
-def _remark(element: Element, shape: Shape | None, weights: Weights) -> tuple[str, Element]:
+def _remark(element: Element, shape: Shape | None, weights: WeightsFile) -> tuple[str, Element]:
     """Why OpenVINO refuses the mean values for an input of this shape, and the element at fault; "" if it accepts them.
 
     The channels are on axis 1, or on axis 0 of an input with 3 axes.
@@ -122,7 +122,7 @@ def _remark_on_number(means: set[tuple[int, float]], sizes: Sequence[int]) -> st
     return "" if outside is None else f"there is no channel {outside}: the input has {counted(count, 'channel')}"
 
 
-def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: Weights) -> str:
+def _remark_on_mean(mean: Element, sizes: Sequence[int], weights: WeightsFile) -> str:
     if "value" not in mean.attrib and "size" not in mean.attrib:
         return "a <mean> has neither a value nor a size"
     if not _is_number(mean.get("value", "0")):

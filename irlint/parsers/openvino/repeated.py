@@ -199,7 +199,7 @@ def _is_number(text: str) -> bool:
 
 def _are_plain(text: str) -> bool:
     """Whether a text has no references and no characters of markup."""
-    return text.isprintable() and not any(each in text for each in "<>&")
+    return text.isprintable() and "<" not in text and ">" not in text and "&" not in text
 
 
 def _edges(text: str, ordinal: int) -> list[Edge] | None:

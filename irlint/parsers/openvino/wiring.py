@@ -51,7 +51,7 @@ class Wiring:
 
     ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has, for
     each edge that leads to no port, the index of its complaint. ``targets`` and ``sources`` map the ids of a layer and
-    a port to the last layer with that input port, and to the last layer with that output port and its value.
+    a port to the last layer with that input port, and to the value of the last such output port.
     ``searches`` counts the faults for whose help the graph was searched.
     """
 
@@ -60,7 +60,7 @@ class Wiring:
     by_key: dict[int, list[Layer]]
     reported: set[tuple[str, int, int]]
     targets: dict[tuple[int, int], Layer]
-    sources: dict[tuple[int, int], tuple[Layer, Value]]
+    sources: dict[tuple[int, int], Value]
     ids: dict[tuple[str, int], list[int]]
     incomplete: bool = False
     nameless: int = 0
@@ -156,7 +156,7 @@ def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reade
 def _without_edges(layers: Sequence[Layer]) -> Wiring:
     by_key: dict[int, list[Layer]] = {}
     targets: dict[tuple[int, int], Layer] = {}
-    sources: dict[tuple[int, int], tuple[Layer, Value]] = {}
+    sources: dict[tuple[int, int], Value] = {}
     for layer in layers:
         if layer.key is None:
             continue
@@ -164,7 +164,7 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
         for port in layer.inputs:
             targets[layer.key, port.id] = layer
         for port, value in zip(reversed(layer.outputs), reversed(layer.values)):
-            sources[layer.key, port.id] = layer, value
+            sources[layer.key, port.id] = value
     nameless = sum(layer.key is None for layer in layers)
     return Wiring(layers, [], by_key, set(), targets, sources, {}, nameless=nameless)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import json
-import multiprocessing
-import re
-import signal
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+from .isolation import isolated
 
 #: So many seconds may a recipe take.
 LIMIT = 120
@@ -36,7 +36,7 @@ def run(folder: Path, parts: Sequence[str], *, listing: bool, again: bool) -> No
         if not again and (any(folder.glob(f"{file}.onnx")) or any(folder.glob(f"{file}.xml")) or name in failed):
             continue
         start = time.monotonic()
-        error = _isolated(make, folder)
+        error = isolated(partial(_made, make, folder), LIMIT)
         failed.pop(name, None)
         if error:
             failed[name] = error
@@ -61,32 +61,9 @@ def _recipes() -> Iterator[tuple[str, Callable[[Path], Any]]]:
         yield from found
 
 
-def _isolated(make: Callable[[Path], Any], folder: Path) -> str:
-    """Why a recipe failed; an empty text where it did not."""
-    context = multiprocessing.get_context("fork")
-    answers, question = context.Pipe(duplex=False)
-    process = context.Process(target=_make, args=(make, folder, question))
-    process.start()
-    question.close()
-    try:
-        error = answers.recv() if answers.poll(LIMIT) else "took too long"
-    except EOFError:
-        error = "the process died"
-    if process.is_alive():
-        process.join(5)
-        process.kill()
-    process.join()
-    return error
-
-
-def _make(make: Callable[[Path], Any], folder: Path, question: Any) -> None:
+def _made(make: Callable[[Path], Any], folder: Path) -> str:
     from .forms import silent
 
-    signal.alarm(LIMIT + 5)
-    try:
-        with silent():
-            make(folder)
-        question.send("")
-    except BaseException as error:
-        text = re.sub(r"\x1b\[\d*m|\s+", " ", str(error)).strip()
-        question.send(f"{type(error).__name__}: {text[:300]}")
+    with silent():
+        make(folder)
+    return ""

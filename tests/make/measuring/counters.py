@@ -13,7 +13,6 @@ import contextlib
 import importlib
 import io
 import json
-import multiprocessing
 import sys
 import warnings
 from collections import Counter
@@ -135,9 +134,16 @@ def onnx_tool(path: Path, shapes: Shapes) -> dict[str, int]:
 # --- counters of networks ---------------------------------------------------------------------------------------------
 
 
+def _find_exporting() -> None:
+    """Lets the package of the exports be imported."""
+    beside = str(Path(__file__).resolve().parents[1])
+    if beside not in sys.path:
+        sys.path.insert(0, beside)
+
+
 def network(path: Path) -> tuple[Any, dict[str, Any]]:
     """The network that a file was exported from, and its examples."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    _find_exporting()
     from exporting import language, networks, pictures
 
     name = path.name.split(".")[0]
@@ -190,29 +196,18 @@ PACKAGES = {
 # --- many models ------------------------------------------------------------------------------------------------------
 
 
-def isolated(count: Callable[[Path, Shapes], Any], path: Path, shapes: Shapes) -> Any:
+def answered(count: Callable[[Path, Shapes], Any], path: Path, shapes: Shapes) -> Any:
     """What a counter returns in a process of its own, or the text of why it has no answer."""
-    context = multiprocessing.get_context("fork")
-    answers, question = context.Pipe(duplex=False)
-    process = context.Process(target=_asked, args=(count, path, shapes, question))
-    process.start()
-    question.close()
-    try:
-        found = answers.recv() if answers.poll(LIMIT) else "took too long"
-    except EOFError:
-        found = "the process died"
-    process.kill()
-    process.join()
-    return found
+    _find_exporting()
+    from exporting.isolation import isolated
+
+    return isolated(partial(_silently, count, path, shapes), LIMIT)
 
 
-def _asked(count: Callable[[Path, Shapes], Any], path: Path, shapes: Shapes, question: Any) -> None:
+def _silently(count: Callable[[Path, Shapes], Any], path: Path, shapes: Shapes) -> Any:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        try:
-            warnings.simplefilter("ignore")
-            question.send(count(path, shapes))
-        except BaseException as error:
-            question.send(f"{type(error).__name__}: {str(error)[:200]}")
+        warnings.simplefilter("ignore")
+        return count(path, shapes)
 
 
 def sizes(path: Path) -> Shapes:
@@ -233,7 +228,7 @@ def compared(paths: list[Path], chosen: list[str]) -> Iterator[dict[str, Any]]:
             "model": path.name,
             "shapes": shapes,
             **{
-                name: isolated(count, path, shapes)
+                name: answered(count, path, shapes)
                 for name, count in COUNTERS.items()
                 if name == "irlint" or (name in chosen and not (path.suffix == ".xml" and name.startswith("onnx")))
             },

@@ -1,0 +1,82 @@
+"""Where infinity that is added to values leads: into products, and into the differences of a Softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+
+from irlint.checks.values import OPERAND_INFINITE, PASSING, PRODUCTS, STEPS, Values
+from irlint.findings.faults import Fault
+from irlint.model import Node, Value
+
+#: Operators that multiply and add all that they take.
+MULTIPLYING = PRODUCTS | {"Gemm"}
+
+#: Operators that subtract the largest element from the others.
+SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
+
+
+def added(values: Values, node: Node) -> list[Fault]:
+    """An infinite constant that is added to the product of a weight, or to the scores of a Softmax; minus infinity
+    alone may mask results."""
+    if node.op != "Add" or not (_adds_to_product(values, node) or _is_subtracted(values, node.outputs[0])):
+        return []
+    terms = [values.tensor(node, index) for index in range(len(node.inputs))]
+    masks = [tensor is None or inf not in (tensor.value or ()) for tensor in terms]
+    found = [values.infinite_input(node, index) for index, is_mask in enumerate(masks) if not is_mask]
+    return [fault for fault in found if fault is not None]
+
+
+def _adds_to_product(values: Values, node: Node) -> bool:
+    makers = [values.makers.get(value) if value is not None else None for value in node.inputs]
+    return any(maker is not None and _has_weight(values, maker) for maker in makers)
+
+
+def _has_weight(values: Values, node: Node) -> bool:
+    """Whether a node is a product or a convolution with a constant."""
+    value = node.inputs[1] if node.op in PRODUCTS and len(node.inputs) > 1 else None
+    for _ in range(STEPS):
+        maker = values.makers.get(value) if value is not None else None
+        if value is None or value in values.graph.constants or maker is None:
+            break
+        value = maker.inputs[0] if maker.op in PASSING and maker.inputs else None
+    return value is not None and value in values.graph.constants
+
+
+def _is_subtracted(values: Values, value: Value | None) -> bool:
+    """Whether the largest of the elements is subtracted from each: infinity minus infinity is NaN."""
+    for user in _users(values, value):
+        if user.op in SUBTRACTING:
+            return True
+        subtrahend = user.inputs[1] if user.op in ("Sub", "Subtract") and len(user.inputs) > 1 else None
+        largest = values.makers.get(subtrahend) if subtrahend is not None else None
+        if largest is not None and largest.op == "ReduceMax" and largest.inputs[0] is user.inputs[0]:
+            return True
+    return False
+
+
+def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fault]:
+    """Infinity or NaN around values that are multiplied next."""
+    mode = node.attributes.get("mode") or node.attributes.get("pad_mode")
+    is_constant = mode is None or mode.value in ("constant", b"constant")
+    user = next((each for each in _users(values, node.outputs[0]) if each.op in MULTIPLYING), None)
+    if is_constant and user is not None and _pads(values, node, index):
+        yield OPERAND_INFINITE.fault(
+            f"input {index} is {number:g}, and `{user.label}` multiplies what it adds: the border is infinite or NaN",
+            help="pad with 0",
+            input=index,
+        )
+
+
+def _pads(values: Values, node: Node, index: int) -> bool:
+    """Whether a Pad is known to add elements."""
+    counts = [values.tensor(node, at) for at in range(1, index)]
+    return any(isinstance(count, int) and count > 0 for each in counts if each is not None for count in each.ints or ())
+
+
+def _users(values: Values, value: Value | None, steps: int = STEPS) -> Iterator[Node]:
+    """The nodes that use a value, also behind operators that change none of its elements."""
+    for user in values.users.get(value, ()) if value is not None else ():
+        yield user
+        if steps and user.op in PASSING and user.outputs and user.inputs[0] is value:
+            yield from _users(values, user.outputs[0], steps - 1)

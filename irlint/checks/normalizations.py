@@ -1,0 +1,93 @@
+"""Normalizations that divide by 0, or by the root of a negative number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from irlint.checks.values import Values
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.model import Node
+from irlint.ops.shared.contents import extent, rounded
+
+EPSILON_UNUSABLE = Rule(
+    "IRL741",
+    "epsilon-unusable",
+    Severity.WARNING,
+    "A normalization divides by 0, or by the root of a negative number.",
+    why="A normalization divides by the square root of variance plus epsilon. Epsilon keeps that sum above 0: a "
+    "channel may have a variance of 0, and the variance of a single element is 0. In float16, numbers below 3e-8 are "
+    "0. Without epsilon, equal elements, such as padding, become NaN. Runtimes compute NaN or infinity without a "
+    "message; OpenVINO refuses a negative epsilon in a BatchNormalization.",
+    fix="Set epsilon to 1e-5, or to at least 6e-8 in float16.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
+{ y = InstanceNormalization <epsilon = -1.0> (x, s, b) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
+{ y = InstanceNormalization <epsilon = 0.00001> (x, s, b) }""",
+)
+
+#: Those that subtract no mean.
+UNCENTERED = frozenset(
+    ("RMSNormalization", "SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", "NormalizeL2")
+)
+
+
+def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fault]:
+    """What is wrong with the attribute ``name`` of a normalization, which is ``epsilon``."""
+    found = ""
+    if epsilon < 0:
+        found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
+    elif node.op.startswith("BatchNorm"):
+        found = _zero_variance(values, node, epsilon)
+    elif epsilon == 0 and _normalizes_one(values, node):
+        found = f"{name} is 0, and each mean is taken of 1 element: the variance is 0, and the result is NaN"
+    elif epsilon == 0 and _divides(node):
+        equal = "0" if node.op in UNCENTERED else "equal"
+        found = f"{name} is 0: elements that are all {equal}, such as padding, become NaN"
+    if found:
+        yield EPSILON_UNUSABLE.fault(
+            found,
+            help=f"set `{name}` to 1e-5, in float16 to at least 6e-8",
+            attribute=name,
+            input=4 if "(var)" in found else None,
+        )
+
+
+def _zero_variance(values: Values, node: Node, epsilon: float) -> str:
+    """What is wrong with the epsilon of a BatchNormalization whose variance is 0 for a channel."""
+    tensor, training = values.tensor(node, 4), node.attributes.get("training_mode")
+    dtype = tensor.dtype if tensor is not None else None
+    kept = rounded(epsilon, "float16") if dtype == "float16" else epsilon
+    span = extent(tensor) if kept == 0 else None
+    if span is None or not span.has_zero or (training is not None and training.value):
+        return ""
+    which = "0" if epsilon == 0 else f"{epsilon:g}, which is 0 in float16"
+    return f"epsilon is {which}, and input 4 (var) holds 0: the channel is divided by 0"
+
+
+def _divides(node: Node) -> bool:
+    """Whether a normalization divides; MVN may only subtract."""
+    divides = node.attributes.get("normalize_variance")
+    return node.op != "MVN" or divides is None or str(divides.value).lower() in ("true", "1")
+
+
+def _normalizes_one(values: Values, node: Node) -> bool:
+    """Whether a normalization takes each mean of a single element."""
+    tensor = values.tensor(node, 0)
+    if tensor is None or tensor.shape is None:
+        return False
+    if node.op == "InstanceNormalization":
+        sizes = tensor.shape[2:]
+    elif node.op == "LayerNormalization":
+        axis = node.attributes.get("axis")
+        sizes = tensor.shape[axis.value if axis is not None else -1 :]
+    elif node.op == "MVN":
+        axes = values.tensor(node, 1)
+        chosen = axes.ints if axes is not None else None
+        rank = len(tensor.shape)
+        sizes = tuple(tensor.shape[at] for at in chosen or () if isinstance(at, int) and -rank <= at < rank)
+    else:
+        return False
+    return bool(sizes) and all(isinstance(size, int) for size in sizes) and prod(sizes) == 1  # type: ignore[arg-type]
