@@ -49,7 +49,7 @@ DOCUMENTS = {
         False,
     ),
     "no data, and an edge to nowhere": (
-        NET.replace('<data shape="2,3,4,5" element_type="f32"/>', "").replace("<edges>", f"<edges>{LOST}"),
+        NET.replace('<data shape="3,4,4,5" element_type="f32"/>', "").replace("<edges>", f"<edges>{LOST}"),
         False,
     ),
     "a layer twice": (NET.replace(RESULT, RESULT * 2), True),

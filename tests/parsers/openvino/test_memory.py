@@ -15,7 +15,7 @@ SIZE = 8_000_000
 DOCUMENTS = {
     "blanks before the layers": NET.replace("<layers>", " " * SIZE + "<layers>"),
     "blanks among the layers": NET.replace("<layers>", "<layers>" + " " * SIZE),
-    "a text": NET.replace("<dim>2</dim>", f"<dim>2{'x' * SIZE}</dim>", 1),
+    "a text": NET.replace("</dim>", f"{'x' * SIZE}</dim>", 1),
     "an attribute": NET.replace("<data ", f'<data a="{"x" * SIZE}" ', 1),
     "a name": NET.replace('name="add"', f'name="{"x" * SIZE}"'),
     "a comment": NET.replace("<layers>", f"<layers><!--{'x' * SIZE}-->"),
