@@ -64,7 +64,7 @@ RegionYolo@1 f32[1,125,13,13] ; anchors=1,2 axis=1 classes=20 coords=4 end_axis=
 CTCLoss@4 f32[8,20,128] i32[8] i32[8,20] i32[8] i32=120 | IRL504 its default is true in the specification, but OpenVINO takes false
 Interpolate@11 f32[1,2,48,80] i64{24,160} f32{0.5,2.0} i64{2,3} ; shape_calculation_mode=scales mode=bicubic_pillow | IRL507 4
 Col2Im@15 f32[1,27,25] i64{16,16} i64{3,3} ; dilations=2,2 pads_begin=1,1 pads_end=1,1 strides=2,2 | IRL336 has 49
-ScatterNDUpdate@15 f32[4] i32[5] f32[5] ; reduction=sum | IRL347 an index tuple for 5 axes
+ScatterNDUpdate@15 f32[4] i32[5] f32[5] ; reduction=sum | IRL347 each index covers 5 axes
 SegmentMax@16 i32[3,4] i64{0,1,1} i64=2 ; fill_mode=LOWEST empty_segment_value=LOWEST | IRL503 `empty_segment_value`
 GroupedMatMul@17 f32[10,64] f32[3,64,128] i32{3,8,10} | IRL320 64 (axis 1 of input 0) against 128 (axis 2 of input 1)
 FillEmptyRows@16 f32[2] i32{3,3} i32[2,2] f32=42.0 -> 3 | IRL501 write `SparseFillEmptyRows`
