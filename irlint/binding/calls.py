@@ -47,13 +47,16 @@ CUSTOM_OPERATOR = Rule(
         "custom-operator=error`, or with `[severity]` in `irlint.toml`."
     ),
     fix=(
-        "Declare the shapes of its outputs (ONNX `value_info`), or describe the operator by a signature under "
-        "`[[operators]]` in `irlint.toml`."
+        "Describe the operator by a signature under `[[operators]]` in `irlint.toml`, or add it to the model as a "
+        "model-local function. If you can do neither, declare the shapes of its outputs (ONNX `value_info`), so that "
+        "irlint can check the nodes after it."
     ),
     bad="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
 g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
+g (float[2,3] x) => (float[2,3] y) { y = my.domain.Special (x) }
+<domain: "my.domain", opset_import: ["" : 17]>
+Special (a) => (b) { b = Relu (a) }""",
 )
 
 UNKNOWN_ATTRIBUTE = Rule(

@@ -21,6 +21,7 @@ from irlint.binding.onnx_arity import arity_faults
 from irlint.binding.onnx_attributes import argument, of_other_versions, onnx_attributes
 from irlint.findings.faults import Fault, Severity
 from irlint.model import Attribute, Model, Node
+from irlint.model.tensor import tensor_shape
 from irlint.ops import Operator, instead_of, onnx_operator, onnx_versions
 from irlint.ops.signatures import signature
 from irlint.records import record, replaced
@@ -343,7 +344,14 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 
 def _custom(node: Node) -> Fault:
+    text = f"no rule for this operator of the domain {_domain(node.domain)}"
+    if all(value is None or tensor_shape(value.type) is not None for value in node.outputs):
+        return CUSTOM_OPERATOR.fault(
+            f"{text}: irlint uses the declared shapes of its outputs",
+            help="describe the operator under [[operators]] in irlint.toml, so that irlint can infer them",
+        )
     return CUSTOM_OPERATOR.fault(
-        f"no rule for this operator of the domain {_domain(node.domain)}: irlint uses the declared outputs",
-        help="declare the shapes of its outputs in value_info, so that irlint can check the nodes after it",
+        f"{text}, and the shapes of its outputs are not all declared",
+        help="declare the shapes in value_info, or describe the operator under [[operators]] in irlint.toml, so that "
+        "irlint can check the nodes after it",
     )

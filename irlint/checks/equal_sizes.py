@@ -1,4 +1,4 @@
-"""Two axes of one input that the file names differently and the graph takes with equal sizes alone."""
+"""Two axes of one input that the file names differently, though the graph requires equal sizes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ EQUAL_SIZES = Rule(
     "IRL610",
     "equal-sizes",
     Severity.WARNING,
-    "Two axes of an input have different names, but the graph works only if their sizes are equal.",
+    "Two axes of an input have different names, but the graph fails if their sizes differ and neither is 1.",
     why=(
         "A missing Transpose, a Shape read on the wrong axis, or swapped entries of a target shape confuse two axes. "
-        "The model loads, and runs for inputs whose two sizes are equal or 1, but fails for others. irlint does not "
-        "report axes with the same name, nor axes of different inputs."
+        "The model loads, and runs if the two sizes are equal. It fails for other sizes, except that operators such as "
+        "Add also accept 1 for one of them. irlint does not report axes with the same name, nor axes of different "
+        "inputs."
     ),
     fix=(
-        "Correct the node that uses the size of the wrong axis. If the sizes have to be equal, give both axes the "
+        "Correct the node that uses the size of the wrong axis. If equal sizes are intended, give both axes the "
         "same name."
     ),
     bad="""<ir_version: 8, opset_import: ["" : 17]>

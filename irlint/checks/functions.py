@@ -133,7 +133,7 @@ def _parameters(function: Function) -> Iterator[Fault]:
         if name in outputs[:position]:
             yield FUNCTION_PARAMETERS.fault(
                 f"outputs {outputs.index(name)} and {position} of the function are both {name!r}",
-                help="return it twice through an Identity",
+                help=f"rename output {position} and compute it by an Identity of {name!r}",
             )
         elif name in inputs:
             yield FUNCTION_PARAMETERS.fault(

@@ -54,7 +54,7 @@ NO_SHAPE = Rule(
     why=(
         "The ONNX specification requires the type and the shape of every input and output of the main graph; sizes "
         "in the shape may be dynamic. The ONNX checker refuses a model without them. ONNX Runtime infers them if it "
-        "can."
+        "can. In the text format of ONNX, as in the example, `float[]` is a type without a shape; a scalar is `float`."
     ),
     fix=(
         "Declare the shape with a name for each dynamic size. For outputs, onnx.shape_inference adds the shapes that "

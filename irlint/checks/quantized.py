@@ -48,9 +48,10 @@ BIAS_SCALE = Rule(
     "quantization-bias-scale",
     Severity.WARNING,
     "The scale of an int32 bias is not the product of the scales of data and weight.",
-    why="Integer kernels add the bias to the sums of products, whose scale is that product. ONNX Runtime before 1.27 "
-    "ignores the scale of the bias where it replaces the node by QLinearConv, and gives other results than the model "
-    "states; later releases compute the node in float32.",
+    why="Integer kernels add the int32 bias directly to the int32 sums. The scale of these sums is (scale of data) * "
+    "(scale of weight), so the bias must have the same scale. ONNX Runtime before 1.27 ignores the scale of the bias "
+    "where it replaces the node by QLinearConv, and gives other results than the model states; later releases compute "
+    "the node in float32.",
     fix="Quantize the bias again with the product as its scale.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (uint8[1,1,4] q) => (uint8[1,1,4] y) <float s = {0.1}, uint8 z = {0}, int8[1,1,1] w = {9}, float t = {0.2},

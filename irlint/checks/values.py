@@ -44,7 +44,8 @@ ATTRIBUTE_NOT_FINITE = Rule(
     "attribute-not-finite",
     Severity.WARNING,
     "A factor among the attributes is NaN or infinite.",
-    why="Every result of the node is then NaN or infinite. OpenVINO refuses some of these when it loads the model.",
+    why="The products with the factor are NaN or infinite, and so are most results that are computed from them. "
+    "LeakyRelu and Elu multiply only negative numbers by it. OpenVINO refuses some of these when it loads the model.",
     fix="Write the factor that is intended.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",

@@ -55,9 +55,9 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
     A PATH is a model file, a folder that is searched for models, or - for standard input, which requires
     --stdin-filename.
 
-    The configuration is irlint.toml, .irlint.toml or [tool.irlint] of pyproject.toml, in the nearest folder up to the
-    repository's root. An option replaces the key of the same name, except that --ignore, --extend-select, --severity
-    and --shape add to the configuration.
+    irlint searches for irlint.toml, .irlint.toml or [tool.irlint] of pyproject.toml from the working directory up to
+    the repository's root, and reads only the nearest one. An option replaces the key of the same name, except that
+    --ignore, --extend-select, --severity and --shape add to the configuration.
     """
     session.check(paths, options)
 
@@ -112,7 +112,7 @@ def _page() -> int | None:
 def contract(models: tuple[str, ...], **options: Any) -> None:
     """Prints the inputs that a MODEL accepts, with the conditions on their sizes, and its outputs.
 
-    With --as config, you can name several models.
+    --as config prints [[models]] entries for irlint.toml, one for each MODEL; the other formats take one MODEL.
     """
     tool, assumptions = options["as"], options["assume"]
     if len(models) > 1 and tool != "config":
@@ -157,13 +157,13 @@ def _print_profile(model: str, tool: str, assumptions: tuple[str, ...], options:
 
 
 @commands.command()
-@click.argument("model", type=click.Path())
+@click.argument("model", metavar="MODEL|FOLDER", type=click.Path())
 @with_options(INFO)
 def info(model: str, **options: Any) -> None:
-    """Prints the size and cost of a MODEL.
+    """Prints the size and cost of a MODEL, or a table of the models in a FOLDER.
 
-    Prints versions, inputs, outputs, operators, parameters, bytes, MACs (one multiplication and one addition) and the
-    peak memory of activations. Costs are expressions of the dynamic sizes. For a folder, prints a table of its models.
+    For a MODEL, prints versions, inputs, outputs, operators, parameters, bytes, MACs (one multiplication and one
+    addition) and the peak memory of activations. Costs are expressions of the dynamic sizes.
     """
     from irlint.command import questions
 
@@ -178,8 +178,8 @@ def why(model: str, value: str, **options: Any) -> None:
     """Prints where each size of a VALUE of a MODEL comes from.
 
     Shows the node that computed the size, the arithmetic, and the nodes that passed the size on unchanged. VALUE is the
-    name of a value, or of a node or layer for its first output. In an IR, it can also be the id of a layer, or id:port.
-    A unique suffix of a name is enough.
+    name of a value. The name of a node or layer stands for its first output. In an IR, VALUE can also be
+    the id of a layer, or id:port. A unique suffix of a name is enough.
     """
     from functools import partial
 
@@ -217,7 +217,7 @@ def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model
 
 
 @commands.command()
-@click.argument("models", nargs=-1, metavar="OLD NEW", type=click.Path())
+@click.argument("models", nargs=-1, metavar="{OLD NEW | --textconv MODEL}", type=click.Path())
 @with_options(DIFF)
 def diff(models: tuple[str, ...], **options: Any) -> None:
     """Compares two models: inputs, outputs, accepted sizes, opsets, operators and nodes.
@@ -225,7 +225,7 @@ def diff(models: tuple[str, ...], **options: Any) -> None:
     OLD and NEW are two versions of a model, or an ONNX model and the IR made from it. The exit status is 0 if NEW can
     replace OLD, and 1 if it cannot.
 
-    With --textconv, prints one model as text. To use it in git: git config diff.irlint.textconv "irlint diff
+    With --textconv, prints one MODEL as text. To use it in git: git config diff.irlint.textconv "irlint diff
     --textconv"
     """
     from irlint.command import comparison

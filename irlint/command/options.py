@@ -294,7 +294,13 @@ SUMMARY = (
 )
 
 BROADCAST = (
-    Option("--rule", "Apply only this rule; exit with status 1 if the shapes break it.", "text", metavar="NAME"),
+    Option(
+        "--rule",
+        "Apply only this rule; exit with status 1 if the shapes break it. The rules are multidirectional, "
+        "unidirectional, legacy, none, numpy, pdpd, broadcast-numpy, broadcast-explicit and broadcast-bidirectional.",
+        "text",
+        metavar="NAME",
+    ),
     Option(
         "--axis",
         "Axis of the longer shape at which the shorter one begins (rules legacy, pdpd and broadcast-explicit).",

@@ -2,7 +2,7 @@
 the node, its words and its help.
 
 A row of a table names conditions with arguments: ``refuses :MaxPool output 1``, and ``&`` between several that refuse
-together. A predicate takes a ``Use`` and the arguments as texts. It returns None if it cannot decide.
+together. A predicate takes a ``Use`` and the arguments as texts. It returns None if the answer is unknown.
 """
 
 from __future__ import annotations

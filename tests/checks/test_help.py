@@ -411,3 +411,42 @@ def test_a_later_opset_states_which_other_nodes_have_to_follow() -> None:
     alone = text.replace("b = Squeeze <axes = [0]> (a) c = Squeeze <axes = [0]> (b)", "c = Relu (a)")
     (found,) = [each for each in irlint.check(onnx.parser.parse_model(alone)).findings if each.rule.code == "IRL509"]
     assert found.help == "import opset 17 or later"
+
+
+#: An output of a custom operator, the end of the message and the beginning of the help.
+CUSTOM = [
+    ("float[2,3]", "irlint uses the declared shapes of its outputs", "describe the operator under [[operators]]"),
+    ("float[]", "and the shapes of its outputs are not all declared", "declare the shapes in value_info"),
+]
+
+
+@pytest.mark.parametrize(("declared", "message", "help"), CUSTOM, ids=("declared", "not declared"))
+def test_a_custom_operator_is_described_or_its_outputs_are_declared(
+    declared: str, message: str, help: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "model.onnx"
+    text = f"""<ir_version: 8, opset_import: ["" : 17, "my.domain" : 1]>
+g (float[2,3] x) => ({declared} y) {{ y = my.domain.Special (x) }}"""
+    path.write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    (found,) = [each for each in irlint.check(path).findings if each.rule.code == "IRL502"]
+    assert found.message.endswith(message)
+    assert found.help.startswith(help)
+
+
+#: A node, and words of its message.
+WORDED = [
+    (
+        "(float[4,3] x, int64[2,3] i) => (y) { y = GatherND (x, i) }",
+        "so each index covers 3 axes, but input 0 ([4, 3]) has only 2",
+    ),
+    ("(float[2,3] x) => (float[2,3] y) <float d = {0.0}> { y = Div (x, d) }", "input 1 is a scalar and is 0"),
+    ("(int64[2] x) => (int64[2] y) <int64 d = {0}> { y = Div (x, d) }", "input 1 is a scalar and is 0"),
+    ("(float[1,8,2] x) => (y) { y = DFT <onesided = 1> (x) }", "takes real numbers, so this axis must be 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WORDED, ids=range(len(WORDED)))
+def test_the_words_of_a_message(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(onnx.parser.parse_model(f"{HEAD}g {text}").SerializeToString())
+    assert [each.message for each in irlint.check(path).findings if message in each.message]

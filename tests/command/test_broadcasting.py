@@ -7,6 +7,9 @@ import json
 import pytest
 from command.process import run
 
+from irlint.command.options import BROADCAST
+from irlint.run.broadcasting import RULES
+
 PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
   Only the second shape is stretched; its axes are aligned with those of the first from `axis` on,
     or at the end with -1.
@@ -17,7 +20,7 @@ PDPD = """pdpd  OpenVINO: auto_broadcast="pdpd"
   refused: 4 (axis 2 of input 0) against 9 (axis 1 of input 1); input 1 is aligned with input 0 from
     axis 1 on
   help: only input 1 is broadcast, and only from 1:
-    make the size of its axis 1 1 or 4, or choose another axis
+    give its axis 1 the size 1 or 4, or choose another axis
 """
 
 
@@ -25,6 +28,18 @@ def test_one_rule() -> None:
     done = run("broadcast", "2,3,4,5", "[3, 9]", "--rule", "pdpd", "--axis", "1")
     assert (done.returncode, done.stderr, done.stdout) == (1, "", PDPD)
     assert run("broadcast", "2,3,4,5", "3,4", "--rule", "pdpd", "--axis", "1").returncode == 0
+
+
+def test_the_help_lists_every_rule() -> None:
+    """``irlint.command.options`` cannot import the rules, because each command imports it."""
+    (option,) = (each for each in BROADCAST if each.name == "rule")
+    listed = option.help.partition("The rules are ")[2].rstrip(".").replace(" and ", ", ").split(", ")
+    assert listed == [rule.name for rule in RULES]
+
+
+def test_a_help_does_not_put_two_sizes_side_by_side() -> None:
+    done = run("broadcast", "--axis", "1", "1,64,56,56", "64", "--rule", "unidirectional")
+    assert "help: give axis 0 of input 1 the size 1 or 56" in done.stdout
 
 
 def test_rules_that_answer_alike_share_a_table() -> None:

@@ -56,7 +56,7 @@ EmbeddingBagOffsets@15 f32[5,2] i32{0,2,3,4} i32{0,2,2} i32=0 f32[4] ; reduction
 Slice@8 f32[20,10,5] i64{0,0} i64{4,10,5} i64{1,1,1} i64{0,1,2} | IRL345 input 1 (start) has 2 entries and input 2 (stop) has 3
 Squeeze@1 f32[1,3,1,2] i64{0,1} | IRL332 axis 1 of input 0 is 3
 Acosh@3 f32[2] | IRL509 write version="opset4"
-Add@1 f32[8,1,6,1] f32[7,1,5] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=1 | IRL204 make the size of its axis 0 1, or choose
+Add@1 f32[8,1,6,1] f32[7,1,5] ; auto_broadcast=pdpd auto_broadcast.auto_broadcast_axis=1 | IRL204 give its axis 0 the size 1, or choose
 Transpose@1 f32[3] i64{0,1} | IRL333 2
 Concat@1 f32[3] f32[3] ; axis=1 | IRL300 axis is 1 and input 0 has 1 axis; allowed: -1 to 0
 Softmax@1 f32[2,3] | IRL504 its default is 1 in the specification, but OpenVINO takes 0
@@ -64,7 +64,7 @@ RegionYolo@1 f32[1,125,13,13] ; anchors=1,2 axis=1 classes=20 coords=4 end_axis=
 CTCLoss@4 f32[8,20,128] i32[8] i32[8,20] i32[8] i32=120 | IRL504 its default is true in the specification, but OpenVINO takes false
 Interpolate@11 f32[1,2,48,80] i64{24,160} f32{0.5,2.0} i64{2,3} ; shape_calculation_mode=scales mode=bicubic_pillow | IRL507 4
 Col2Im@15 f32[1,27,25] i64{16,16} i64{3,3} ; dilations=2,2 pads_begin=1,1 pads_end=1,1 strides=2,2 | IRL336 has 49
-ScatterNDUpdate@15 f32[4] i32[5] f32[5] ; reduction=sum | IRL347 an index tuple for 5 axes
+ScatterNDUpdate@15 f32[4] i32[5] f32[5] ; reduction=sum | IRL347 each index covers 5 axes
 SegmentMax@16 i32[3,4] i64{0,1,1} i64=2 ; fill_mode=LOWEST empty_segment_value=LOWEST | IRL503 `empty_segment_value`
 GroupedMatMul@17 f32[10,64] f32[3,64,128] i32{3,8,10} | IRL320 64 (axis 1 of input 0) against 128 (axis 2 of input 1)
 FillEmptyRows@16 f32[2] i32{3,3} i32[2,2] f32=42.0 -> 3 | IRL501 write `SparseFillEmptyRows`

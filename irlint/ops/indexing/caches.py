@@ -59,7 +59,7 @@ def _expect_part(cache: Shape, part: Shape, axis: int) -> None:
         wanted = f"at most {whole}" if other == axis else str(whole)
         raise mismatch(
             f"axis {other} is {whole} in input 0 and {dim} in input 1; in the update it has to be {wanted}",
-            f"make axis {other} of the update {wanted}",
+            f"give axis {other} of the update a size of {wanted}",
             1,
             (0, other),
             (1, other),

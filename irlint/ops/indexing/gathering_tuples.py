@@ -36,16 +36,22 @@ def gathered_nd(data: Shape | None, indices: Shape | None, batch_dims: int) -> S
     length = indices[-1]
     limit = len(data) - batch_dims
     if at_least(limit, length) is False:
-        raise mismatch_fault(
-            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
-            f"is {shape_text(data)} "
-            f"with {limit}{f' after {batch_dims} batch axes' if batch_dims else ''}",
-            f"make the last axis of the indices at most {limit}",
-            (1, len(indices) - 1),
-        )
+        raise too_long(data, indices, batch_dims)
     if not isinstance(length, int):
         return None
     return (*indices[:-1], *data[batch_dims + length :])
+
+
+def too_long(data: Shape, indices: Shape, batch_dims: int = 0) -> Fault:
+    """The fault of index tuples for more axes than ``data`` has after its batch axes."""
+    length, limit = indices[-1], len(data) - batch_dims
+    return mismatch_fault(
+        f"the last axis of input 1 is {length}, so each index covers {counted(length, 'axis', 'axes')}, but input 0 "
+        f"({shape_text(data)}) has only {limit}"
+        + (f" after {counted(batch_dims, 'batch axis', 'batch axes')}" if batch_dims else ""),
+        f"give input 1 a last axis of at most {limit}",
+        (1, len(indices) - 1),
+    )
 
 
 def nd_contents(data: Tensor, indices: Tensor, batch_dims: int, *, shape: Shape | None) -> Contents | None:

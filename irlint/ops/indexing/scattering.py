@@ -11,8 +11,7 @@ from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
 from irlint.model.tensor import INTEGERS, Contents, Scalar, Tensor, shape_text
 from irlint.ops import onnx, openvino
-from irlint.ops.indexing.gathering import INDICES_MISMATCH
-from irlint.ops.indexing.gathering_tuples import judge_tuples, nd_offset
+from irlint.ops.indexing.gathering_tuples import judge_tuples, nd_offset, too_long
 from irlint.ops.shared import contents as fold
 from irlint.ops.shared.axes import axis_of
 from irlint.ops.shared.compiling import without_strings
@@ -71,7 +70,7 @@ def _expect_updates(found: Shape | None, wanted: Shape | None, what: str) -> Non
             raise mismatch(
                 f"axis {axis} is {a} in input 2, {shape_text(found)}; the updates have to be {shape_text(wanted)}: "
                 f"{what}",
-                f"make axis {axis} of the updates {b}",
+                f"give axis {axis} of the updates the size {b}",
                 2,
                 (2, axis),
             )
@@ -235,14 +234,7 @@ def tuple_updates(data: Shape | None, indices: Shape | None) -> Shape | None:
         return None
     length = indices[-1]
     if at_least(len(data), length) is False:
-        raise INDICES_MISMATCH.fault(
-            f"the last axis of input 1 is {length}: an index tuple for {counted(length, 'axis', 'axes')}, and input 0 "
-            "has "
-            f"{len(data)}",
-            help=f"make the last axis of the indices at most {len(data)}",
-            input=1,
-            marks=((1, len(indices) - 1),),
-        )
+        raise too_long(data, indices)
     return (*indices[:-1], *data[length:]) if isinstance(length, int) else None
 
 

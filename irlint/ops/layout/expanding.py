@@ -98,8 +98,8 @@ BROADCAST_INPUTS = Rule(
     "broadcast-inputs-unfit-for-mode",
     Severity.ERROR,
     "The mode of a Broadcast and its third input contradict each other.",
-    why="Only the explicit mode uses `axes_mapping`. Broadcast-3 refuses the input in any other mode, and refuses explicit mode without it. Broadcast-1 ignores the input in other modes; in explicit mode without it, Broadcast-1 silently broadcasts by NumPy's rule.",
-    fix="Remove the third input, or set `mode` to explicit.",
+    why="The third input, `axes_mapping`, is only for the explicit mode. Broadcast-3 refuses `axes_mapping` in any other mode, and refuses the explicit mode without `axes_mapping`. Broadcast-1 ignores `axes_mapping` in other modes; in explicit mode without `axes_mapping`, Broadcast-1 silently broadcasts by NumPy's rule.",
+    fix="If `axes_mapping` is missing, connect it, or set `mode` to numpy. If it is not used, remove it, or set `mode` to explicit.",
     bad=_example("explicit", 16, 1, 1),
     good=_example("numpy", 16, 1, 1),
 )
@@ -158,7 +158,7 @@ def _target_fault(data: Shape, target: Shape, *, both: bool = False) -> Fault:
     whole = f"{shape_text(data)} to {shape_text(target)}"
     return BROADCAST_TARGET.fault(
         texts if len(clashes) == 1 else f"{texts}: {whole}" if texts else whole,
-        help=f"make entry {axis} of the target {data[own]}, or axis {own} of input 0 equal to 1 or {target[axis]}"
+        help=f"set entry {axis} of the target to {data[own]}, or give axis {own} of input 0 the size 1 or {target[axis]}"
         if clashes
         else "make the sizes equal, or 1",
         input=0,
@@ -204,7 +204,7 @@ def mapped(data: Shape | None, target: Shape | None, axes: Sequence[int] | None)
         if not _fits(data[own], target[axis], f"axis {own} of input 0 is mapped to axis {axis} of the target"):
             raise BROADCAST_TARGET.fault(
                 f"axis {own} of input 0 is {data[own]}, but entry {axis} of the target, to which it is mapped, is {target[axis]}",
-                help=f"make axis {own} of input 0 equal to 1 or {target[axis]}, or map it to another axis",
+                help=f"give axis {own} of input 0 the size 1 or {target[axis]}, or map it to another axis",
                 input=0,
                 marks=((0, own),),
             )

@@ -37,7 +37,8 @@ PAD_EXCEEDS = Rule(
         "needs as many as it adds. OpenVINO refuses the layer. ONNX Runtime loads the model and fails at run time; "
         "in ONNX, irlint warns."
     ),
-    fix="Reduce the padding, split it into two Pad nodes, or use mode `constant`.",
+    fix="Reduce the padding, split it into two Pad nodes, or use mode `constant`. If a size is wrongly declared as 0, "
+    "correct the declaration.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[0,3] x) => (float[1,3] y) <int64[4] pads = {1, 0, 0, 0}> { y = Pad <mode = "edge"> (x, pads) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
@@ -106,7 +107,9 @@ def expect_enough(
                 continue
             fault = PAD_EXCEEDS.fault(
                 f'axis {axis} of input 0 is {dim} and is padded by {by}: with mode "{mode}" it needs at least {least}',
-                help="reduce the padding, or use another mode",
+                help=f"use mode `constant`, or give axis {axis} of input 0 a size of at least {least}"
+                if same(dim, 0)
+                else "reduce the padding, or use another mode",
                 input=0,
                 marks=((0, axis),),
                 severity=None if same(dim, 0) else severity,

@@ -23,8 +23,9 @@ RESHAPE_COUNT = Rule(
     Severity.ERROR,
     "The target shape of a Reshape has another number of elements than the data.",
     why=(
-        "Reshape keeps every element, so the product of the sizes must not change. A -1 in the target is computed as "
-        "the quotient, which must be an integer. Runtimes fail at the node, often only at run time."
+        "Reshape keeps every element, so the product of the sizes must not change. A -1 in the target stands for the "
+        "number of elements divided by the product of the other sizes; the quotient must be an integer. Runtimes fail "
+        "at the node, often only at run time."
     ),
     fix="Use a target with the same number of elements, or replace the size that depends on the others by -1.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>

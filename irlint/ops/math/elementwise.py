@@ -72,6 +72,11 @@ g (float[2,3] x) => (float[2,3] y) <float d = {2.0}> { y = Div (x, d) }""",
 )
 
 
+def _divisor(b: Tensor, dtype: str) -> str:
+    """The type and shape of a divisor in words: "float[2,3]", or "a scalar"."""
+    return "a scalar" if b.shape == () else f"{dtype}{shape_text(b.shape)}"
+
+
 def _warn_of_zero(a: Tensor, b: Tensor) -> None:
     """Warns of floating-point numbers that are divided by a constant with a 0."""
     dtype = b.dtype or a.dtype
@@ -79,8 +84,8 @@ def _warn_of_zero(a: Tensor, b: Tensor) -> None:
         single = b.value is not None and len(b.value) == 1
         warn(
             FLOAT_DIVISION_BY_ZERO.fault(
-                f"input 1 is {dtype}{shape_text(b.shape)} and {'is' if single else 'contains a'} 0: the quotient is "
-                "infinite or NaN",
+                f"input 1 is {_divisor(b, dtype)} and {'is' if single else 'contains a'} 0: the quotient is infinite "
+                "or NaN",
                 help="correct the divisor",
                 input=1,
             )
@@ -100,7 +105,7 @@ def _expect_no_zero(a: Tensor, b: Tensor) -> None:
     if not zeros:
         return
     raise DIVISION_BY_ZERO.fault(
-        f"input 1 is {b.dtype or a.dtype}{shape_text(b.shape)} and "
+        f"input 1 is {_divisor(b, dtype)} and "
         + ("is 0" if len(b.value) == 1 else f"has a 0 at index {zeros[0]}")
         + ": integers cannot be divided by it",
         help="correct the divisor, or cast both inputs to a floating-point type",

@@ -142,7 +142,7 @@ def check_layout(shape: Shape, inverse: bool, onesided: bool) -> None:
         wanted, kind = (2, "inverse one-sided DFT takes complex") if inverse else (1, "one-sided DFT takes real")
         if agree(last, wanted, f"a {kind} numbers"):
             return
-        raise layout_fault(shape, f"a {kind} numbers, with {wanted} there")
+        raise layout_fault(shape, f"a {kind} numbers, so this axis must be {wanted}")
     one, two = same(last, 1), same(last, 2)
     if one is False and two is False:
         raise layout_fault(shape, "it must be 1 (real numbers) or 2 (complex numbers)")
@@ -157,7 +157,7 @@ def layout_fault(shape: Shape, expected: str, input: int = 0) -> Fault:
         help=f"give axis {axis} that size, with Unsqueeze or Reshape",
         input=input,
         marks=((input, axis),),
-        remark="the parts of a number",
+        remark="real and imaginary part",
     )
 
 

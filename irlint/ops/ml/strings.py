@@ -206,13 +206,13 @@ def string_tensor_pack(begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
     expect_rank(symbols, 2, 1)
     shape = merged((begins.shape, ends.shape), why="each string begins and ends")
     size = symbols.shape[0] if symbols.shape else None
-    for index, listed in enumerate((whole(begins), whole(ends))):
+    for index, (name, listed) in enumerate((("begins", whole(begins)), ("ends", whole(ends)))):
         if listed is not None:
-            _check_places(listed, index, size)
+            _check_places(listed, index, name, size=size)
     return Tensor("string", shape)
 
 
-def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
+def _check_places(places: tuple[int, ...], index: int, name: str, *, size: MaybeDim) -> None:
     wrong = ""
     if min(places, default=0) < 0:
         wrong = f"contains {min(places)}; expected at least 0"
@@ -221,7 +221,7 @@ def _check_places(places: tuple[int, ...], index: int, size: MaybeDim) -> None:
     elif places and isinstance(size, int) and max(places) > size:
         wrong = f"contains {max(places)}, but input 2 (symbols) has {counted(size, 'byte')}"
     if wrong:
-        raise STRING_BOUNDS.fault(f"input {index} {wrong}", help="correct the positions", input=index)
+        raise STRING_BOUNDS.fault(f"input {index} ({name}) {wrong}", help="correct the positions", input=index)
 
 
 @openvino("StringTensorUnpack", since=15)

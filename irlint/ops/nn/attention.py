@@ -114,8 +114,11 @@ s, p) }""",
 )
 
 
-def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads") -> MaybeDim:
-    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault if the heads cannot divide it."""
+def per_head(
+    hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: str = "num_heads", advice: str = ""
+) -> MaybeDim:
+    """The head size in a hidden size. Raises a ``HEADS_MISMATCH`` fault if the heads cannot divide it; ``advice`` is
+    its help, if it is not about this hidden size alone."""
     if heads < 1:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"`{attribute}` is {heads}; expected at least 1", help="write the number of heads", attribute=attribute
@@ -125,7 +128,7 @@ def per_head(hidden: MaybeDim, heads: int, what: str, *, index: int, attribute: 
     if not divides(heads, hidden, f"{heads} heads divide {what}"):
         raise HEADS_MISMATCH.fault(
             f"{what} (input {index}) is {hidden}, and `{attribute}` is {heads}: {hidden} is not a multiple of {heads}",
-            help=_heads_that_divide(hidden, heads, attribute),
+            help=advice or _heads_that_divide(hidden, heads, attribute),
             input=index,
         )
     return floordiv(hidden, heads)
@@ -206,9 +209,10 @@ def attention(
         )
     _warn_of_values(q, v)
     flat = _is_flat((q, k, v))
-    query = _with_heads(q, 0, "q", heads=q_num_heads, flat=flat)
-    key = _with_heads(k, 1, "kv", heads=kv_num_heads, flat=flat)
-    value = _with_heads(v, 2, "kv", heads=kv_num_heads, flat=flat)
+    advice = _fitting_heads((q, k, v), q_num_heads, kv_num_heads) if flat else ""
+    query = _with_heads(q, 0, "q", heads=q_num_heads, flat=flat, advice=advice)
+    key = _with_heads(k, 1, "kv", heads=kv_num_heads, flat=flat, advice=advice)
+    value = _with_heads(v, 2, "kv", heads=kv_num_heads, flat=flat, advice=advice)
     batch = _fitting(query, key, value)
     past = _past(key, value, past_key, past_value=past_value)
     length = total((past, key[2])) if past_key is not None else key[2]
@@ -272,7 +276,43 @@ def _is_flat(tensors: Sequence[Tensor]) -> bool | None:
 Axes = tuple[MaybeDim, MaybeDim, MaybeDim, MaybeDim]
 
 
-def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None) -> Axes:
+#: Head sizes above this are not suggested.
+_LARGEST_HEAD = 4096
+
+
+def _fitting_heads(inputs: Sequence[Tensor], queries: int | None, keys: int | None) -> str:
+    """The help that names numbers of heads which fit query, key and value of three axes; empty if there is none, if a
+    hidden size is dynamic, or if the numbers fit. It keeps one of the numbers if it can."""
+    query, key, value = (size(x, 2, 3) for x in inputs)
+    if queries is None or keys is None or not isinstance(query, int) or not isinstance(key, int) or not key:
+        return ""
+    if query % key or not isinstance(value, int):
+        return ""
+    shared = [head for head in range(1, min(key, _LARGEST_HEAD) + 1) if key % head == 0]
+    pairs = [(query // head, key // head) for head in shared if value % (key // head) == 0]
+    if not query or (queries, keys) in pairs:
+        return ""
+    kept = [pair for pair in pairs if queries == pair[0] or keys == pair[1]]
+    fewer = [pair for pair in pairs if pair[0] < queries][:1]
+    more = [pair for pair in pairs if pair[0] > queries][-1:]
+    return _heads_text(kept or fewer + more, queries, keys)
+
+
+def _heads_text(pairs: Sequence[tuple[int, int]], queries: int, keys: int) -> str:
+    """The help that suggests one of ``pairs``, the numbers of heads of the query and of the key; empty without one."""
+    if not pairs:
+        return ""
+    if all(one == other and one != queries and other != keys for one, other in pairs):
+        equal = f"write {either(*(one for one, _ in pairs))} for `q_num_heads` and `kv_num_heads`"
+        return equal + f", or use hidden sizes that {queries} divides" * (queries == keys)
+    texts = []
+    for one, other in pairs:
+        changed = ((one, queries, "q_num_heads"), (other, keys, "kv_num_heads"))
+        texts.append(" and ".join(f"{new} for `{name}`" for new, old, name in changed if new != old))
+    return f"write {', or '.join(texts)}"
+
+
+def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: bool | None, advice: str) -> Axes:
     """A query, key or value as [batch, heads, length, head size]."""
     if flat is None:
         return None, heads, None, None
@@ -286,7 +326,9 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
             batch,
             heads,
             length,
-            per_head(hidden, heads or 1, "the hidden size", index=index, attribute=f"{prefix}_num_heads"),
+            per_head(
+                hidden, heads or 1, "the hidden size", index=index, attribute=f"{prefix}_num_heads", advice=advice
+            ),
         )
     batch, found, length, head = x.shape
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):

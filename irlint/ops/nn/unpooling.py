@@ -36,7 +36,7 @@ def max_unpool(
     x = X.shape
     expect_spatial_rank(x)
     if x is not None:
-        expect_shape(I, 1, "I", wanted=x, why="a place for each element of input 0")
+        expect_shape(I, 1, "I", wanted=x, why="one index for each element of input 0")
     count = len(kernel_shape) if x is None else len(x) - 2
     kernel = per_axis(kernel_shape, count, "kernel_shape")
     window = onnx_window(OnnxWindow(strides=strides, pads=pads), count, kernel)

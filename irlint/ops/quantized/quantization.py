@@ -175,7 +175,7 @@ def _judge_blocks(x: Shape, scale: Shape, axis: int, *, block_size: int) -> None
             blocks = f" in blocks of {block_size}" if other == axis else ""
             raise SCALE_MISMATCH.fault(
                 f"axis {other} is {dim} in input 0 and {count} in input 1; {dim}{blocks} needs {wanted} scales",
-                help=f"make axis {other} of the scale {wanted}",
+                help=f"give axis {other} of the scale the size {wanted}",
                 input=1,
                 marks=((0, other), (1, other)),
                 aligned="left",

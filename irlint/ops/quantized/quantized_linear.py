@@ -179,7 +179,7 @@ def by_packed_weights(a: Shape | None, inner: MaybeDim, columns: MaybeDim, *, wh
     if not agree(a[-1], inner, f"axis {len(a) - 1} of input 0 is the inner size of the weights"):
         raise MATMUL_MISMATCH.fault(
             f"axis {len(a) - 1} of input 0 is {a[-1]}, but {what} is {inner}",
-            help=f"make the last axis of input 0 {inner}",
+            help=f"give the last axis of input 0 the size {inner}",
             input=0,
             marks=((0, len(a) - 1),),
         )

@@ -159,7 +159,7 @@ def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool)
         raise PDPD_MISMATCH.fault(
             clash_text((a, b), [((0, wide), (1, own)) for wide, own in clashes])
             + f"; input 1 is aligned with input 0 from axis {start} on",
-            help=f"only input 1 is broadcast, and only from 1: make the size of its axis {own} 1"
+            help=f"only input 1 is broadcast, and only from 1: give its axis {own} the size 1"
             f"{'' if a[wide] == 1 else f' or {a[wide]}'}, or choose another axis",
             input=1,
             marks=tuple(mark for wide, own in clashes for mark in ((0, wide), (1, own))),

@@ -229,7 +229,7 @@ def stretched(
         onto_whole = f": {shape_text(shape)} onto {shape_text(target)}" if len(clashes) > 1 else ""
         raise UNIDIRECTIONAL_MISMATCH.fault(
             f"axis {own} of {what} is {shape[own]}; to be broadcast to axis {axis}, it must be {allowed}{onto_whole}",
-            help=f"make axis {own} of {what} {allowed}",
+            help=f"give axis {own} of {what} the size {allowed}",
             input=index,
             marks=tuple(mark for wide, own in clashes for mark in ((onto, wide), (index, own))),
             remark=f"differ, and only 1 in input {index} is broadcast",

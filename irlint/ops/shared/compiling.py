@@ -30,11 +30,11 @@ NOT_COMPILED = Rule(
     "OpenVINO reads the layer, but refuses to compile it for the CPU.",
     why=(
         "When OpenVINO reads a model, it checks little more than types and shapes. When the CPU plugin compiles the "
-        "model, it needs the rank of every tensor, does not support some element types, and requires that some "
-        "inputs are constants. Otherwise, `compile_model` fails with a message that rarely names the layer. If the "
-        "specification allows the layer, this is a warning, because another device may run it, or the CPU may run it "
-        "after a reshape; with `--target openvino`, it is an error. If the specification forbids the layer, it is "
-        "always an error."
+        "model, it needs the rank of every tensor, supports only some element types, and requires constants as some "
+        "inputs. If a layer does not meet these conditions, `compile_model` fails with a message that rarely names "
+        "it. If the specification allows the layer, this is a warning, because another device may run it, or the CPU "
+        "may run it after a reshape; with `--target openvino`, it is an error. If the specification forbids the "
+        "layer, it is always an error."
     ),
     fix="Change the layer as the message says. If a rank is missing, call `reshape` before you compile the model.",
     bad=_GOOD.replace('shape="?,3"', 'shape="..."').replace("<dim>-1</dim><dim>3</dim>", ""),

@@ -41,8 +41,8 @@ PRE_PROCESS_INVALID = Rule(
     Severity.ERROR,
     "The pre-process section refers to an input that the model does not have.",
     why=(
-        "OpenVINO subtracts the mean values of <pre-process> from the input with that name. If there is no such "
-        "input, it refuses the model."
+        "In a <pre-process> section, `reference-layer-name` names the input from which OpenVINO subtracts the mean "
+        "values. If the model has no such input, OpenVINO refuses the model."
     ),
     fix="Use the name of an input of the model, or remove the section.",
     bad=GOOD.replace("  <layers>", '  <pre-process reference-layer-name="data"/>\n  <layers>'),

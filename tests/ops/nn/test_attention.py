@@ -3,7 +3,10 @@ OpenVINO."""
 
 from __future__ import annotations
 
+import pytest
+
 from irlint.dims import symbol
+from irlint.findings.faults import Fault
 from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
@@ -21,6 +24,49 @@ def test_symbolic_sizes() -> None:
         result = scaled_dot_product_attention(query, key, value, causal=False)
     assert result == Tensor("float32", (batch, 8, length, 32))
     assert [requirement.condition for requirement in statements.requirements] == ["E == 64"]
+
+
+# --- ONNX -------------------------------------------------------------------------------------------------------------
+
+HEADS = """<ir_version: 11, opset_import: ["" : 23]>
+g (float[2,4,%d] q, float[2,6,%d] k, float[2,6,%d] v) => (y) {
+  y = Attention <q_num_heads = %d, kv_num_heads = %d> (q, k, v) }"""
+
+#: Hidden sizes of query, key and value, numbers of heads, and the suggested numbers.
+SUGGESTED = [
+    ((10, 10, 10), (3, 3), "write 2 or 5 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 3 divides"),
+    ((24, 24, 30), (5, 5), "write 3 or 6 for `q_num_heads` and `kv_num_heads`, or use hidden sizes that 5 divides"),
+    ((24, 12, 30), (5, 3), "write 6 for `q_num_heads`"),
+    ((10, 10, 12), (2, 3), "write 2 for `kv_num_heads`"),
+    (
+        (24, 12, 12),
+        (5, 5),
+        "write 4 for `q_num_heads` and 2 for `kv_num_heads`, or 6 for `q_num_heads` and 3 for `kv_num_heads`",
+    ),
+    ((10, 9, 9), (3, 3), "write 2 or 5 for `q_num_heads`, or use a hidden size that 3 divides"),
+]
+
+
+def faults_of(hidden: tuple[int, int, int], heads: tuple[int, int]) -> list[Fault]:
+    import onnx.parser
+
+    content = onnx.parser.parse_model(HEADS % (*hidden, *heads)).SerializeToString()
+    return [problem.fault for problem in inferred(onnx_parser.read("model.onnx", content)).problems]
+
+
+@pytest.mark.parametrize(("hidden", "heads", "advice"), SUGGESTED)
+def test_suggested_numbers_of_heads(hidden: tuple[int, int, int], heads: tuple[int, int], advice: str) -> None:
+    (fault,) = faults_of(hidden, heads)
+    assert (fault.rule.code, fault.help) == ("IRL380", advice)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "heads"),
+    [((10, 10, 10), (2, 2)), ((10, 10, 10), (5, 5)), ((24, 24, 30), (6, 6)), ((24, 12, 30), (6, 3))]
+    + [((24, 12, 12), (4, 2)), ((24, 12, 12), (6, 3)), ((10, 10, 12), (2, 2))],
+)
+def test_suggested_numbers_leave_no_fault(hidden: tuple[int, int, int], heads: tuple[int, int]) -> None:
+    assert faults_of(hidden, heads) == []
 
 
 # --- com.microsoft ----------------------------------------------------------------------------------------------------
