@@ -54,6 +54,20 @@ class Rechecked:
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
 
+    def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
+        """Whether the node of a problem has the same error or warning after edits, or one that it did not have."""
+        after, node = self._after(edits), problem.node
+        if after is None or node is None:
+            return False
+        before = {_key(each) for each in self.problems if each is not problem}
+        return any(
+            each.node is not None
+            and (each.graph, each.node.label) == (problem.graph, node.label)
+            and each.fault.severity.rank > 0
+            and _key(each) not in before
+            for each in after
+        )
+
     def is_writable(self, edits: Sequence[Edit]) -> bool:
         """Whether the file can be written with these edits. True without a trial if the file is too large to be checked
         again."""

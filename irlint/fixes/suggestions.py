@@ -158,7 +158,11 @@ class Suggestions:
         if suggestion is None:
             self._without += [problem] if problem.is_error else []
             return None
-        if suggestion.fix is not None and not self._is_confirmed(suggestion.fix, problem):
+        fix = suggestion.fix
+        if fix is not None and not self._is_confirmed(fix, problem):
+            if self._cost <= NODES_CHECKED and self.rechecked.stays_at_node(fix.edits, problem):
+                self._without += [problem] if problem.is_error else []
+                return None
             suggestion = replaced(suggestion, sure=False)
         self._found.append(suggestion)
         return suggestion
