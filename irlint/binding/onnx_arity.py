@@ -23,8 +23,8 @@ from irlint.schemas import (
 class Arity:
     """The inputs of an operator: their names, the allowed numbers of inputs, and which inputs are optional.
 
-    ``later`` is the first opset that takes the inputs of the node, 0 if none does. ``former`` is the attribute that
-    this later opset has as an input after the last one, or "".
+    ``later`` is the first later opset that takes as many inputs as the node has; 0 if the schema already takes them, or
+    no later one does. ``former`` is the attribute that this later opset has as an input after the last one, or "".
     """
 
     names: list[str]
@@ -130,8 +130,8 @@ def _gaps_among_many(node: Node, schema: OfficialSchema) -> list[Fault]:
         return []
     return [
         INPUT_COUNT.fault(
-            f"input {gaps[0]} has the empty name; it is one of a variable number of inputs "
-            f"({schema.inputs[-1].name}), none of which can be omitted",
+            f"input {gaps[0]} has the empty name; it belongs to the variadic input `{schema.inputs[-1].name}`, in "
+            "which no entry can be empty",
             help="remove the empty name, or connect a value",
             input=gaps[0],
         )

@@ -22,7 +22,7 @@ Numbered = list[tuple[Value, int]]
 #: Changes that break users only within one format: a converted model may declare more or less than its source.
 _OF_ONE_FORMAT = ("contract-narrowed", "output-untold")
 
-#: At most this many operators are listed when two formats are compared.
+#: For each model, at most this many operators are listed when two formats are compared.
 NAMED = 8
 
 
@@ -79,7 +79,7 @@ def operators(known: Known) -> dict[str, int]:
 
 def _both_counted(old: Known, new: Known) -> Iterator[Change]:
     counts = " and ".join(f"{known.format.title} has {_counts(operators(known))}" for known in (old, new))
-    yield Change("operator-formats", f"nodes of two formats are counted only: {counts}")
+    yield Change("operator-formats", f"the formats differ, so nodes are only counted: {counts}")
 
 
 def _counts(found: Mapping[str, int]) -> str:

@@ -101,7 +101,8 @@ def _whole(residue: int) -> Interval:
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """The sizes of the only symbol in the relations for which at least one relation holds; None if too complex."""
+    """All relations have the same single symbol: its sizes for which at least one of them holds; None if too
+    complex."""
     found: Sizes | None = None
     for relation in relations:
         sizes = _of_relation(relation)

@@ -26,10 +26,8 @@ INPUT, OUTPUT, NODE_NAME, OP_TYPE, ATTRIBUTE = 1, 2, 3, 4, 5
 
 #: How ``struct`` packs the elements of constants that fixes write.
 _PACKED = {
-    "floa"
-        "t32": "f", "floa"
-            "t64": "d", "float16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i",
-    "uint32": "I", "int64": "q", "uint64": "Q", "bool": "?",
+    "float32": "f", "float64": "d", "float16": "e", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H",
+    "int32": "i", "uint32": "I", "int64": "q", "uint64": "Q", "bool": "?",
 }  # fmt: skip
 
 
@@ -39,7 +37,8 @@ def joined(message: Message) -> bytes:
 
 
 def set_value(attribute: Message, name: str, value: Any) -> None:
-    """Sets the name, type and value of an AttributeProto. Raises Unwritable if no attribute can hold the value."""
+    """Sets the name, type and value of an AttributeProto. Raises Unwritable for a value that is no number, no text and
+    no tuple of these."""
     attribute.remove(field for field in attribute.fields if field.key >> 3 in _VALUES)
     attribute.set_text(_NAME, name)
     match value:
@@ -67,8 +66,8 @@ def set_value(attribute: Message, name: str, value: Any) -> None:
 
 
 def set_entries(tensor: Message, dtype: str, shape: Sequence[int], values: Sequence[Any]) -> None:
-    """Replaces the elements of a TensorProto by raw data inside the file. Raises Unwritable if the element type is not
-    supported."""
+    """Replaces the elements of a TensorProto, its element type and its dims; the elements are raw data inside the file.
+    Raises Unwritable if the element type is not supported."""
     if dtype not in _PACKED:
         raise Unwritable(f"constants of {dtype} are not written")
     tensor.remove(field for field in tensor.fields if field.key >> 3 in (*_ELEMENTS, _EXTERNAL_DATA, _DATA_LOCATION))
@@ -91,12 +90,14 @@ def convert(tensor: Message, dtype: str) -> None:
         proto = TensorProto.FromString(raw)
     except DecodeError as error:
         raise Unwritable("the constant is damaged") from error
-    if proto.data_location == TensorProto.EXTERNAL or dtype not in _PACKED:
+    if proto.data_location == TensorProto.EXTERNAL:
+        raise Unwritable("the elements are in another file")
+    if dtype not in _PACKED:
         raise Unwritable(f"elements are not converted to {dtype}")
     try:
         array = numpy_helper.to_array(proto).astype(dtype)
     except (ValueError, TypeError) as error:
-        raise Unwritable("the elements do not fit the dims") from error
+        raise Unwritable(f"the elements cannot be converted to {dtype}: {error}") from error
     tensor.remove(field for field in tensor.fields if field.key >> 3 in _ELEMENTS)
     tensor.set_number(_DATA_TYPE, number_of(dtype))
     tensor.set_bytes(_RAW_DATA, array.tobytes())

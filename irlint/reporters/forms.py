@@ -79,7 +79,7 @@ ROWS = (
     ),
     Form(
         "jsonl",
-        "very many models: a line for each finding and each file, written at once",
+        "very many models: one line per finding and one line per file, each written as soon as it is known",
         document=True,
         notation="json",
         whole=True,

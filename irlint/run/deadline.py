@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 #: The default limit in seconds.
 USUAL = 600
 
-#: A longer limit (in seconds) counts as none, because clocks do not accept more.
+#: A longer limit (in seconds) counts as none, because some clocks do not accept more.
 LONGEST = 1e9
 
 #: If a process does not react, for example inside a library, it is killed after this many further seconds.
 GRACE = 5.0
 
-#: An interruption may be lost, for example in cleanup code. It is repeated after this many seconds.
+#: An interruption may be lost, for example in cleanup code. With a signal or in a thread, it is repeated at this
+#: interval (in seconds) until the block ends.
 AGAIN = 1.0
 
 
@@ -29,7 +30,8 @@ class TimedOut(BaseException):
 
 
 def limited(seconds: float | None) -> Any:
-    """A context manager that raises TimedOut in its block after ``seconds``; None is no limit."""
+    """A context manager that interrupts its block after ``seconds`` and raises TimedOut (without setitimer:
+    KeyboardInterrupt inside the block, TimedOut from it). None, or more than ``LONGEST``, is no limit."""
     if seconds is None or seconds > LONGEST:
         return _Unlimited()
     if not _is_main_thread():

@@ -16,7 +16,7 @@ from irlint.snippets.drawing import Line, Piece
 LONG = 400
 AROUND = 150
 
-#: Spots of a long line are shown together if at most this many characters are between them.
+#: Spots of a long line are shown together if they extend over at most this many characters.
 TOGETHER = 48
 
 #: At most this many lines of the document are shown for one finding.

@@ -53,8 +53,11 @@ SPLIT_COUNT = Rule(
     "IRL343",
     "split-count-mismatch",
     Severity.ERROR,
-    "The number of outputs differs from the number of parts.",
-    why="Each part needs its own output. Runtimes refuse a node with more or fewer outputs.",
+    "The number of parts is not stated exactly once, or does not fit the outputs.",
+    why=(
+        "Each output needs a part. Runtimes refuse a node with more outputs than parts, and ONNX nodes with fewer "
+        "outputs than listed sizes."
+    ),
     fix="List one size for each output, or add or remove outputs.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { a, b = Split <axis = 0> (x, split) }""",
@@ -120,7 +123,7 @@ def nearly_even_sizes(dim: MaybeDim, count: int, axis: int) -> tuple[MaybeDim, .
         f"axis {axis} is split into {count} parts of {chunk}, of which the last may be smaller",
     ):
         raise SPLIT_UNEVEN.fault(
-            f"axis {axis} of input 0 is {dim}: {count - 1} parts of {chunk} leave no elements for part {count}",
+            f"axis {axis} of input 0 is {dim}: {count - 1} parts of {chunk} need {chunk * (count - 1)} elements",
             help=f"split axis {axis} into fewer parts, or write the sizes",
             input=0,
             marks=((0, axis),),
@@ -175,7 +178,7 @@ def _unsplit(x: Tensor, context: Context) -> tuple[Tensor, ...]:
 def split_by_either(
     input: Tensor, split: Tensor | None = None, *, axis: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-1: sizes from the attribute ``split``, or from an input of the data's type."""
+    """ONNX Split-1: sizes from the attribute ``split``; unknown ones if an input states them of the data's type."""
     attribute = context.node.attributes.get("split")
     listed = tuple(attribute.value) if attribute is not None and attribute.kind == "INTS" else None
     if listed is None and split is not None:
@@ -327,8 +330,8 @@ def _with_rest(dim: MaybeDim, sizes: Sequence[MaybeDim], axis: int) -> tuple[May
     if not reaches(dim, known, f"the parts of axis {axis} do not exceed it"):
         warn(
             SPLIT_SUM.fault(
-                f"the sizes in input 2 add up to {known} beside the -1 and axis {axis} of input 0 is {dim}: OpenVINO "
-                "loads this, and replaces the -1 by 0",
+                f"without the -1, the sizes in input 2 add up to {known}, but axis {axis} of input 0 is only {dim}: "
+                "OpenVINO loads this, and replaces the -1 by 0",
                 help=f"use sizes that add up to {dim}",
                 input=2,
                 marks=((0, axis),),

@@ -117,7 +117,7 @@ def _heads(query: Tensor, value: Tensor, heads: tuple[int, int]) -> tuple[MaybeD
 
 
 def _check_key_heads(hidden: MaybeDim, head: MaybeDim, kv_num_heads: int) -> None:
-    """Checks that the key has heads of the same size as the query, in a number that can be shared."""
+    """Checks that the key has heads of the same size as the query, and that their number divides ``kv_num_heads``."""
     if not isinstance(head, int) or not isinstance(hidden, int) or not head:
         return
     heads, rest = divmod(hidden, head)

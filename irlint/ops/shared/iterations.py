@@ -136,9 +136,10 @@ def slices(whole: Sizes, entry: PortMapEntry, axis: int) -> int:
     low, high = (end, start) if _of_32_bits(entry.stride) < 0 else (start, end)
     if not 0 <= low < high <= size or high - low < step:
         raise SLICES_UNEVEN.fault(
-            f"{_text(entry)} has {size} on axis {axis}, from which start={entry.start}, end={entry.end} and "
-            f"stride={entry.stride} select no slice",
-            help="write positions between 0 and the size of the axis, and a stride from start towards end",
+            f"axis {axis} of {_text(entry)} has size {size}; start={entry.start}, end={entry.end} and "
+            f"stride={entry.stride} select no slice of it",
+            help="write positions within the axis (-1 is its end), and a stride that leads from start to end and is "
+            "not longer than the distance between them",
         )
     if (high - low) % step:
         raise SLICES_UNEVEN.fault(
@@ -212,7 +213,8 @@ def check_condition(known: Type | None) -> None:
 
 
 def _check_one(known: Tensor, what: str, kinds: Sequence[str], *, open_ended: bool = False) -> None:
-    """Checks that a tensor is a scalar or a list of one element. With ``open_ended``, the size may be unknown."""
+    """Checks that a tensor is a scalar or a list of one element. With ``open_ended``, another size is refused only if
+    the value of the tensor is known."""
     fault = single(Tensor(known.dtype), what, list(kinds)) if known.dtype is not None else None
     if fault is not None:
         raise fault

@@ -74,8 +74,8 @@ facts_beside = onnx_tensors.facts_beside
 
 
 def bytes_of(file: BinaryIO) -> Buffer:
-    """A copy of the bytes of a file, which stays valid if the file is truncated; for a large file, only the bytes
-    that the parser reads. Raises OSError if the file is truncated while it is read."""
+    """A copy of the bytes of a file, which stays valid if the file is truncated; for a large file, large weights, which
+    the parser does not read, are zeros. Raises OSError if the file is truncated while it is read."""
     size = opening.size(file)
     if size > getattr(file, "small", SMALL):
         from irlint.parsers.onnx.skeleton import copied
