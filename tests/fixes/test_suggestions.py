@@ -16,11 +16,14 @@ from onnx.reference import ReferenceEvaluator
 
 import irlint
 from irlint.checks.structure import UNDEFINED_NAME
+from irlint.dims import Dim, symbol
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Severity
 from irlint.findings.report import Report
+from irlint.findings.statements import Relation, Requirement
 from irlint.fixes import search
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.sizes import leaves_sizes
 from irlint.fixes.suggestions import Suggestion, Suggestions
 from irlint.fixes.trials import Trials
 from irlint.model import Problem
@@ -193,6 +196,8 @@ FIXES = """
 (float[1,9,8] x, float[4,3,3,3] w) => (float[1,4,7,6] y) { y = Conv (x, w) } | declare input `x` as [1, 3, 9, 8]
 (float16[2,4] x, float s, float[2,4] v) => (uint8[2,4] y, uint8[2,4] u) { y = QuantizeLinear (x, s) u = QuantizeLinear (v, s) } | declare `x` as float32
 (float[1,1,8,8] x, float s, float t, int8 z) => (float[1,1,8,8] y) { q = QuantizeLinear (x, s) y = DequantizeLinear (q, t, z) } | |
+(float[2,3] c, float[2,3] a, float[2,3] b) => (float[2,3] y) { y = Where (c, a, b) } | | declare `c` as bool
+(float[1,1,8,8] x) => (float[?,?,?,?] y) { y = SpaceToDepth <blocksize = 3> (x) } | |
 """.strip().splitlines()
 
 
@@ -470,3 +475,39 @@ def test_a_warning_that_moves_to_another_node_is_not_fixed(monkeypatch: pytest.M
     one, two = (SimpleNamespace(findings=[SimpleNamespace(rule=UNDEFINED_NAME)] * count) for count in (1, 2))
     fewer = fixing._has_fewer
     assert (fewer(UNDEFINED_NAME, one, two), fewer(UNDEFINED_NAME, two, two)) == (True, False)  # type: ignore[arg-type]
+
+
+H, W = symbol("H", 1), symbol("W", 1)
+
+
+@pytest.mark.parametrize(
+    ("product", "leaves"),
+    [
+        (((H + 9) // 10) * ((W + 9) // 10), True),
+        (((H + 9) // 10) * W, False),
+        ((H // 2) * (W // 2), False),
+    ],
+)
+def test_a_product_that_has_to_be_1_leaves_the_sizes_of_its_factors(product: Dim, leaves: bool) -> None:
+    assert leaves_sizes(Requirement((Relation("==", product, 1),), "it is reshaped")) is leaves
+
+
+@pytest.mark.parametrize(
+    ("outputs", "help"),
+    [
+        ("c, s, t", "exchange outputs 1 and 2 of the body, or return a tensor of float32 as output 1 of the body"),
+        ("c, s, s", "return a tensor of float32 as output 1 of the body"),
+    ],
+)
+def test_outputs_of_a_body_are_exchanged_only_if_both_fit(outputs: str, help: str) -> None:
+    model = onnx.parser.parse_model(
+        f"""{HEAD}g (int64 m, bool k, float[2] x) => (float[2] y, seq(float[2]) z) {{
+  e = SequenceEmpty () y, z = Loop (m, k, x, e) <body = b (int64 i, bool d, float[2] t0, seq(float[2]) s0) =>
+  (bool c, seq(float[2]) p, float[2] q) {{ c = Identity (d) t = Relu (t0) s = SequenceInsert (s0, t) }}> }}"""
+    )
+    body = model.graph.node[1].attribute[0].g
+    for output, name in zip(body.output, outputs.split(", "), strict=True):
+        output.name = name
+        output.ClearField("type")
+    found = next(each for each in irlint.check(model).findings if each.rule.code == "IRL393")
+    assert found.help == help

@@ -32,6 +32,9 @@ SMALL: Json = {
     "max_target_positions": 32,
 }
 
+#: Why there are no shapes of a model whose caches the caller has to make.
+NO_CACHE = "it makes no cache by itself"
+
 
 def configuration(kind: str, rng: random.Random) -> Json:
     """A ``config.json`` of a type, without some of the keys that a file may omit."""
@@ -78,7 +81,7 @@ def shapes(folder: Path, values: Json) -> list[Shape] | str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if made.past_key_values is None:
-        return "it makes no cache by itself"
+        return NO_CACHE
     cache = getattr(made.past_key_values, "self_attention_cache", made.past_key_values)
     return [tuple(each.keys.shape) for each in cache.layers]
 

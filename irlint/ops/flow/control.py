@@ -266,7 +266,9 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
             left, right = types_text(_plain(a, b), b)
             help = f"cast output {position} of the body to {left}"
             if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
-                other = next((at for at, each in enumerate(after) if at and not disagree(_plain(a, each), each)), None)
+                pairs = enumerate(zip(initial, after))
+                fitting = (at for at, each in pairs if at and _fits(a, each[1]) and _fits(each[0], b))
+                other = next(fitting, None)
                 exchanged = f"exchange outputs {position} and {other} of the body, or " if other is not None else ""
                 help = f"{exchanged}return {left} as output {position} of the body"
             raise CARRIED_TYPE.fault(
@@ -275,6 +277,11 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None])
                 help=help,
                 input=position + 1,
             )
+
+
+def _fits(initial: Type | None, after: Type | None) -> bool:
+    """Whether a carried value may have the type ``after`` at the end of an iteration."""
+    return not disagree(_plain(initial, after), after)
 
 
 def _plain(initial: Type | None, after: Type | None) -> Type | None:
