@@ -22,6 +22,7 @@ from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.records import record, replaced
 
 #: The symbol of the unknown size; for several sizes in proportion, their common factor.
@@ -83,19 +84,17 @@ def resized(
     each axis; then the first axis of all inputs that share its size."""
     known, makers, node = guesses.known, guesses.makers, problem.node
     axes: dict[Value, dict[int, None]] = {}
-    near: set[Value] = set()
     for value, axis in clashing:
         for given, at in sources(value, axis, makers, REACH):
             shape = shape_of(given, known)
             if node is None or makers.is_constant(given):
                 continue
-            if given in node.inputs:
-                if not _meets_constants(node, given, makers):
-                    continue
-                near.add(given)
+            if given in node.inputs and not _may_be_wrong(given, problem, makers, trials):
+                continue
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
                 axes.setdefault(given, {})[at] = None
     for given, every in list(axes.items())[:INPUTS] if node is not None else ():
+        is_direct = node is not None and given in node.inputs
         for at, some in enumerate(_together(shape_of(given, known) or (), tuple(sorted(every)))):
             yield from _fed(
                 problem,
@@ -103,8 +102,8 @@ def resized(
                 some,
                 guesses,
                 trials,
-                likely=GUESS if at or given in near else SELDOM,
-                sure=given not in near,
+                likely=GUESS if at or is_direct else SELDOM,
+                sure=not is_direct,
             )
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
         batch = [given for given in trials.inputs if (shape_of(given, known) or (None,))[0] == size]
@@ -164,9 +163,12 @@ def _with_one_more(shape: Shape, node: Node, guesses: Guesses) -> Iterator[Shape
     yield from dict.fromkeys(others) if all(isinstance(dim, int) for dim in shape) else ()
 
 
-def _meets_constants(node: Node, value: Value, makers: Makers) -> bool:
-    """Whether all other inputs of a node are constants."""
-    return all(each is None or each is value or makers.is_constant(each) for each in node.inputs)
+def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials) -> bool:
+    """Whether an input of the model that a node takes directly is resized: if its sizes meet only constants, or are
+    broadcast with computed sizes. Of two inputs of the model, either may be wrong."""
+    given = problem.node.inputs if problem.node is not None else ()
+    others = [each for each in given if each not in (None, value) and not makers.is_constant(each)]
+    return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:

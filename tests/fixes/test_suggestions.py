@@ -281,17 +281,25 @@ def test_a_size_that_is_frozen() -> None:
 
 
 def test_what_is_declared_behind_a_changed_input_has_to_follow() -> None:
-    report = check("(float[2,3] x, float[2,4] z) => (float[2,?] y) <float[2,3] a> { a = Relu (x) y = Add (a, z) }")
+    report = check(
+        "(float[2,3] x) => (float[2,?] y) <float[2,3] a, float[2,4] z = {1,2,3,4,5,6,7,8}> "
+        "{ a = Relu (x) y = Add (a, z) }"
+    )
     text = "change 3 to 4 on axis 1 of input `x`; then update 1 declaration"
     assert [each.suggestion for each in report.findings] == [text]
 
 
-def test_other_sizes_of_inputs_are_only_suggested() -> None:
-    (found,) = check("(float[2,3] x, float[2,4] z) => (float[2,3] y) { a = Relu (x) y = Add (a, z) }").findings
-    assert (found.suggestion, found.fix) == (
-        "change 3 to 4 on axis 1 of input `x`; then update 1 declaration",
-        None,
-    )
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("2,3", "change 4 to 3 on axis 1 of input `z`"),
+        ("2,4", "change 3 to 4 on axis 1 of input `x`"),
+    ],
+)
+def test_other_sizes_of_inputs_are_only_suggested(output: str, text: str) -> None:
+    graph = f"(float[2,3] x, float[2,4] z) => (float[{output}] y) {{ a = Relu (x) y = Add (a, z) }}"
+    (found,) = check(graph).findings
+    assert (found.suggestion, found.fix) == (text, None)
 
 
 def test_what_brings_another_finding_is_not_suggested() -> None:

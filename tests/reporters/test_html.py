@@ -77,7 +77,7 @@ def test_a_finding_has_its_picture_its_shapes_and_its_help() -> None:
     assert "w float[64, 3, 7, 7]" in text_of(graph)
     assert [text_of(each) for each in first.xpath(".//mark[@class='clash']")] == ["56", "55"]
     assert "56 = floor((224 + 3 + 3 - 7) / 4) + 1" in text_of(first)
-    assert "change 224 to 220 on axis 3" in text_of(classes(first, "help")[0])
+    assert "change 55 to 56 on axis 3" in text_of(classes(first, "help")[0])
     assert text_of(second.find(".//svg")).count("Parameter") > 1
 
 
