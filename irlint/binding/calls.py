@@ -37,7 +37,7 @@ CUSTOM_OPERATOR = Rule(
     "IRL502",
     "custom-operator",
     Severity.NOTE,
-    "irlint has no rule for this operator, so it uses the declared types and shapes of the outputs.",
+    "irlint does not know this operator, and uses the declared types and shapes of its outputs.",
     why=(
         "irlint cannot infer the outputs of a custom operator, or of an operator that it does not know yet. It uses "
         "the declared outputs; without a declaration, it cannot check the nodes that use them. ONNX Runtime and "
@@ -195,7 +195,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
 
 @record
 class Call:
-    """The operator or function that a node calls; neither if there is no rule for it.
+    """The operator or function that a node calls; neither if irlint does not know it.
 
     ``version`` is the opset version, and ``op`` the operator's name in its specification. ``attributes`` are the
     keyword arguments for the rule. ``broken`` is True if the faults make the rule's answer meaningless.

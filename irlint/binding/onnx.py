@@ -79,7 +79,7 @@ def onnx_call(
     if within_function and node.version != model.opsets.get(node.domain):
         call, faults = _as_in_the_model(node, model, scope, call=call, faults=faults)
     if not (node.inputs or node.outputs or node.op == "Constant"):
-        # ONNX Runtime ignores such a node, except for the rules in ``counted``, which it checks in every function.
+        # ONNX Runtime ignores such a node of the main graph, and checks only the rules in ``counted`` in a function.
         counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
         if counted or _in_main(node, model):
             return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
@@ -95,8 +95,8 @@ def _as_in_the_model(
 ) -> tuple[Call, list[Fault]]:
     """The call and faults of a function's node if the model imports another opset than the function.
 
-    ONNX Runtime inserts the nodes of a function in place of its calls. It counts their inputs by the function's opset,
-    and reads everything else by the opset of the model.
+    ONNX Runtime replaces a call by the nodes of the function. It counts the inputs of these nodes by both opsets, and
+    reads everything else by the opset of the model.
     """
     opset = model.opsets.get(node.domain)
     if node.domain not in OFFICIAL_DOMAINS or opset is None or not isinstance(node.version, int):
@@ -126,9 +126,11 @@ def _in_main(node: Node, model: Model) -> bool:
 
 
 def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[Fault]]:
-    """The call and faults of a node that breaks its schema, as ONNX Runtime runs it if its operator defines that.
+    """The call and faults of a node that ONNX Runtime runs though it breaks its schema, as ``taken_as`` of its operator
+    states, if it has one.
 
-    This applies to nodes of any domain in the main graph; the ONNX checker refuses such nodes in bodies.
+    ONNX Runtime runs such nodes of any domain in the main graph; in bodies, the ONNX checker refuses them. A Constant
+    with two values does not break its schema.
     """
     operator = onnx_operator("", node.op, latest_opset("")) if call.broken else call.operator
     taken = operator.taken_as(node) if operator is not None and operator.taken_as is not None else None
@@ -145,7 +147,7 @@ def _as_taken(node: Node, call: Call, faults: list[Fault]) -> tuple[Call, list[F
 
 @record
 class _Found:
-    """The definitions found for a node: the opset ``version`` that counts, irlint's rule, and ONNX's schema.
+    """The definitions found for a node: the opset ``version`` that counts, irlint's operator, and ONNX's schema.
 
     ``runtime`` is the schema of an operator that only ONNX Runtime has. ``begins`` is the first opset of ONNX with the
     operator, if ONNX Runtime has it earlier.
@@ -221,12 +223,13 @@ def _is_error(fault: Fault | None) -> bool:
 
 
 def _is_newer(node: Node, found: _Found) -> bool:
-    """Whether the model imports an opset that is newer than those in the table."""
+    """Whether the model imports an opset that is newer than any that irlint knows."""
     return node.domain in OFFICIAL_DOMAINS and found.begins is None and found.version > latest_opset(node.domain)
 
 
 def _schema_of_types(node: Node, found: _Found) -> OfficialSchema | None:
-    """The schema for element types. Before ONNX has the operator, ONNX Runtime uses the types of its first version."""
+    """The schema for element types; None if they are not checked. Below the operator's first opset, ONNX Runtime uses
+    the types of that opset."""
     if found.begins is not None:
         checked = found.operator is not None and not found.operator.unchecked
         return official(node.op, found.begins, node.domain) if checked else None
@@ -271,7 +274,7 @@ def _name(domain: str) -> str:
 def _missing_operator(
     node: Node, version: int, schema: OfficialSchema | None, *, model: Model, who: str
 ) -> Fault | None:
-    """Why the operator does not exist at this version; None if irlint has a rule for it."""
+    """Why the operator does not exist at this version; None if irlint knows it."""
     if not node.op:
         return UNKNOWN_OPERATOR.fault("the node has no op_type", help="set its op_type, or remove the node")
     if node.domain not in OFFICIAL_DOMAINS:
@@ -308,7 +311,7 @@ def _experimental(rules: list[Operator], version: int, who: str) -> Fault:
 
 
 def _of_no_opset(node: Node, version: int) -> Fault:
-    """The fault of an operator of ONNX's domains that no opset in the table has; a newer opset may have it."""
+    """The fault of an operator of ONNX's domains that no opset known to irlint has; a newer opset may have it."""
     newest = latest_opset(node.domain)
     if version > newest:
         return _custom(node)
@@ -323,8 +326,8 @@ def _of_no_opset(node: Node, version: int) -> Fault:
 
 
 def _unknown_to_the_runtime(node: Node, *, trains: bool) -> Fault:
-    """The fault of an operator of ONNX Runtime's domains that does not exist; if it ``trains``, training builds have
-    it."""
+    """The fault of an operator of ONNX Runtime's domains that its builds for inference lack; with ``trains``, training
+    builds have it."""
     text = f"{node.domain} has no operator of this name in ONNX Runtime {runtime_version()}"
     if trains:
         advice = "use a training build of ONNX Runtime, or export the model for inference"
@@ -344,10 +347,10 @@ def _unknown_function(node: Node, model: Model) -> Fault | None:
 
 
 def _custom(node: Node) -> Fault:
-    text = f"no rule for this operator of the domain {_domain(node.domain)}"
+    text = f"irlint does not know this operator of the domain {_domain(node.domain)}"
     if all(value is None or tensor_shape(value.type) is not None for value in node.outputs):
         return CUSTOM_OPERATOR.fault(
-            f"{text}: irlint uses the declared shapes of its outputs",
+            f"{text}, and uses the declared shapes of its outputs",
             help="describe the operator under [[operators]] in irlint.toml, so that irlint can infer them",
         )
     return CUSTOM_OPERATOR.fault(

@@ -78,7 +78,7 @@ def _unknown_opset(node: Node) -> Fault:
         )
     if foreign and node.op not in ("Parameter", "Result", "Const"):
         return CUSTOM_OPERATOR.fault(
-            f'no rule for this operation of "{node.version}": irlint uses the declared outputs',
+            f'irlint does not know this operation of "{node.version}", and uses the declared outputs',
             help="load the extension that registers this operation in OpenVINO",
         )
     if label in INTERNAL:

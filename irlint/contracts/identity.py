@@ -17,13 +17,13 @@ from irlint.records import NOTHING, record
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 
-#: The greatest length of the text of an attribute.
+#: Longer strings, and longer lists of the elements of a constant, are cut and get a hash.
 LONGEST = 60
 
 #: Longer lists are shown by their first entries and a hash.
 LISTED = 32
 
-#: At most this many elements of a small tensor are shown.
+#: The elements of a tensor are shown if there are at most this many. Of a longer list, this many entries are shown.
 SHOWN_CONTENTS = 8
 
 Digest = Callable[[Constant], "str | None"]
@@ -43,11 +43,11 @@ class Numbers:
 class Wired:
     """A graph with the numbers of its nodes and values.
 
-    ``nodes`` are in topological order, without nodes that represent inputs, constants and outputs. ``makers`` maps each
-    value to the node that makes it and the index of the output. ``leaves`` has the numbers of all other values.
-    ``typed`` has numbers for the same values, but constants of the same type have the same number. ``deep`` and
-    ``values`` have the numbers of nodes and values together with all that comes before them. ``constants`` are the
-    constants among the leaves; None means that the elements are unknown.
+    ``nodes`` are in topological order, without nodes that represent inputs, constants and outputs; nodes of cycles come
+    last. ``makers`` maps each value to the node that makes it and the index of the output. ``leaves`` has the numbers
+    of all other values: inputs and constants. ``typed`` has numbers for the same values, but constants of the same type
+    have the same number. In ``deep`` (of nodes) and ``values``, a number covers everything before the node or value.
+    ``constants`` are the constants among the leaves; None means that the elements are unknown.
     """
 
     graph: Graph
@@ -108,7 +108,7 @@ class Identity:
         return found
 
     def loose(self, wired: Wired, outer: Mapping[Value, int] = NOTHING) -> tuple[dict[Node, int], dict[Value, int]]:
-        """The numbers of nodes and values if constants count only by type."""
+        """The numbers of nodes and values if constants count only by type; tensors in attributes count in full."""
         values = {**{value: outer[value] for value in wired.graph.captured if value in outer}, **wired.typed}
         nodes: dict[Node, int] = {}
         for node in wired.nodes:
@@ -154,7 +154,7 @@ class Identity:
         return tuple([inner.get(value, -2) for value in body.outputs])
 
     def function(self, function: Function) -> int:
-        """The number of a function of the model, which does not depend on its name."""
+        """The number of a function of the model. It does not depend on the name, unless the function calls itself."""
         if function not in self._functions:
             self._functions[function] = self.numbers.of("recursive", function.name)
             outputs = self._body(function.graph, NOTHING)
@@ -173,7 +173,7 @@ class Identity:
     # --- nodes ------------------------------------------------------------------------------------------------------
 
     def local(self, node: Node) -> int:
-        """The number of a node's operator and attributes, without its inputs."""
+        """The number of a node's operator, attributes and count of outputs, without its inputs."""
         if node not in self._locals:
             function = self.called(node)
             op = self.op(node) if function is None else self.numbers.of("call", self.function(function))
@@ -337,9 +337,11 @@ def attribute_text(node: Node, name: str, digest: Digest) -> str:
     if kind == "TEXT":
         return blankless(value).replace(",", ", ")
     if kind == "STRING":
-        found = digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) if attribute.cut else None
         text = f'"{value}"'
-        return text if len(text) <= LONGEST and not found else f"{text[:LONGEST]}... #{(found or '')[:8]}"
+        if attribute.cut:
+            found = digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""
+            return f'{text[:LONGEST]}..." #{found[:8]}'
+        return text if len(text) <= LONGEST else f'{text[:LONGEST]}..." #{_hash(value)}'
     if isinstance(value, tuple) and len(value) > LISTED:
         first = ", ".join(_scalar_text(each) for each in value[:SHOWN_CONTENTS])
         return f"{len(value)} entries [{first}, ...] #{_hash(value)}"

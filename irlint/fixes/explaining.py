@@ -60,7 +60,7 @@ def _differ(one: Shape, other: Shape) -> bool:
 
 
 def _with_unused(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems. The problem of a missing input gets a note that names the unused inputs of the graph."""
+    """The problems; that of a missing input gets a note that names the unused inputs of the graph."""
     graph = known.model.graph
     missing = [each for each in problems if each.fault.rule is INPUT_COUNT and _lacks(each)]
     if not missing or graph is None:
@@ -85,7 +85,7 @@ def _lacks(problem: Problem) -> bool:
 
 
 def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems. A problem of an operator that needs a later opset gets a note on what else this opset changes."""
+    """The problems. If an operator needs a later opset, the help names the nodes that this opset would break."""
     if all(each.fault.rule is not OPSET_LACKS_OPERATOR for each in problems):
         return problems
     from irlint.inference.opsets import with_what_else
@@ -94,7 +94,7 @@ def _with_opsets(problems: list[Problem], known: Known) -> list[Problem]:
 
 
 def _with_meant(problems: list[Problem], known: Known) -> list[Problem]:
-    """The problems. The problem of a missing edge gets a note that names the layers that fit."""
+    """The problems; the help for a missing edge says how to restore what it came from."""
     counted = [each.fault for each in problems if each.fault.severity is not Severity.NOTE]
     if any(fault.severity is Severity.ERROR for fault in counted):
         from irlint.parsers.openvino.edge_rules import DANGLING_EDGE, UNCONNECTED_PORT

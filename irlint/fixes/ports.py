@@ -1,4 +1,5 @@
-"""Safe fixes of an IR: a wrong port declaration inside a graph is replaced by the inferred type."""
+"""Safe fixes of an IR: a wrong port declaration inside a graph is replaced by the inferred type, and an attribute of
+another version is removed."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from irlint.model.order import graphs
 from irlint.model.tensor import Tensor, Type
 from irlint.parsers.weights import byte_size
 
-#: The rules about declarations that contradict the inferred type.
-DECLARED = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
+#: The rules of declarations that contradict the inferred type.
+DECLARATIONS = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
 
 
 class Subject:
@@ -39,16 +40,16 @@ class Subject:
                 for index, value in enumerate(node.inputs):
                     if value is not None:
                         self.users.setdefault(value, []).append((node, index))
-        self.contradicted = Counter(each.node for each in found if each.fault.rule in DECLARED)
+        self.contradicted = Counter(each.node for each in found if each.fault.rule in DECLARATIONS)
         self.followed = {id(each.because) for each in found if each.because is not None}
         self.is_doubtful = any(
-            self.is_outer(each) if each.fault.rule in DECLARED else each.is_error
+            self.is_outer(each) if each.fault.rule in DECLARATIONS else each.is_error
             for each in found
             if each.fault.severity is not Severity.NOTE
         )
 
     def is_outer(self, problem: Problem) -> bool:
-        """Whether a problem is about the declaration of an input or an output of the model."""
+        """Whether a problem is about the declaration of an input or an output of the model, or about no node."""
         if problem.graph or problem.node is None:
             return problem.node is None
         return problem.node.op == self.known.format.input_node or self.value(problem) in self.outputs
@@ -59,8 +60,8 @@ class Subject:
         return next((each for each in outputs if each is not None and each.name == problem.value), None)
 
     def is_plain(self, node: Node, value: Value, given: Tensor, wrong: Tensor) -> bool:
-        """Whether the inferred type of a node is certain: a constant whose bytes fit only this type, or a node that
-        depends only on the shapes of its inputs."""
+        """Whether the inferred type of a node is certain: a constant whose bytes fit it and not the declared type, or a
+        node that depends only on the shapes of its inputs."""
         if node.op == self.known.format.constant_node:
             stored = self.constants[value].stored if value in self.constants else None
             return stored is not None and stored.size == _bytes(given) != _bytes(wrong)
@@ -110,7 +111,8 @@ def _declared(subject: Subject, problem: Problem) -> Iterator[Edit]:
 
 
 def _of_input(subject: Subject, problem: Problem, node: Node, index: int) -> Iterator[Edit]:
-    """Corrects the dims of an input port, unless another value was probably intended to be connected there."""
+    """Corrects the dims of an input port if the node would not work with the declared ones. Otherwise another value may
+    have been intended."""
     declared, value = node.input_ports[index].type, node.inputs[index]
     given = subject.known.types.get(value) if value is not None else None
     if not isinstance(given, Tensor) or subject.contradicted[node] > 1:
@@ -155,7 +157,8 @@ def _bytes(tensor: Tensor) -> int | None:
 
 
 def _clash(given: Tensor, declared: Tensor) -> bool:
-    """Whether a port declares another type than the given one. Undeclared parts do not count."""
+    """Whether a port declares another type than the given one. An undeclared type, and a port without dims, do not
+    count."""
     if given.dtype and declared.dtype and given.dtype != declared.dtype:
         return True
     if given.shape is None or not declared.shape:
@@ -165,7 +168,8 @@ def _clash(given: Tensor, declared: Tensor) -> bool:
 
 
 def _corrected(given: Shape | None, declared: Shape | None) -> tuple[int | str | None, ...]:
-    """The declared shape, with the given sizes where the declared ones are wrong. None is a dynamic dim."""
+    """The declared shape, with the given sizes where the declared ones are wrong; the given shape if the rank is wrong.
+    None is a dynamic dim."""
     assert given is not None
     if declared is None or len(declared) != len(given):
         return tuple(dim if isinstance(dim, int) else None for dim in given)

@@ -41,7 +41,8 @@ Leaves = Callable[[Requirement], bool]
 class Trials:
     """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
 
-    After an edit a node may have a new requirement only if ``leaves`` accepts it.
+    After an edit a node may have a new requirement only if ``leaves`` accepts it, or if it concerns sizes that are
+    unknown because of other faults.
     """
 
     def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
@@ -84,14 +85,13 @@ class Trials:
         return found.change if all(found.add(edit) for edit in edits) else None
 
     def outcome(self, edits: Sequence[Edit], problem: Problem) -> Outcome | None:
-        """The outcome of edits. None if ``problem`` remains, if another problem appears, or if no questions are
-        left."""
+        """The outcome of edits, as ``outcome_of`` describes it; None also if they name something that is not there."""
         change = self.change(edits)
         return None if change is None else self.outcome_of(change, problem)
 
     def outcome_of(self, change: Change, problem: Problem) -> Outcome | None:
-        """The outcome of a change. None if ``problem`` remains, if another problem appears, or if no questions are
-        left."""
+        """The outcome of a change. None if ``problem`` remains, if another problem or requirement appears, if the
+        change reaches a body or the call of a function, or if no questions are left."""
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None

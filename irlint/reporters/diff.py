@@ -36,7 +36,7 @@ def rendered(diff: dict[str, Any], encoding: str = "utf-8") -> str:
 
 
 def markdown(diff: dict[str, Any]) -> str:
-    """The same as a comment for a pull request. A long part about other changes is folded."""
+    """The report in Markdown, for a pull request. A long part about other changes is folded."""
     old, new = (_code(diff[side]["path"]) for side in ("old", "new"))
     lines = [f"### {old} → {new}", "", f"**{_verdict(diff)}**"]
     for heading, changes in _sections(diff):
@@ -100,7 +100,7 @@ def _rows(changes: Changes, every: bool) -> Iterator[tuple[str, str]]:
 def _text(change: dict[str, Any]) -> str:
     place = f" (in `{change['graph']}`)" if change.get("graph") else ""
     follow = change.get("follow", 0)
-    more = f", and {counted(follow, 'node')} that {'follows' if follow == 1 else 'follow'}" if follow else ""
+    more = f"; {counted(follow, 'node')} after it {'changes' if follow == 1 else 'change'} with it" if follow else ""
     return f"{change['message']}{place}{more}"
 
 
@@ -109,7 +109,8 @@ def _code(text: str) -> str:
 
 
 def _marked(text: str) -> str:
-    """A text with names in backticks. Outside of them, characters with a meaning in Markdown are escaped."""
+    """A text with names in backticks. Outside of them, backslashes and the marks of code, emphasis and tags are
+    escaped."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return _escaped(text)

@@ -24,7 +24,7 @@ class BroadcastRule:
     ``result`` computes the shape.
 
     ``takes`` is the number of shapes that it accepts; None is any number from 2. With ``needs_axis`` it is applied only
-    if an axis is given. ``laid`` is the index of the shape that begins at the axis, or None.
+    if an axis is given. ``laid`` is the index of the shape that the axis places, or None.
     """
 
     name: str
@@ -57,7 +57,7 @@ RULES = (
     BroadcastRule(
         "multidirectional",
         "ONNX from opset 7 on: Add, Mul, Where, Max, Expand",
-        "shapes are aligned at their last axis; the sizes on one axis are equal, except sizes of 1",
+        "shapes are aligned at their last axis; on each axis, all sizes are equal or 1",
         lambda shapes, axis: broadcast(shapes),
     ),
     BroadcastRule(
@@ -85,7 +85,7 @@ RULES = (
     BroadcastRule(
         "numpy",
         'OpenVINO: auto_broadcast="numpy"',
-        "shapes are aligned at their last axis; the sizes on one axis are equal, except sizes of 1",
+        "shapes are aligned at their last axis; on each axis, all sizes are equal or 1",
         lambda shapes, axis: broadcast(shapes),
     ),
     BroadcastRule(
@@ -127,7 +127,8 @@ RULES = (
 def answers(shapes: Shapes, axis: int | None = None, rule: str | None = None) -> dict[str, Any]:
     """The data of ``irlint broadcast --format json``: an entry for each rule, or for the named rule.
 
-    Raises ValueError for fewer than two shapes, or if the named rule accepts another number of shapes or needs an axis.
+    ``rule`` is the name of one of ``RULES``. Raises ValueError for fewer than two shapes, or if that rule accepts
+    another number of shapes or needs an axis.
     """
     if len(shapes) < 2:
         raise ValueError("name at least two shapes, such as 1,64,56,56 64,1,1")
@@ -151,7 +152,7 @@ def _refusal(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> str:
 
 
 def _offsets(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> list[int]:
-    """The axis of the result on which each shape begins."""
+    """The axis on which each shape begins, counted in the highest rank."""
     rank = max(map(len, shapes))
     found = [rank - len(shape) for shape in shapes]
     if rule.laid is not None and axis is not None and 0 <= axis <= rank - len(shapes[rule.laid]):
@@ -164,7 +165,8 @@ def _entry(shape: Shape | None) -> list[object] | None:
 
 
 def _answer(rule: BroadcastRule, shapes: Shapes, axis: int | None) -> dict[str, Any]:
-    """The entry of a rule. ``holds`` is None if the rule does not apply to this input; ``message`` states why."""
+    """The entry of a rule. ``holds`` is None if the rule does not apply to this input; ``message`` states why,
+    or has the fault or the warnings."""
     answer: dict[str, Any] = {
         "rule": rule.name,
         "where": rule.where,

@@ -14,19 +14,21 @@ from irlint.snippets.drawing import Line, Piece, Table
 from irlint.snippets.onnx_text import element, name_piece, named, node_pieces, onnx_type, signature_pieces
 from irlint.snippets.tables import ELEMENT_TYPES, TYPED, contradicted, declared, marked_axes, operands
 
-#: At most this many nodes before the node at fault are shown; the second number limits the last column of the table.
+#: At most this many nodes before the node at fault are shown.
 PRODUCERS = 4
+
+#: At most this many nodes of a path are shown in the table.
 CHAIN = 3
 
-#: The rules about declarations that the operators contradict.
+#: The rules of declarations that contradict the inferred type.
 DECLARATIONS = (SHAPE_CONTRADICTED, TYPE_CONTRADICTED)
 
-#: If a node has more inputs than this, only those at fault are marked.
+#: If a node has more inputs than this, a fault of element types marks only the inputs at fault.
 OPERANDS = 4
 
 
 class Painter:
-    """Makes the snippets of one model."""
+    """Makes the snippets of one model, as ``snippets.finding.Painter`` describes it."""
 
     def __init__(self, model: Model, known: Known, makers: Makers, data: bytes) -> None:
         from irlint.model.order import graphs
@@ -98,7 +100,8 @@ class Painter:
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def lines(self, problem: Problem, trails: Sequence[Trail], *, current: bool) -> tuple[Line, ...]:
-        """The declarations of the inputs at fault, the nodes before the node, and the node itself."""
+        """The declarations of the inputs at fault, the nodes before the node, the node itself, and a graph output that
+        it contradicts. Without a node, the declarations of the graph."""
         node, graph = problem.node, self.graphs.get(problem.graph)
         if node is None:
             return self._signature(problem, graph)

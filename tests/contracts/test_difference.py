@@ -239,6 +239,22 @@ def test_a_changed_node_is_reported_by_its_attributes_and_what_follows_is_counte
     assert change["follow"] == 43
 
 
+def test_long_strings_are_cut_and_distinguished_by_a_hash(tmp_path: Path) -> None:
+    graph = 'g (float[2] x) => (float[?] y) {{ y = custom.Op <mode = "{}"> (x) }}'
+    old, new = (tmp_path / name for name in ("old.onnx", "new.onnx"))
+    for path, end in ((old, "a"), (new, "b")):
+        model = onnx.parser.parse_model(
+            f'<ir_version: 8, opset_import: ["" : 17, "custom" : 1]> {graph.format("m" * 70 + end)}'
+        )
+        onnx.save(model, path)
+    (change,) = irlint.diff(old, new)["changes"]
+    before, after = change["message"].partition("mode ")[2].split(" -> ")
+    assert before != after
+    assert before.startswith('"mmm')
+    assert '..." #' in before
+    assert irlint.diff(old, old)["changes"] == []
+
+
 def test_a_body_says_where_it_is(tmp_path: Path) -> None:
     old, new, *_ = PAIRS["a branch"]
     found = irlint.diff(written(old, tmp_path / "1.onnx"), written(new, tmp_path / "2.onnx"))["changes"]

@@ -50,11 +50,11 @@ def test_sections() -> None:
         "  ~ Conv 3 -> 4, Relu 1 -> 0",
         "  ~ opset ai.onnx 13 -> 17",
         "nodes",
-        "  + Conv `c` is new, and 1 node that follows",
-        "  ~ Conv `d`: group 1 -> 2 (in `if/then_branch`), and 43 nodes that follow",
+        "  + Conv `c` is new; 1 node after it changes with it",
+        "  ~ Conv `d`: group 1 -> 2 (in `if/then_branch`); 43 nodes after it change with it",
         "note: new.onnx has 1 error",
     ]
-    assert "#### nodes\n\n- Conv `c` is new, and 1 node that follows" in markdown(found)
+    assert "#### nodes\n\n- Conv `c` is new; 1 node after it changes with it" in markdown(found)
 
 
 def test_many_of_a_kind() -> None:

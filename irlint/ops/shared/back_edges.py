@@ -39,10 +39,11 @@ def check_back_edges(
     """Checks that the second of ``trips`` iterations accepts the values that the first one carries; None is unknown.
 
     The plugin allocates memory with the shape of a Parameter. If the Result is also an output of the layer, a Loop
-    ``widens`` the Parameter to dynamic sizes, and refuses to compile an unknown rank. In a TensorIterator, a size is
-    dynamic if it is dynamic in one of the two.
+    ``widens`` the Parameter to dynamic sizes, but does not compile another rank. A TensorIterator does so if the
+    Parameter or the Result has a dynamic size.
 
-    Raises a ``CARRIED_TYPE`` fault if the body needs the value, and the second iteration certainly runs.
+    A ``CARRIED_TYPE`` fault is raised if the body needs the value, and either the rank keeps a Loop from compiling or
+    the second iteration certainly runs. Otherwise the fault is a warning.
     """
     outward = {
         each.internal_layer_id for each in entries if each.kind == "output" and (each.external_port_id or 0) >= 0
@@ -84,8 +85,8 @@ def _handed_on(edge: BackEdge, ties: Ties, first: Iteration) -> tuple[Tensor, Te
 
 
 def _clash(given: Tensor, left: Tensor) -> bool:
-    """Whether the memory of a Parameter cannot hold another value. One element fits one of any rank; no elements always
-    fit."""
+    """Whether the memory of a Parameter cannot hold another value. A scalar fits a list of one element, and the
+    reverse; no elements always fit."""
     one, other = given.shape or (), left.shape or ()
     if 0 in other or (len(one) < 2 and len(other) < 2 and product(one) == 1 and product(other) == 1):
         return False
@@ -133,7 +134,7 @@ def _read(
 
 
 def _help_for(edge: BackEdge, given: Tensor, ties: Ties, *, first: Iteration, outward: Collection[str | None]) -> str:
-    """The Result with the initial value of the Parameter; outputs come first."""
+    """Names the Result that has the initial type, if only one has it; outputs of the layer come first."""
     fitting = [
         id
         for id, position in ties.results.items()

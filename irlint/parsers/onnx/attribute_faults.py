@@ -28,7 +28,7 @@ ATTRIBUTE_REFERENCE = Rule(
     "IRL521",
     "attribute-reference-misplaced",
     Severity.WARNING,
-    "An attribute outside of a function refers to a function's attribute, or has both a reference and a value.",
+    "An attribute has both a reference and a value, or a reference although it is not in a function.",
     why=(
         "In a function, an attribute may refer to an attribute of the call. onnx.proto forbids such a reference "
         "elsewhere, and forbids a reference together with a value. In the main graph, ONNX Runtime ignores the "
