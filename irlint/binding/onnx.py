@@ -83,11 +83,8 @@ def onnx_call(
         counted = (INPUT_COUNT, OUTPUT_COUNT, MISSING_OPSET_IMPORT) if within_function else ()
         if counted or _in_main(node, model):
             return call, [fault if fault.rule in counted else fault.at_most(Severity.WARNING) for fault in faults]
-    if within_function or not (call.broken or len(node.attributes) > 1):
-        return call, faults
-    if call.broken and not _in_main(node, model):
-        return call, faults
-    return _as_taken(node, call, faults)
+    may_be_taken = _in_main(node, model) if call.broken else len(node.attributes) > 1
+    return _as_taken(node, call, faults) if may_be_taken and not within_function else (call, faults)
 
 
 def _as_in_the_model(

@@ -80,27 +80,29 @@ def attribute_faults(name: str, stated: StatedKind, *, constant: bool, where: Wh
     """The faults of an attribute; ``constant`` states whether its node is a Constant. Where ONNX Runtime does not read
     the faulty part, they are warnings."""
     if not name:
-        return [_nameless(stated, passed_over=constant and where != "body" and stated.is_stated)]
+        return [_nameless(stated, ignored=constant and where != "body" and stated.is_stated)]
     filled = [_FIELDS[field] for field in stated.fields if field in _FIELDS]
     refers = _REFERENCE in stated.fields
-    is_replaced = refers and where == "function"
+    from_call = refers and where == "function"
     faults = []
     if refers and (filled or where != "function"):
         faults.append(_reference_fault(name, bool(filled), where))
     if not stated.is_stated:
-        faults.append(_undefined(name, stated.number, filled, passed_over=is_replaced and not constant))
+        faults.append(_undefined(name, stated.number, filled, ignored=from_call and not constant))
     elif any(_owner(field) != stated.kind for field in filled):
-        is_read = where == "main" or stated.kind.endswith("S") or any(_owner(field) == stated.kind for field in filled)
-        passed_over = is_replaced or (constant and where != "body" and is_read)
-        faults.append(_mismatch(name, stated.kind, filled, passed_over=passed_over))
+        has_value = (
+            where == "main" or stated.kind.endswith("S") or any(_owner(field) == stated.kind for field in filled)
+        )
+        ignored = from_call or (constant and where != "body" and has_value)
+        faults.append(_mismatch(name, stated.kind, filled, ignored=ignored))
     return faults
 
 
-def _nameless(stated: StatedKind, *, passed_over: bool) -> Fault:
+def _nameless(stated: StatedKind, *, ignored: bool) -> Fault:
     return ATTRIBUTE_WITHOUT_NAME.fault(
         f"an attribute of type {stated.kind} has no name",
         help="write its name, or remove it",
-        severity=Severity.WARNING if passed_over else None,
+        severity=Severity.WARNING if ignored else None,
     )
 
 
@@ -117,18 +119,18 @@ def _reference_fault(name: str, has_value: bool, where: Where) -> Fault:
     )
 
 
-def _undefined(name: str, number: int, filled: Sequence[str], *, passed_over: bool) -> Fault:
+def _undefined(name: str, number: int, filled: Sequence[str], *, ignored: bool) -> Fault:
     stated = f"has the type {number}, which does not exist" if number else "has no type"
     owner = _owner(filled[0]) if filled else ""
     return ATTRIBUTE_TYPE.fault(
         f"attribute `{name}` {stated}" + (f"; its value is in `{filled[0]}`" if filled else ""),
         help=f"set the type to {owner}" if owner else "set its type",
         attribute=name,
-        severity=Severity.WARNING if passed_over else None,
+        severity=Severity.WARNING if ignored else None,
     )
 
 
-def _mismatch(name: str, kind: str, filled: Sequence[str], *, passed_over: bool) -> Fault:
+def _mismatch(name: str, kind: str, filled: Sequence[str], *, ignored: bool) -> Fault:
     others = [f"`{field}`" for field in filled if _owner(field) != kind]
     also = " as well" if len(others) < len(filled) else ""
     if also:
@@ -140,7 +142,7 @@ def _mismatch(name: str, kind: str, filled: Sequence[str], *, passed_over: bool)
         f"value{also}",
         help=help,
         attribute=name,
-        severity=Severity.WARNING if passed_over else None,
+        severity=Severity.WARNING if ignored else None,
     )
 
 
