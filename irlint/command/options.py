@@ -67,7 +67,7 @@ OWN = (
     ),
     Option(
         "--resume",
-        "Write results to this journal (jsonl), or continue the run that it records.",
+        "Write findings to this journal (jsonl), or continue the run that it records; prints a summary.",
         "file",
         after="--format",
         section="Report",

@@ -9,7 +9,7 @@ from itertools import chain
 
 from irlint import __version__
 from irlint.command import results, settings
-from irlint.command.streams import complain, emit, fail, write_blocks
+from irlint.command.streams import complain, emit, fail, notify, write_blocks
 from irlint.findings.report import CheckedFile, Report
 from irlint.findings.tally import Tally, entry_of
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
@@ -142,6 +142,9 @@ def _finish(
     if options["resume"]:
         emit(("" if options["quiet"] else statistics.headline(tally, config.file if config is not None else "")) + text)
         text = ""
+        if options["format"] not in ("text", "jsonl"):
+            file = options["resume"]
+            notify(f"note: with --resume, irlint prints only a summary in text; {file} has the findings, in JSON Lines")
     report = Report(tuple(kept), (), __version__)
     # Of what an earlier run has checked it is not known what was suppressed there.
     whole = policy if not options["resume"] else None

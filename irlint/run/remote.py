@@ -112,6 +112,9 @@ def _found(url: str) -> Iterator[Located]:
     filesystem = store.filesystem
     path = filesystem._strip_protocol(url)
     options: dict[str, Any] = {"on_error": partial(_judge_listing, url)} if is_web(url) else {}
+    if is_web(url):
+        # fsspec skips a folder that it cannot list, even the first one.
+        _asked(url, lambda: filesystem.ls(place.path, detail=False))
     if _is_glob(path):
         yield from place.models(_asked(url, lambda: filesystem.glob(path, detail=True, **options)))
         return

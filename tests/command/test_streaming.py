@@ -89,6 +89,14 @@ def test_a_run_that_was_cut_off_goes_on(models: Path) -> None:
         assert (models / "run.jsonl").read_bytes() == whole
 
 
+def test_a_run_with_a_journal_says_where_the_findings_are(models: Path) -> None:
+    plain, other = (run("models", "--resume", "run.jsonl", *form, cwd=models) for form in ((), ("--format", "json")))
+    assert (plain.stderr, other.stdout) == ("", plain.stdout)
+    assert other.stderr == (
+        "irlint: note: with --resume, irlint prints only a summary in text; run.jsonl has the findings, in JSON Lines\n"
+    )
+
+
 def test_only_what_is_new_is_checked_again(models: Path) -> None:
     arguments = ("models", "--resume", "run.jsonl", "-v")
     assert len(checked := run(*arguments, cwd=models).stderr.splitlines()) == 8, checked

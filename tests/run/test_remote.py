@@ -309,6 +309,18 @@ def test_nobody_listens(site: Site) -> None:
     assert (code, message.startswith("the file cannot be opened: the connection failed")) == ("IRL009", True)
 
 
+@pytest.mark.parametrize("path", ["http://127.0.0.1:9/models/", "http://127.0.0.1:9/models/*.onnx"])
+def test_a_folder_of_a_server_that_does_not_answer_ends_the_run(path: str) -> None:
+    with pytest.raises(ValueError, match=r"models/.* cannot be listed: the connection failed"):
+        of(path, str(GOOD))
+
+
+def test_a_folder_that_is_not_there_ends_the_run(site: Site) -> None:
+    for path in ("404/models/", "404/models/*.onnx"):
+        with pytest.raises(MissingPaths, match="404/models/"):
+            of(f"{site.url}/{path}", str(GOOD))
+
+
 def test_a_server_without_ranges_is_reported_once(site: Site, tmp_path: Path) -> None:
     site.files |= {f"{n}.onnx": weighed(1, 200_000) for n in range(3)}
     for form in ("concise", "jsonl"):
@@ -422,3 +434,10 @@ def test_what_is_missing_is_reported(tmp_path: Path) -> None:
 def test_a_url_of_this_machine_is_a_path(tmp_path: Path) -> None:
     assert [code for code, _ in reported(of(f"file://{BAD}"))] == ["IRL201"]
     assert irlint.check(f"file://{BAD}").files[0].path == str(BAD).replace(os.sep, "/")
+
+
+@pytest.mark.parametrize("command", ["contract", "info", "targets", "shapes"])
+def test_only_a_check_reads_urls(command: str, site: Site, tmp_path: Path) -> None:
+    result = run(command, f"{site.url}/x/good.onnx", cwd=tmp_path)
+    assert (result.returncode, site.log) == (2, [])
+    assert "only `irlint check` reads models behind URLs; download the model" in result.stderr

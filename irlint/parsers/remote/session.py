@@ -91,6 +91,8 @@ def opened(url: str) -> Any:
             found = session.located(url)
             session.files[url] = Ranges(store_of(found.url), found)
             return opened(url)
+    if not _sessions:
+        raise OSError(errno.EINVAL, "only `irlint check` reads models behind URLs; download the model", shown(url))
     raise OSError(errno.EACCES, "irlint opens a URL only if you name it", shown(url))
 
 
