@@ -32,6 +32,9 @@ NEAR = 1_024
 #: Inputs in which the entry -1 means "the remaining elements".
 TARGETS = ("shape", "pattern", "target_shape")
 
+#: The input that lists the axes of slices, by both formats.
+SLICED = "axes"
+
 #: The operator that joins the parts of a shape, by both formats.
 JOIN = "Concat"
 
@@ -61,7 +64,7 @@ class Contents:
             if value is None or entries is None or len(entries) > ENTRIES:
                 continue
             name = names[port] if port < len(names) else ""
-            if name in BOUNDS:
+            if name in BOUNDS and SLICED in names:
                 continue
             if name == INDICES and isinstance(known, Tensor):
                 yield from self._without_axis(value, known)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.findings.edits import Edit
 from irlint.fixes.fixable import may_be_fixed
-from irlint.fixes.guess import Guess
-from irlint.fixes.inputs import Inputs
+from irlint.fixes.guess import MANY, Guess
+from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
-from irlint.model import Node, Problem
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
@@ -321,14 +321,18 @@ def _leaves_problems(case: Case) -> bool:
 
 
 def _is_of_a_warning(case: Case) -> bool:
-    """Whether a guess for a warning changes more than constants."""
+    """Whether a guess for a warning changes more than constants. An unused value that fixes many problems is taken."""
     is_decided = case.problem.is_error or is_demand(case.problem)
+    if _connects(case.guess) and len(case.outcome.fixed) > MANY:
+        return False
     return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
 
 
 def _leaves_value_over(case: Case) -> bool:
-    """Whether an unused value remains that the node could take."""
+    """Whether an unused value remains that the node could take. An axis that is out of range is out of range in a value
+    of the same rank, too."""
     node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
+    is_decided = is_decided and case.problem.fault.rule is not AXIS_OUT_OF_RANGE
     return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
 
 
@@ -362,9 +366,34 @@ def _is_rather_swapped(case: Case) -> bool:
 
 def _retypes_input(case: Case) -> bool:
     """Whether an input of the model is declared with another element type, although a Cast would do and no similar node
-    takes an input of that type."""
-    retypes = not case.guess.count and any(edit.kind == "declaration" and edit.dtype for edit in case.guess.edits)
-    return retypes and any(edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
+    takes an input of that type. Unless that is bool, only if the model converts the input elsewhere."""
+    declared = {edit.name: edit.dtype for edit in case.guess.edits if edit.kind == "declaration" and edit.dtype}
+    casts = (edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
+    if case.guess.count or not declared or not any(casts):
+        return False
+    values = (value for value in case.inputs.graph.inputs if value.name in declared)
+    return any(declared[each.name] == "bool" or _is_converted(each, case.inputs) for each in values)
+
+
+def _is_converted(value: Value, inputs: Inputs) -> bool:
+    """Whether a Cast converts a value, or one that is computed from it without a change of its element type."""
+    type_of, seen = inputs.known.types.get, {value}
+    waiting = [value]
+    for each in waiting:
+        for user in inputs.users.get(each, ()):
+            if user.op == CAST:
+                return True
+            made = {one for one in user.outputs if one is not None} - seen
+            waiting += [one for one in made if dtype_of(type_of(one)) == dtype_of(type_of(value))]
+            seen |= made
+    return False
+
+
+def _changes_others(case: Case) -> bool:
+    """Whether a constant that several nodes use changes only so that a size is dynamic again."""
+    names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
+    users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
+    return is_demand(case.problem) and len(names) == 1 and max(users, default=0) > SIBLINGS
 
 
 def _connects(guess: Guess) -> bool:
@@ -382,4 +411,5 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _inserts_for_demand,
     _is_rather_swapped,
     _retypes_input,
+    _changes_others,
 )

@@ -81,9 +81,9 @@ class Inputs:
         """Whether the node could take an unused value: one of the element type and rank of an input, or a constant in
         place of a shared constant."""
         inputs = inputs_of(node, self.known)
-        given = [(_dtype(each), each.rank) for each in inputs if isinstance(each, Tensor)]
+        given = [(dtype_of(each), each.rank) for each in inputs if isinstance(each, Tensor)]
         shared = {
-            _dtype(known)
+            dtype_of(known)
             for value, known in zip(node.inputs, inputs)
             if value is not None and self.makers.is_constant(value) and self._is_used_elsewhere(value, node)
         }
@@ -342,31 +342,31 @@ class Inputs:
     def _types_there(self, node: Node, port: int) -> list[str | None]:
         """The element types that other nodes of the operator have at this input."""
         others = (each for each in self.guesses.of(node) if each is not node and port < len(each.inputs))
-        return [_dtype(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
+        return [dtype_of(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
         """Gives the inputs of a node the element type that the file declares for its output."""
         for value in node.outputs:
             declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
-            if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
+            if value is None or value.name != problem.value or dtype_of(declared) == dtype_of(given):
                 continue
-            if _dtype(given) in FLOATS and _dtype(declared) not in FLOATS:
+            if dtype_of(given) in FLOATS and dtype_of(declared) not in FLOATS:
                 continue
             for port, each in zip(node.inputs, inputs_of(node, self.known)):
-                if port is not None and _dtype(each) == _dtype(given) and not self.makers.is_constant(port):
-                    yield from self._of_type(port, _dtype(declared) or "", SELDOM)
+                if port is not None and dtype_of(each) == dtype_of(given) and not self.makers.is_constant(port):
+                    yield from self._of_type(port, dtype_of(declared) or "", SELDOM)
 
     def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Guess]:
         """Converts a constant to another element type, or connects an existing constant of this type."""
         type_of = self.known.types.get
         there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
         similar = [each for each in there if each is not None and each is not value]
-        others = [each for each in similar if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
+        others = [each for each in similar if self.makers.is_constant(each) and dtype_of(type_of(each)) == dtype]
         if self.known.format.writer == "onnx":
             yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
         if similar and not others:
             return
-        stored = sum(_dtype(type_of(each)) == dtype for each in self.graph.constants)
+        stored = sum(dtype_of(type_of(each)) == dtype for each in self.graph.constants)
         yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
         for other in others if len(self.users.get(value, ())) > 1 else ():
             held = type_of(other)
@@ -411,7 +411,8 @@ def _letters_shared(one: str, other: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other))))
 
 
-def _dtype(known: Type | None) -> str | None:
+def dtype_of(known: Type | None) -> str | None:
+    """The element type of a type; None if it is unknown."""
     return known.dtype if isinstance(known, Tensor) else None
 
 

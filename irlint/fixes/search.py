@@ -3,13 +3,14 @@ are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
+from irlint.fixes.blocks import as_in_other_blocks
 from irlint.fixes.computed import computed
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
@@ -79,9 +80,9 @@ class Search:
         self.guesses = Guesses(known, graph, makers, self.trials.users)
         self.inputs = Inputs(self.guesses)
 
-    def best(self, problem: Problem) -> Found | None:
-        """The best edits for a problem; None if no edit fixes it, or too many do."""
-        best, rivals = self._best(problem, self.graph, self.trials, self.guesses)
+    def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
+        """The best edits for a problem except the ``refused`` ones; None if no edit fixes it, or too many do."""
+        best, rivals = self._best(problem, self.graph, self.trials, self.guesses, refused)
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
@@ -98,14 +99,22 @@ class Search:
 
     def _or_constant(self, problem: Problem, guess: Guess) -> bool:
         """Whether a wrong constant is as likely a cause as the wrong axis that a guess changes. False if other nodes
-        use the guessed axis."""
+        use the guessed axis, and if the axis is out of range in several inputs of the same rank."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
-        if guess.count or not about_axes or guess.within not in (None, problem.node):
+        if problem.node is None or guess.count or not about_axes or guess.within not in (None, problem.node):
+            return False
+        ranks = [each.rank for each in inputs_of(problem.node, self.known) if isinstance(each, Tensor)]
+        if problem.fault.rule is AXIS_OUT_OF_RANGE and len(ranks) > 1 and len(set(ranks)) == 1:
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
 
     def _best(
-        self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses
+        self,
+        problem: Problem,
+        graph: Graph,
+        trials: Trials,
+        guesses: Guesses,
+        refused: Collection[tuple[Edit, ...]],
     ) -> tuple[list[Tried], list[Tried]]:
         """The most likely guesses among those that fix most problems, [] if too many are equally good; and all that
         fix the problem."""
@@ -114,6 +123,7 @@ class Search:
         every: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
             tried = _deciding(list(self._tried(stage, problem, trials)), problem)
+            tried = [each for each in tried if each.guess.edits not in refused]
             tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
             every += tried
@@ -147,12 +157,12 @@ class Search:
             yield inputs.unused([node], {node: port}) if port is not None else iter(())
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
-            yield inputs.as_in_other_blocks(node)
+            yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
             yield inputs.left_over_of_type(node)
             yield (each for each in guesses.at(node) if each.swaps)
             yield inputs.retyped(problem, node)
             return
-        yield inputs.as_in_other_blocks(node)
+        yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
         clashing = self._clashing(problem)
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
@@ -275,9 +285,15 @@ class Search:
         return node is not faulty and call is not None and not node.bodies and not call.broken and node.op not in fixed
 
     def _at_others(self, nodes: Sequence[Node], node: Node, guesses: Guesses) -> Iterator[Guess]:
-        asked = 0
+        """Guesses for nodes before the faulty one: what nodes in other blocks have, those of the nearest ``NODES``, then
+        those after which a farther node is like others of its operator."""
+        asked, others = 0, inputs_of(node, self.known)
+        yield from (replaced(guess, within=each) for each in nodes for guess in as_in_other_blocks(each, guesses))
+        farther: list[Node] = []
         for each in nodes:
-            others = inputs_of(node, self.known)
+            if asked >= NODES:
+                farther.append(each)
+                continue
             guesss = [
                 replaced(guess, within=each)
                 for guess in chain(guesses.at(each, others), listed(each, guesses, others), computed(each, guesses))
@@ -285,8 +301,8 @@ class Search:
             ]
             yield from guesss
             asked += any(not guess.swaps for guess in guesss)
-            if asked >= NODES:
-                return
+        usual = ((each, guess) for each in farther for guess in guesses.at(each) if guess.likely == USUAL)
+        yield from (replaced(guess, within=each) for each, guess in usual)
 
     def _ends(self, value: Value, axis: int) -> Iterator[tuple[Value, int]]:
         """The constant and the axis from which a size comes. Yields nothing if it does not come from a constant."""

@@ -8,7 +8,7 @@ from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.fixed import fixes_products, units
-from irlint.contracts.simplified import simplified
+from irlint.contracts.simplified import decided, simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
@@ -58,7 +58,9 @@ def leaves_sizes(requirement: Requirement) -> bool:
     unless it fixes a product."""
     if len(requirement.condition) > LONG:
         return True
-    relations = [simplified(each) for each in requirement.any_of]
+    relations = [each for each in map(simplified, requirement.any_of) if decided(each) is not False]
+    if not relations:
+        return False
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
         return not fixes_products(tuple(relations)) or any(_leave_sizes(units(each)) for each in relations)

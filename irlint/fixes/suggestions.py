@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 FINDINGS = 3
 SUGGESTED = 2
 
+#: If the file cannot be written with the best edits, or has a new finding then, the next ones are taken, until so many
+#: are refused.
+REFUSED = 3
+
 #: How often a file is checked again for one finding: at least and at most. Between them, as often as ``NODES_CHECKED``
 #: nodes allow; ``BYTES`` bytes count as one node.
 FEWEST_CHECKS, MOST_CHECKS = 2, 200
@@ -223,12 +227,19 @@ class Suggestions:
         self.looked += 1
         if self._search is None:
             self._search = Search(self.known, graph, Makers(self.known), self.problems)
-        found = self._search.best(problem)
-        if found is None:
-            return None
-        help = problem.fault.help if found.or_constant else ""
-        alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
-        return Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
+        refused: list[tuple[Edit, ...]] = []
+        first: Suggestion | None = None
+        while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
+            help = problem.fault.help if found.or_constant else ""
+            alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
+            suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
+            if suggestion.fix is None:
+                return suggestion if first is None else first
+            if self._is_confirmed(suggestion.fix, problem):
+                return suggestion
+            first = suggestion if first is None else first
+            refused += found.alternatives
+        return first
 
 
 def _kind(problem: Problem) -> tuple[str, str | None]:

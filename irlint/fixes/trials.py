@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
@@ -45,7 +46,7 @@ class Trials:
     unknown because of other faults.
     """
 
-    def __init__(self, known: Known, graph: Graph, problems: Iterable[Problem], left: int, leaves: Leaves) -> None:
+    def __init__(self, known: Known, graph: Graph, problems: Sequence[Problem], left: int, leaves: Leaves) -> None:
         self.known = known
         self.left = left
         self.leaves = leaves
@@ -70,6 +71,7 @@ class Trials:
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
         self.axes = [{each for each in names_in([one]) if "[" not in known.symbols.get(each, each)} for one in given]
+        self.contradicting = _contradicting(known, problems)
         self.problems: dict[Node, list[Problem]] = {}
         #: The problems of declarations of constant nodes, by the name of the constant.
         self.declared: dict[str, list[Problem]] = {}
@@ -258,8 +260,9 @@ class Trials:
         return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
 
     def _leaves(self, requirement: Requirement) -> bool:
-        """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
-        if not self.leaves(requirement):
+        """Whether a requirement leaves more than a few sizes, is not one of those that no sizes meet together, and
+        makes no two named axes of one input equal."""
+        if requirement.condition in self.contradicting or not self.leaves(requirement):
             return False
         wide = [each for each in requirement.any_of if each.right != 1]
         pairs = [symbols(each.left) | symbols(each.right) for each in wide if each.kind == "=="]
@@ -323,8 +326,18 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, or makes two of them equal."""
-    return bool(problem.sizes) or problem.fault.rule is EQUAL_SIZES
+    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, makes two of them equal, or
+    leaves none."""
+    return bool(problem.sizes) or problem.fault.rule in (EQUAL_SIZES, NO_SIZES_FIT)
+
+
+def _contradicting(known: Known, problems: Iterable[Problem]) -> set[str]:
+    """The conditions that no sizes meet together."""
+    if all(each.fault.rule is not NO_SIZES_FIT for each in problems):
+        return set()
+    from irlint.contracts.contract import contract_of
+
+    return {each.requirement.condition for each in contract_of(known).impossible}
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:
