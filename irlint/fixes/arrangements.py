@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
@@ -179,7 +180,7 @@ def _lists(
         return _parts(value, inputs, others)
     rank = inputs[0].rank or 0 if isinstance(inputs[0], Tensor) else 0
     if role == FACTORS:
-        return _factors(value, rank)
+        return _factors(value, rank, [each.shape or () for each in (*inputs[:1], *others) if isinstance(each, Tensor)])
     return with_an_axis(tuple(value), rank)
 
 
@@ -209,8 +210,17 @@ def _parts(
     return found
 
 
-def _factors(value: Sequence[Any], rank: int) -> Iterator[tuple[Any, ...]]:
-    """The list of factors with a factor of 1 for each of the first axes, if it is shorter than the rank."""
+def _factors(value: Sequence[Any], rank: int, shapes: Sequence[Shape]) -> Iterator[tuple[Any, ...]]:
+    """The list of factors with a factor of 1 for each of the first axes, if it is shorter than the rank; else with
+    another factor for one axis: 1, that of another axis, or the one that gives a size of the later ``shapes``."""
     missing = rank - len(value)
     if missing > 0 and value:
         yield (*(type(value[0])(1),) * missing, *value)
+    data, *later = shapes
+    for at, factor in enumerate(value if len(value) == len(data) else ()):
+        size = data[at]
+        sizes = [shape[at] for shape in later if len(shape) == len(data)]
+        ratios = [each / size for each in sizes if isinstance(each, int) and isinstance(size, int) and size]
+        for other in dict.fromkeys((1, *value, *ratios)):
+            if other != factor:
+                yield (*value[:at], type(factor)(other), *value[at + 1 :])

@@ -1,5 +1,5 @@
-"""Guesses that give a node the numbers that the same node has in the other blocks of a model (blocks are repeated parts
-such as ``layer.0`` and ``layer.1``)."""
+"""Guesses that make a node like the same node in the other blocks of a model (blocks are repeated parts such as
+``layer.0`` and ``layer.1``), or like the other users of its constants."""
 
 from __future__ import annotations
 
@@ -38,6 +38,25 @@ def as_in_other_blocks(node: Node, guesses: Guesses) -> Iterator[Guess]:
             continue
         for guess in _changed(node, what, before, after, guesses):
             yield replaced(guess, count=len(others))
+
+
+def as_other_users(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Connects the constants that another user of one of the node's constants has beside it, or the result of that
+    user: QuantizeLinear and DequantizeLinear have the same scale and zero point."""
+    is_constant = guesses.makers.is_constant
+    constants = [value for value in node.inputs if value is not None and is_constant(value)]
+    for user in dict.fromkeys(user for value in constants for user in guesses.users.get(value, ()) if user is not node):
+        others = [(port, value) for port, value in enumerate(user.inputs) if value is not None and is_constant(value)]
+        missing = [
+            (port, value)
+            for port, value in others
+            if port > len(node.inputs) or value not in node.inputs[port : port + 1]
+        ]
+        if missing and len(user.inputs) >= len(node.inputs):
+            yield Guess(tuple(guesses.connected(value, node, port) for port, value in missing), USUAL, count=1)
+        if others and not missing and user.outputs[0] is not None and user.outputs[0] not in node.inputs:
+            ports = [port for port, value in enumerate(node.inputs) if value is not None and not is_constant(value)]
+            yield from (Guess((guesses.connected(user.outputs[0], node, port),), USUAL, count=1) for port in ports)
 
 
 def _changed(node: Node, what: int | str, before: Any, after: Any, guesses: Guesses) -> Iterator[Guess]:

@@ -9,6 +9,7 @@ from irlint.fixes.contents import FEW, JOIN
 from irlint.fixes.guess import OTHERS, Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import ENTRIES, LAST, SELDOM, USUAL
+from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.tensor import INTEGERS, Tensor, Type
@@ -34,6 +35,10 @@ def computed(node: Node, guesses: Guesses) -> Iterator[Guess]:
                 constants[maker, port] = value
         if maker.op == JOIN:
             yield from _exchanged(maker, guesses)
+        call = guesses.known.calls[maker]
+        if call.signature is not None and not BOUNDS.isdisjoint((*call.signature.inputs, *call.signature.attributes)):
+            for guess in other_bounds(maker, call, inputs_of(maker, guesses.known), (), guesses):
+                yield replaced(guess, within=maker)
     for (maker, port), value in list(constants.items())[:CONSTANTS]:
         yield from _numbers(maker, port, value, guesses)
 
@@ -56,7 +61,7 @@ def _before(node: Node, guesses: Guesses) -> Iterator[Node]:
 def _has_contents(known: Type | None) -> bool:
     """Whether a value consists of at most ``ENTRIES`` known integers."""
     ints = known.ints if isinstance(known, Tensor) and known.dtype in INTEGERS else None
-    return ints is not None and 0 < len(ints) <= ENTRIES
+    return ints is not None and len(ints) <= ENTRIES
 
 
 def _numbers(node: Node, port: int, value: Value, guesses: Guesses) -> Iterator[Guess]:

@@ -16,6 +16,7 @@ from irlint.binding.calls import (
     UNKNOWN_OPERATOR,
 )
 from irlint.checks.declared import SHAPE_CONTRADICTED, TYPE_CONTRADICTED
+from irlint.checks.initializers import INITIALIZER_NOT_INPUT
 from irlint.checks.intended import spare_values
 from irlint.checks.names import DUPLICATE_NAME
 from irlint.checks.structure import CYCLE, UNDEFINED_NAME, backward_inputs
@@ -33,9 +34,10 @@ from irlint.inference.origins import Makers
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import NUMBERED_TYPES, Tensor
+from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
+from irlint.ops.shared.bodies import BODY_TYPES
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
-from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official_names, official_versions
+from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
 
 Edits = tuple[Edit, ...]
@@ -104,6 +106,42 @@ def _intended(problem: Problem, known: Known) -> Iterator[Edits]:
         )
 
 
+def _of_that_kind(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Renames an unknown attribute, which the operator has at no opset, to the only one of its kind that the node does
+    not have."""
+    node, name = problem.node, problem.fault.attribute or ""
+    held = node.attributes.get(name) if node is not None else None
+    if node is None or held is None or problem.fault.intended or known.format.ports_declare:
+        return
+    schemas = (official(node.op, since, node.domain) for since in official_versions(node.op, node.domain))
+    if any(each is not None and name in each.attributes for each in schemas):
+        return
+    call = known.calls.get(node)
+    stated = call.schema.attributes if call is not None and call.schema is not None else {}
+    missing = [each for each, (kind, _) in stated.items() if kind == held.kind and each not in node.attributes]
+    if len(missing) == 1:
+        yield (Edit("rename", "attribute", problem.graph, node.label, node.index, name, missing[0], op=node.op),)
+
+
+def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Declares an input of the model with the element type that a body declares for it, or connects an unused value of
+    the type that the body declares."""
+    node, graph = problem.node, known.model.graph
+    if node is None or graph is None or problem.graph or known.format.ports_declare:
+        return
+    made = {value for each in graph.nodes for value in each.outputs}
+    unused = [each for each in spare_values(graph) if each in made and each not in node.outputs]
+    for body in (body for _, body in node.bodies):
+        for port, (inner, value) in enumerate(zip(body.inputs, node.inputs)):
+            fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
+            for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
+                yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
+            wanted = inner.type.dtype if isinstance(inner.type, Tensor) else None
+            given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
+            if value in graph.inputs and value not in graph.constants and wanted and given and wanted != given:
+                yield (Edit("declaration", "node", name=value.name, dtype=wanted),)
+
+
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
     """The nearest opsets at which the operator has another version; later opsets first."""
     node = problem.node
@@ -159,7 +197,7 @@ def _spelled_alike(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
 
 
-def _older_file(problem: Problem, known: Known) -> Iterator[Edits]:
+def _usual_ir_version(problem: Problem, known: Known) -> Iterator[Edits]:
     """The lowest IR version that allows the imported opset, but at least ``USUAL_IR_VERSION``."""
     opset = known.model.opsets.get("", 0)
     needed = [version for since, version in IR_VERSIONS.items() if since <= opset]
@@ -372,8 +410,10 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     OPSET_TOO_NEW: (_newest_opset,),
     MISSING_OPSET_IMPORT: (_imported, _of_no_domain),
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
-    IR_VERSION_TOO_NEW: (_older_file,),
-    UNKNOWN_ATTRIBUTE: (_intended, _other_opsets),
+    IR_VERSION_TOO_NEW: (_usual_ir_version,),
+    INITIALIZER_NOT_INPUT: (_usual_ir_version,),
+    BODY_TYPES: (_as_body_declares,),
+    UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),
     INPUT_COUNT: (_given, _other_opsets),

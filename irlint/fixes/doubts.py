@@ -323,7 +323,7 @@ def _leaves_problems(case: Case) -> bool:
 def _is_of_a_warning(case: Case) -> bool:
     """Whether a guess for a warning changes more than constants. An unused value that fixes many problems is taken."""
     is_decided = case.problem.is_error or is_demand(case.problem)
-    if _connects(case.guess) and len(case.outcome.fixed) > MANY:
+    if _connects(case.guess) and len(case.outcome.fixed) >= MANY:
         return False
     return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
 
@@ -351,8 +351,11 @@ def _is_axis_of_input(case: Case) -> bool:
 
 def _inserts_for_demand(case: Case) -> bool:
     """Whether a node is inserted only to make a size dynamic again, and few nodes in the model are like it; or only so
-    that two sizes need not be equal. Another block has no such node, and no declaration agrees with it."""
+    that two sizes need not be equal. Another block has no such node, and no declaration agrees with it. A node that
+    makes several sizes dynamic is inserted if no other edit does."""
     inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
+    if len(case.outcome.fixed) > 1 and not case.rivals:
+        return False
     alone = all(is_demand(each) for each in case.outcome.fixed)
     few = case.guess.count < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
     return is_demand(case.problem) and inserts and alone and few

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, combinations
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr
@@ -23,6 +23,9 @@ from irlint.records import replaced
 
 #: The last input that is exchanged with its successor.
 SWAPPED = 8
+
+#: Of at most this many inputs, each two are exchanged.
+FEW = 4
 
 
 class Guesses(NodeEdits):
@@ -188,9 +191,12 @@ class Guesses(NodeEdits):
 
     def _swapped(self, node: Node) -> Iterator[Guess]:
         """Exchanges the first two inputs, then each other two neighbors of different types, then the first and the
-        third."""
+        third; of a few inputs then each other two."""
         neighbors = [(port, port + 1) for port in range(min(len(node.inputs) - 1, SWAPPED))]
-        for port, second in (*neighbors, *([(0, 2)] if len(neighbors) > 1 else [])):
+        others = [(0, 2)] if len(neighbors) > 1 else []
+        if len(node.inputs) <= FEW:
+            others += [pair for pair in combinations(range(len(node.inputs)), 2) if pair not in (*neighbors, (0, 2))]
+        for port, second in (*neighbors, *others):
             left, right = node.inputs[port], node.inputs[second]
             if left is None or right is None:
                 continue
@@ -199,7 +205,13 @@ class Guesses(NodeEdits):
                 continue
             edits = self.connected(right, node, port), self.connected(left, node, second)
             weights_first = self.makers.is_constant(left) and not self.makers.is_constant(right)
-            likely = SELDOM if second > 1 or (weights_first and self._takes_weights_second(node)) else LAST
+            likely = (
+                LAST
+                if (port, second) in others[1:]
+                else SELDOM
+                if second > 1 or (weights_first and self._takes_weights_second(node))
+                else LAST
+            )
             yield Guess(tuple(replaced(edit, swaps=True) for edit in edits), likely)
 
     def _takes_weights_second(self, node: Node) -> bool:

@@ -7,10 +7,11 @@ from functools import cached_property
 from itertools import chain, takewhile
 
 from irlint.checks.intended import plain
+from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.inserted import CAST, NAMES, RESULTS
+from irlint.fixes.inserted import CAST, NAMES, RESHAPE, RESULTS
 from irlint.fixes.names import may_be_renamed
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
@@ -20,7 +21,7 @@ from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
 from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
 from irlint.records import replaced
 
-#: At most this many values that nothing uses are tried.
+#: If more values of an element type than this are unused, they are not tried.
 UNUSED = 24
 
 #: At most this many inputs of a node are connected as in other blocks.
@@ -54,26 +55,47 @@ class Inputs:
         return {node.index: node for node in self.graph.nodes}
 
     def left_over(self, nodes: Sequence[Node]) -> Iterator[Guess]:
-        """Connects the graph's only unused value, or the only unused one that a node computes. It probably lost its
+        """Connects the only unused value of an element type, or the only one that a node computes. It probably lost its
         user when an edge was connected wrongly."""
-        made = [each for each in self.spare if self.is_made(each[0])]
-        spare = made if len(made) == 1 else self.spare
-        for node in nodes if len(spare) == 1 else ():
+        alone = {value.name for value in self._alone}
+        for node in nodes if alone else ():
             for guess in self.unused([node], {}, any_rank=True):
                 before = node.inputs[guess.edits[0].input or 0]
                 lost = before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node))
-                if lost and guess.edits[0].value == spare[0][0].name:
+                if lost and guess.edits[0].value in alone:
                     yield replaced(guess, likely=USUAL, count=1)
 
+    def left_over_before(self, node: Node) -> Iterator[Guess]:
+        """Inserts the only unused value of an element type before an input, so that the inputs after it move: one was
+        lost there."""
+        call = self.known.calls.get(node)
+        most = len(call.signature.inputs) if call is not None and call.signature is not None else 0
+        for value in self._alone if 0 < len(node.inputs) < most and None not in node.inputs else ():
+            for port in range(len(node.inputs)):
+                after = [*node.inputs[:port], value, *node.inputs[port:]]
+                moved = [(at, each) for at, each in enumerate(after) if at >= port and each is not None]
+                if value not in node.outputs:
+                    yield Guess(tuple(self.guesses.connected(each, node, at) for at, each in moved), USUAL, count=1)
+
+    @cached_property
+    def _alone(self) -> list[Value]:
+        """The unused values that are alone: each is the only one of its element type, or the only one of it that a node
+        computes."""
+        found: dict[str | None, list[Value]] = {}
+        for value, known in self.spare:
+            found.setdefault(known.dtype, []).append(value)
+        groups = [[each for each in values if self.is_made(each)] or values for values in found.values()]
+        return [values[0] for values in groups if len(values) == 1]
+
     def left_over_of_type(self, node: Node) -> Iterator[Guess]:
-        """Connects the only unused value if it has another element type, in place of an input of the same rank that
-        other nodes also use."""
+        """Connects the only unused value if it has another element type, in place of an input that other nodes also
+        use."""
         made = [each for each in self.spare if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
             if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
                 continue
             for value, known in made if len(made) == 1 else ():
-                if known.dtype != given.dtype and known.rank == given.rank and value not in node.outputs:
+                if known.dtype != given.dtype and value not in node.outputs:
                     called = f"{self.guesses.called(value)}, which nothing uses,"
                     yield Guess((self.guesses.connected(value, node, port, called),), USUAL, count=1)
 
@@ -96,13 +118,13 @@ class Inputs:
 
     @cached_property
     def spare(self) -> list[tuple[Value, Tensor]]:
-        """The unused values whose name is unique, with their types. At most ``UNUSED``."""
+        """The unused values whose name is unique, with their types. Of an element type there are at most ``UNUSED``."""
         names: dict[str, int] = {}
         made = [value for each in self.graph.nodes for value in each.outputs if value is not None]
         for value in {*made, *self.graph.constants, *self.graph.inputs}:
             names[value.name] = names.get(value.name, 0) + 1
         returned = set(self.graph.outputs)
-        return [
+        spare = [
             (value, known)
             for value in (*chain.from_iterable(map(self._meant_to_be_used, self.graph.nodes)), *self.graph.constants)
             if value is not None
@@ -110,7 +132,11 @@ class Inputs:
             and isinstance(known := self.known.types.get(value), Tensor)
             and value not in returned
             and names.get(value.name, 1) == 1
-        ][:UNUSED]
+        ]
+        counts: dict[str | None, int] = {}
+        for _, known in spare:
+            counts[known.dtype] = counts.get(known.dtype, 0) + 1
+        return [(value, known) for value, known in spare if counts[known.dtype] <= UNUSED]
 
     def unused(self, nodes: Iterable[Node], missing: Mapping[Node, int], *, any_rank: bool = False) -> Iterator[Guess]:
         """Connects an unused value in place of a similar input, or of the missing input that ``missing`` gives for a
@@ -215,9 +241,10 @@ class Inputs:
     def _like_elsewhere(self, node: Node, port: int, kind: tuple[str, str] | None) -> Edit | None:
         """Inserts a node before an input, as nodes of the same name in other blocks have one there. None if no such
         node can be inserted."""
-        like = next(
-            (each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]), None
-        )
+        similar = [each for each in self.graph.nodes if kind and each.op == kind[0] and plain(each.name) == kind[1]]
+        like = similar[0] if similar else None
+        if like is not None and like.op == RESHAPE and self.known.format.writer == "onnx":
+            return self._reshaped(node, port, similar)
         if like is None or like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
             return None
         given = {
@@ -232,6 +259,17 @@ class Inputs:
         if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
             value = NUMBERED_TYPES[value - 1]
         return None if value is None else self.guesses.inserted(like.op, node, port, ((name, value),))
+
+    def _reshaped(self, node: Node, port: int, similar: Sequence[Node]) -> Edit | None:
+        """Inserts a Reshape before an input, with a target of a similar Reshape that has as many elements."""
+        given = inputs_of(node, self.known)[port]
+        targets = [each.inputs[1] for each in similar if len(each.inputs) > 1]
+        for value in dict.fromkeys(each for each in targets if each is not None and self.makers.is_constant(each)):
+            held = self.known.types.get(value)
+            entries = held.ints if isinstance(held, Tensor) else None
+            if entries and isinstance(given, Tensor) and given.shape and product(entries) == product(given.shape):
+                return self.guesses.inserted(RESHAPE, node, port, inputs=(value.name,))
+        return None
 
     def _nearest(self, node: Node, kind: tuple[str, str] | None) -> Value | None:
         """The nearest value of a kind: an input of the node, an unused value, or the last such value before the

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from irlint.model import Problem, Value
 from irlint.model.tensor import Type
-from irlint.records import record
+from irlint.records import NOTHING, record
 
 
 @record
@@ -14,10 +16,12 @@ class Outcome:
     * ``fixed``: the problems that disappear.
     * ``stale``: the values whose declarations become wrong.
     * ``inputs``: the new types of the inputs of the node that was to be fixed.
+    * ``types``: the new types of all values that change.
     * ``new``: the number of new warnings, which safe fixes remove.
     """
 
     fixed: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()
     inputs: tuple[Type | None, ...] = ()
+    types: Mapping[Value, Type | None] = NOTHING
     new: int = 0

@@ -10,7 +10,7 @@ from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
-from irlint.fixes.blocks import as_in_other_blocks
+from irlint.fixes.blocks import as_in_other_blocks, as_other_users
 from irlint.fixes.computed import computed
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
@@ -26,7 +26,7 @@ from irlint.fixes.trials import DECLARED, Trials, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import Tensor, tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
 
@@ -137,6 +137,8 @@ class Search:
                 break
         if len(_groups(best)) > 1 and _are_equivalent(best):
             best = best[:1]
+        elif len(_groups(best)) > 1 and _give_the_same_shapes(best):
+            best = [min(best, key=_rests)]
         if len(_groups(best)) > 1:
             best = [each for each in best if not is_against_others(self._case(each, problem))] or best
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
@@ -158,7 +160,7 @@ class Search:
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
-            yield inputs.left_over_of_type(node)
+            yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
             yield inputs.retyped(problem, node)
             return
@@ -167,7 +169,8 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
-        yield inputs.left_over([node, *nodes])
+        yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
+        yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield with_left_over(node, inputs)
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
@@ -285,8 +288,8 @@ class Search:
         return node is not faulty and call is not None and not node.bodies and not call.broken and node.op not in fixed
 
     def _at_others(self, nodes: Sequence[Node], node: Node, guesses: Guesses) -> Iterator[Guess]:
-        """Guesses for nodes before the faulty one: what nodes in other blocks have, those of the nearest ``NODES``, then
-        those after which a farther node is like others of its operator."""
+        """Guesses for nodes before the faulty one: what nodes in other blocks have, then those for the nearest nodes,
+        then those that make a farther node like others of its operator."""
         asked, others = 0, inputs_of(node, self.known)
         yield from (replaced(guess, within=each) for each in nodes for guess in as_in_other_blocks(each, guesses))
         farther: list[Node] = []
@@ -337,6 +340,26 @@ def _are_equivalent(best: Sequence[Tried]) -> bool:
         len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
         for each in best
     )
+
+
+def _give_the_same_shapes(best: Sequence[Tried]) -> bool:
+    """Whether several guesses differ only in that one writes -1 into a constant where another writes a number, after
+    which all values have the same shapes."""
+    edits = [each.guess.edits for each in best]
+    if len(set(map(len, edits))) > 1 or not all(edit.of == "entries" for group in edits for edit in group):
+        return False
+    for group in zip(*edits):
+        if len({edit.name for edit in group}) > 1 or len({len(edit.value) for edit in group}) > 1:
+            return False
+        if any(len(set(entries) - {-1}) > 1 for entries in zip(*(edit.value for edit in group))):
+            return False
+    shapes = [{value.name: tensor_shape(known) for value, known in each.outcome.types.items()} for each in best]
+    return all(each == shapes[0] for each in shapes)
+
+
+def _rests(tried: Tried) -> int:
+    """The number of constants that a guess gives the entry -1."""
+    return sum(-1 in edit.value for edit in tried.guess.edits)
 
 
 def _different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:

@@ -107,7 +107,7 @@ class Trials:
             changed += follows
         if not any(each is problem for each in found):
             return None
-        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
+        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)), types)
 
     def _corrected(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that disappear because the new type agrees with the
@@ -229,7 +229,8 @@ class Trials:
                 inputs[port] = types[value]
             if port in given:
                 inputs[port] = given[port]
-        return inputs
+        more = (other[port] for port in range(len(node.inputs), len(node.inputs) + len(other)) if port in other)
+        return [*inputs, *(types.get(value, self.known.types.get(value)) for value in more)]
 
     def _step(
         self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]

@@ -20,7 +20,7 @@ from irlint.inference.questions import outputs_for
 from irlint.model import Function, Graph, Model, Node, Problem
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.records import replaced
-from irlint.schemas import OFFICIAL_DOMAINS, latest_opset, official, official_versions
+from irlint.schemas import OFFICIAL_DOMAINS, late_kernels, latest_opset, official, official_versions
 
 ANOTHER_OPSET = Rule(
     "IRL809",
@@ -140,7 +140,16 @@ def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str)
     if any(asked.breaks(node, imported, opset) for node in others):
         return None
     types = {node: problem for node, problem in _of_types(known, domain) if asked.heals(node, problem, opset)}
-    return _problem((domain, imported, opset), {**types, **healed}, healed, function=function)
+    runs = _runs(opset, list(_nodes(known.model, domain, function)), domain, asked)
+    return _problem((domain, imported, opset, runs), {**types, **healed}, healed, function=function)
+
+
+def _runs(opset: int, nodes: Sequence[Node], domain: str, asked: _Asked) -> int:
+    """The first opset from ``opset`` on at which ONNX Runtime has all nodes; ``opset`` if they are not all valid
+    there."""
+    late = late_kernels() if not domain else {}
+    first = max((late.get(node.op, 0) for node in nodes), default=0)
+    return first if first > opset and all(asked.sound(node, first) for node in nodes) else opset
 
 
 def _other_opsets(nodes: Iterable[Node], domain: str, imported: int) -> list[int]:
@@ -223,9 +232,13 @@ def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Nod
 
 
 def _problem(
-    versions: tuple[str, int, int], nodes: Iterable[Node], wrong: Mapping[Node, Problem], *, function: Function | None
+    versions: tuple[str, int, int, int],
+    nodes: Iterable[Node],
+    wrong: Mapping[Node, Problem],
+    *,
+    function: Function | None,
 ) -> Problem:
-    domain, imported, opset = versions
+    domain, imported, opset, runs = versions
     counts: dict[str, list[int]] = {}
     for node, problem in wrong.items():
         text = f"{node.op}{_form(node, problem.fault, official(node.op, opset, domain))}"
@@ -239,8 +252,8 @@ def _problem(
         f"the model {'and the function import' if both else 'imports'} opset {imported} of {name}, and {whose} are "
         "written for opset "
         f"{opset} or {'later' if opset > imported else 'earlier'}: {first_few(parts, _SHOWN)}",
-        help=f"import opset {opset} of {name}" + (" in the model and in the function" if both else ""),
-        intended="" if function is not None else str(opset),
+        help=f"import opset {runs} of {name}" + (" in the model and in the function" if both else ""),
+        intended="" if function is not None else str(runs),
     )
     values = tuple(value for node in nodes for value in node.outputs if value is not None)
     return Problem(fault, function.graph.path if function is not None else "", domain=domain, disputes=values)

@@ -121,11 +121,12 @@ def fixed(
     before = _version(path, stream, quick)
     if before.outcome.error is not None:
         raise before.outcome.error
-    after, fixes = _tidied(path, before, quick, None)
+    # What nothing uses shows which node lost it, so safe fixes remove it last.
+    sound, repairs = _repaired(path, before, quick) if unsafe else (before, Applied())
+    after, fixes = _tidied(path, sound, quick, None)
     if _is_worse(after.outcome, before.outcome):
-        after, fixes = _tidied_by_rule(path, before, quick)
-    if unsafe:
-        after, fixes = _repaired(path, after, fixes, quick)
+        after, fixes = _tidied_by_rule(path, sound, quick)
+    fixes = [*repairs, *fixes]
     asked: list[Edit] = []
     refused: list[str] = []
     for wish in wishes:
@@ -180,9 +181,9 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
     )
 
 
-def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) -> tuple[Version, Applied]:
+def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
     """A model with its unsafe fixes, applied one by one. A fix is kept only if safe fixes remove all new findings."""
-    after, applied = before, list(fixes)
+    after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
         suggested = (

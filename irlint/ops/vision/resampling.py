@@ -435,6 +435,7 @@ def upsample_7(X: Tensor, *, scales: Floats, mode: Mode = "nearest") -> Tensor:
 
 
 @onnx("Upsample", since=9, until=9)
+@holds(scales=FACTORS)
 def upsample_9(X: Tensor, scales: Tensor, *, mode: Mode = "nearest") -> Tensor:
     """ONNX Upsample-9, which opset 10 removed."""
     return _scaled_up(X, scales, 1, least=1, mode=mode)
