@@ -11,14 +11,13 @@ from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.inserted import CAST, NAMES, RESHAPE, RESULTS
+from irlint.fixes.inserted import NAMES, RESHAPE, RESULTS
 from irlint.fixes.names import may_be_renamed
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
-from irlint.model import Node, Problem, Value
+from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor, Type
-from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
+from irlint.model.tensor import NUMBERED_TYPES, Tensor, Type
 from irlint.records import replaced
 
 #: If more values of an element type than this are unused, they are not tried.
@@ -26,12 +25,6 @@ UNUSED = 24
 
 #: At most this many inputs of a node are connected as in other blocks.
 PORTS = 2
-
-#: At most this many nodes are examined, going back from a node whose element types clash.
-TYPED_NODES = 6
-
-#: The attributes that name the element type of a result.
-TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 
 class Inputs:
@@ -312,7 +305,7 @@ class Inputs:
         mistake still has its other users; the right value lost one."""
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
 
-    def _is_spent(self, value: Value, node: Node) -> bool:
+    def is_spent(self, value: Value, node: Node) -> bool:
         """Whether only this node uses a value, and no computed value is unused. Then only the node between the two is
         missing."""
         return not self._is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
@@ -351,97 +344,6 @@ class Inputs:
         if like is not None:
             connected = self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, which nothing uses,")
             yield Guess((connected, self.guesses.inserted(like.op, node, port)), SELDOM)
-
-    def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
-        a Cast."""
-        inputs = inputs_of(node, self.known)
-        wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
-        for port, (value, known) in enumerate(zip(node.inputs, inputs)):
-            if value is None or not isinstance(known, Tensor):
-                continue
-            others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
-            for dtype in dict.fromkeys((*wanted, *others)):
-                if dtype == known.dtype:
-                    continue
-                there = self._types_there(node, port).count(dtype)
-                if self.makers.is_constant(value):
-                    yield from self._constant_of_type(node, port, value, known, dtype)
-                else:
-                    mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
-                    likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
-                    yield from (replaced(guess, count=there) for guess in self._of_type(value, dtype, likely))
-                    if self.known.format.writer == "onnx":
-                        cast = self.guesses.inserted(CAST, node, port, (("to", dtype),))
-                        rounds = known.dtype in FLOATS and dtype not in FLOATS and not self._is_spent(value, node)
-                        likely = SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS
-                        yield Guess((cast,), UNSURE if rounds else likely, count=there)
-
-    def _types_there(self, node: Node, port: int) -> list[str | None]:
-        """The element types that other nodes of the operator have at this input."""
-        others = (each for each in self.guesses.of(node) if each is not node and port < len(each.inputs))
-        return [dtype_of(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
-
-    def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Gives the inputs of a node the element type that the file declares for its output."""
-        for value in node.outputs:
-            declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
-            if value is None or value.name != problem.value or dtype_of(declared) == dtype_of(given):
-                continue
-            if dtype_of(given) in FLOATS and dtype_of(declared) not in FLOATS:
-                continue
-            for port, each in zip(node.inputs, inputs_of(node, self.known)):
-                if port is not None and dtype_of(each) == dtype_of(given) and not self.makers.is_constant(port):
-                    yield from self._of_type(port, dtype_of(declared) or "", SELDOM)
-
-    def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Guess]:
-        """Converts a constant to another element type, or connects an existing constant of this type."""
-        type_of = self.known.types.get
-        there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
-        similar = [each for each in there if each is not None and each is not value]
-        others = [each for each in similar if self.makers.is_constant(each) and dtype_of(type_of(each)) == dtype]
-        if self.known.format.writer == "onnx":
-            yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
-        if similar and not others:
-            return
-        stored = sum(dtype_of(type_of(each)) == dtype for each in self.graph.constants)
-        yield Guess((self.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
-        for other in others if len(self.users.get(value, ())) > 1 else ():
-            held = type_of(other)
-            if isinstance(held, Tensor) and held.shape == known.shape:
-                called = f"{self.guesses.called(other)}, one of {len(set(others))} of type {dtype} there,"
-                yield Guess((self.guesses.connected(other, node, port, called),), SELDOM)
-                return
-
-    def _of_type(self, value: Value, dtype: str, likely: int) -> Iterator[Guess]:
-        """Changes the element type where a value gets it: at the Cast or similar node, or at the input of the graph."""
-        for _ in range(TYPED_NODES):
-            known, maker = self.known.types.get(value), self.makers.of(value)
-            if maker is None or not isinstance(known, Tensor):
-                return
-            node = maker.node if maker.constant is None else None
-            if node is None or node.op == self.known.format.input_node:
-                yield Guess((self.guesses.declared(value, dtype, "type"),), likely)
-                return
-            call = self.known.calls.get(node)
-            if call is None:
-                return
-            given = call.attributes or {}
-            for name in (each for each in TYPE_ATTRIBUTES if each in given):
-                number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
-                edit = self.guesses.attribute(node, name, dtype if number is None else number, given[name])
-                yield Guess((edit,), USUAL, node)
-                return
-            first = node.inputs[0] if node.inputs else None
-            before = self.known.types.get(first) if first is not None else None
-            if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
-                return
-            value = first
-
-
-def _is_converted(given: str | None, dtype: str) -> bool:
-    """Whether models convert one element type to another on purpose, as for counts, masks and indices."""
-    return given not in FLOATS or dtype not in FLOATS
 
 
 def _letters_shared(one: str, other: str) -> int:

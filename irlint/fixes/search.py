@@ -21,6 +21,7 @@ from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, USUAL
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, Trials, is_demand
 from irlint.inference.known import Known
@@ -162,7 +163,7 @@ class Search:
             yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
             yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
-            yield inputs.retyped(problem, node)
+            yield retyped(problem, node, inputs)
             return
         yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
         clashing = self._clashing(problem)
@@ -176,7 +177,7 @@ class Search:
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
         if problem.fault.rule.family == DECLARED:
             yield guesses.contents.as_declared(node)
-            yield inputs.behind(problem, node)
+            yield behind(problem, node, inputs)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(guesses.at(node, declared_types if of_outputs else ()), listed(node, guesses))
         yield chain(computed(node, guesses), guesses.contents.divided(node))

@@ -1,0 +1,119 @@
+"""Guesses that change the element type of an input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from irlint.fixes.guess import Guess
+from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.inserted import CAST
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
+from irlint.inference.origins import inputs_of
+from irlint.model import Node, Problem, Value
+from irlint.model.tensor import FLOATS, NUMBERED_TYPES, Tensor
+from irlint.ops.shared.element_types import ELEMENT_TYPES_DIFFER
+from irlint.records import replaced
+
+#: At most this many nodes are examined, going back from a node whose element types clash.
+TYPED_NODES = 6
+
+#: The attributes that name the element type of a result.
+TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
+
+
+def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
+    a Cast."""
+    given = inputs_of(node, inputs.known)
+    wanted = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
+    for port, (value, known) in enumerate(zip(node.inputs, given)):
+        if value is None or not isinstance(known, Tensor):
+            continue
+        others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
+        for dtype in dict.fromkeys((*wanted, *others)):
+            if dtype == known.dtype:
+                continue
+            there = _types_there(node, port, inputs).count(dtype)
+            if inputs.makers.is_constant(value):
+                yield from _constant_of_type(node, port, value, known, dtype, inputs)
+            else:
+                mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
+                likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM
+                yield from (replaced(guess, count=there) for guess in _of_type(value, dtype, likely, inputs))
+                if inputs.known.format.writer == "onnx":
+                    cast = inputs.guesses.inserted(CAST, node, port, (("to", dtype),))
+                    rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_spent(value, node)
+                    likely = SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS
+                    yield Guess((cast,), UNSURE if rounds else likely, count=there)
+
+
+def _types_there(node: Node, port: int, inputs: Inputs) -> list[str | None]:
+    """The element types that other nodes of the operator have at this input."""
+    others = (each for each in inputs.guesses.of(node) if each is not node and port < len(each.inputs))
+    return [dtype_of(inputs.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
+
+
+def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Gives the inputs of a node the element type that the file declares for its output."""
+    for value in node.outputs:
+        declared, given = (value.type, inputs.known.types.get(value)) if value is not None else (None, None)
+        if value is None or value.name != problem.value or dtype_of(declared) == dtype_of(given):
+            continue
+        if dtype_of(given) in FLOATS and dtype_of(declared) not in FLOATS:
+            continue
+        for port, each in zip(node.inputs, inputs_of(node, inputs.known)):
+            if port is not None and dtype_of(each) == dtype_of(given) and not inputs.makers.is_constant(port):
+                yield from _of_type(port, dtype_of(declared) or "", SELDOM, inputs)
+
+
+def _constant_of_type(
+    node: Node, port: int, value: Value, known: Tensor, dtype: str, inputs: Inputs
+) -> Iterator[Guess]:
+    """Converts a constant to another element type, or connects an existing constant of this type."""
+    type_of = inputs.known.types.get
+    there = [each.inputs[port] for each in inputs.guesses.of(node) if port < len(each.inputs)]
+    similar = [each for each in there if each is not None and each is not value]
+    others = [each for each in similar if inputs.makers.is_constant(each) and dtype_of(type_of(each)) == dtype]
+    if inputs.known.format.writer == "onnx":
+        yield Guess((inputs.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
+    if similar and not others:
+        return
+    stored = sum(dtype_of(type_of(each)) == dtype for each in inputs.graph.constants)
+    yield Guess((inputs.guesses.constant(value, dtype, "type"),), SELDOM, count=stored)
+    for other in others if len(inputs.users.get(value, ())) > 1 else ():
+        held = type_of(other)
+        if isinstance(held, Tensor) and held.shape == known.shape:
+            called = f"{inputs.guesses.called(other)}, one of {len(set(others))} of type {dtype} there,"
+            yield Guess((inputs.guesses.connected(other, node, port, called),), SELDOM)
+            return
+
+
+def _of_type(value: Value, dtype: str, likely: int, inputs: Inputs) -> Iterator[Guess]:
+    """Changes the element type where a value gets it: at the Cast or similar node, or at the input of the graph."""
+    for _ in range(TYPED_NODES):
+        known, maker = inputs.known.types.get(value), inputs.makers.of(value)
+        if maker is None or not isinstance(known, Tensor):
+            return
+        node = maker.node if maker.constant is None else None
+        if node is None or node.op == inputs.known.format.input_node:
+            yield Guess((inputs.guesses.declared(value, dtype, "type"),), likely)
+            return
+        call = inputs.known.calls.get(node)
+        if call is None:
+            return
+        given = call.attributes or {}
+        for name in (each for each in TYPE_ATTRIBUTES if each in given):
+            number = NUMBERED_TYPES.index(dtype) + 1 if isinstance(given[name], int) else None
+            edit = inputs.guesses.attribute(node, name, dtype if number is None else number, given[name])
+            yield Guess((edit,), USUAL, node)
+            return
+        first = node.inputs[0] if node.inputs else None
+        before = inputs.known.types.get(first) if first is not None else None
+        if first is None or not isinstance(before, Tensor) or before.dtype != known.dtype:
+            return
+        value = first
+
+
+def _is_converted(given: str | None, dtype: str) -> bool:
+    """Whether models convert one element type to another on purpose, as for counts, masks and indices."""
+    return given not in FLOATS or dtype not in FLOATS
