@@ -1,81 +1,200 @@
-"""Guesses that make a node like the same node in the other blocks of a model (blocks are repeated parts such as
-``layer.0`` and ``layer.1``), or like the other users of its constants."""
+"""Repeated parts of a model, such as ``layer.0`` and ``layer.1``: which nodes have the same place in them, and guesses
+that make a node like those, or like the other users of its constants."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
+from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import USUAL
 from irlint.lazy_typing import Any
-from irlint.model import Node
+from irlint.model import Node, Value
+from irlint.model.tensor import FLOATS, Tensor
 from irlint.records import replaced
 
 #: The numbers in a name, and a number at its end, which counts the nodes of one block.
 NUMBER = re.compile(r"\d+")
 LAST = re.compile(r"\d+$")
 
+#: At most this many inputs of a node are connected as at its twins.
+PORTS = 2
 
-def twins(node: Node, guesses: Guesses) -> list[Node]:
-    """The nodes in the place of ``node`` in other blocks: their names differ from its name in one number, which is not
-    the last part of the name."""
-    place = _place(node.name)
-    others = (each for each in guesses.of(node) if each is not node) if place[1] else ()
-    return [each for each in others if _differ_once(place, _place(each.name))]
+#: The place of a node: its operator, and its name without the numbers before its end. Then these numbers.
+Place = tuple[str, str, str]
+Numbers = tuple[str, ...]
 
 
-def as_in_other_blocks(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Gives a constant or an attribute the numbers that all nodes in the same place of other blocks have."""
-    others = twins(node, guesses)
-    call = guesses.known.calls.get(node)
-    names = (call.attributes or {}) if call is not None else {}
-    for what in (*range(len(node.inputs)), *names) if others else ():
-        found = {guesses.had(each, what) for each in others}
-        before, after = guesses.had(node, what), found.pop()
-        if found or None in (before, after) or before == after:
-            continue
-        for guess in _changed(node, what, before, after, guesses):
-            yield replaced(guess, count=len(others))
+class Blocks:
+    """The nodes of the main graph by their place in a block."""
+
+    def __init__(self, guesses: Guesses) -> None:
+        self.guesses = guesses
+
+    @cached_property
+    def _by_place(self) -> dict[Place, list[tuple[Numbers, Node]]]:
+        found: dict[Place, list[tuple[Numbers, Node]]] = {}
+        for node in self.guesses.graph.nodes:
+            place, numbers = _place(node)
+            if numbers:
+                found.setdefault(place, []).append((numbers, node))
+        return found
+
+    def twins(self, node: Node) -> list[Node]:
+        """The nodes in the place of ``node`` in other blocks: their names differ from its name in one number, which is
+        not the last part of the name."""
+        place, numbers = _place(node)
+        others = self._by_place.get(place, ()) if numbers else ()
+        return [each for found, each in others if sum(one != other for one, other in zip(found, numbers)) == 1]
+
+    @cached_property
+    def differing(self) -> list[tuple[Node, Guess]]:
+        """The nodes with a number that all their twins have otherwise, each with the guess that it has theirs."""
+        several = (nodes for nodes in self._by_place.values() if len(nodes) > 1)
+        return [(node, guess) for nodes in several for _, node in nodes for guess in self.as_twins(node)]
+
+    def as_twins(self, node: Node) -> Iterator[Guess]:
+        """Gives a constant or an attribute the numbers that all twins have."""
+        others = self.twins(node)
+        for what in self._numbered(node) if others else ():
+            found = {self.guesses.had(each, what) for each in others}
+            before, after = self.guesses.had(node, what), found.pop()
+            if found or None in (before, after) or before == after:
+                continue
+            for guess in self._changed(node, what, before, after):
+                yield replaced(guess, count=len(others))
+
+    def is_as_at_twins(self, edit: Edit, node: Node) -> bool:
+        """Whether a node that an edit changes has the number before as all its twins, which stay as they are."""
+        others = self.twins(node)
+        if edit.kind == "attribute":
+            return bool(others) and edit.index == node.index and self._is_shared(node, edit.name, others)
+        for port, value in enumerate(node.inputs if others and edit.kind == "constant" else ()):
+            if value is not None and value.name == edit.name:
+                return self._is_shared(node, port, others) and all(value not in each.inputs for each in others)
+        return False
+
+    def counterpart(self, value: Value, twin: Node, node: Node) -> Value | None:
+        """The value that is to ``node`` what ``value`` is to its ``twin``: the value itself outside of blocks, else the
+        one with the same place in the block of ``node``. None if there is none."""
+        maker = self.guesses.makers.of(value)
+        made = maker.node if maker is not None else None
+        place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
+        own, other = _place(node)[1], _place(twin)[1]
+        at = next(at for at, (one, two) in enumerate(zip(own, other)) if one != two)
+        if at >= len(numbers):
+            return value if not numbers else None
+        moved = str(int(numbers[at]) - int(other[at]) + int(own[at]))
+        wanted = (*numbers[:at], moved, *numbers[at + 1 :])
+        if made is None:
+            return self._constants.get((place, wanted))
+        found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
+        port = made.outputs.index(value) if value in made.outputs else 0
+        return found.outputs[port] if found is not None and port < len(found.outputs) else None
+
+    @cached_property
+    def _constants(self) -> dict[tuple[Place, Numbers], Value]:
+        return {_place_of_name("", value.name): value for value in self.guesses.graph.constants}
+
+    def wired(self, node: Node) -> list[Value | None]:
+        """For each input of the twins of a node, the counterpart on which all of them agree; None if they do not."""
+        others = self.twins(node)
+        counts = {len(each.inputs) for each in others}
+        found: list[Value | None] = []
+        for port in range(counts.pop() if len(counts) == 1 else 0):
+            values = {self.counterpart(value, each, node) if (value := each.inputs[port]) else None for each in others}
+            found.append(values.pop() if len(values) == 1 else None)
+        return found
+
+    def as_wired(self, node: Node) -> Iterator[Guess]:
+        """Connects a node as its twins are connected, and inserts the nodes that only they have before an input."""
+        others = self.twins(node)
+        edits = []
+        for port, value in enumerate(self.wired(node) if others else ()):
+            before = node.inputs[port] if port < len(node.inputs) else None
+            if value is not None and value is not before:
+                edits.append(
+                    self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, as in other blocks,")
+                )
+            elif value is None and before is not None and (edit := self._lost(node, port, before, others)) is not None:
+                edits.append(edit)
+        if 0 < len(edits) <= PORTS:
+            yield Guess(tuple(edits), USUAL, count=len(others))
+
+    def _lost(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
+        """Inserts the node that all twins have before an input, behind the counterpart of the value that is there."""
+        makers = [self.guesses.makers.of(value) if (value := each.inputs[port]) else None for each in others]
+        nodes = [each.node for each in makers if each is not None and each.node is not None and each.node.inputs]
+        firsts = [self.counterpart(one.inputs[0], each, node) for one, each in zip(nodes, others) if one.inputs[0]]
+        if len(firsts) != len(others) or set(firsts) != {before}:
+            return None
+        return self.guesses.copied(nodes[0], node, port)
+
+    def is_wired_as_twins(self, edit: Edit, node: Node) -> bool:
+        """Whether an input that an edit connects, or before which it inserts a node, is connected as at all twins."""
+        port = edit.input
+        if edit.kind not in ("input", "insert") or edit.index != node.index or port is None:
+            return False
+        wired = self.wired(node)
+        return port < min(len(wired), len(node.inputs)) and wired[port] is not None and wired[port] is node.inputs[port]
+
+    def _is_shared(self, node: Node, what: str | int, others: Sequence[Node]) -> bool:
+        before = self.guesses.had(node, what)
+        return before is not None and {self.guesses.had(each, what) for each in others} == {before}
+
+    def _numbered(self, node: Node) -> tuple[str | int, ...]:
+        """The names of the attributes of a node, and the indices of its inputs."""
+        call = self.guesses.known.calls.get(node)
+        return (*range(len(node.inputs)), *((call.attributes or {}) if call is not None else ()))
+
+    def _changed(self, node: Node, what: int | str, before: Any, after: Any) -> Iterator[Guess]:
+        """The guess that changes an attribute, or the constant that an input is."""
+        if isinstance(what, str):
+            yield Guess((self.guesses.attribute(node, what, after, before),), USUAL, about=what)
+            return
+        value = node.inputs[what]
+        if value is not None and self.guesses.makers.is_constant(value):
+            yield from self.guesses.contents.held_otherwise(node, what, value, after, USUAL)
+
+
+def _place(node: Node) -> tuple[Place, Numbers]:
+    return _place_of_name(node.op, node.name)
+
+
+def _place_of_name(op: str, name: str) -> tuple[Place, Numbers]:
+    last = LAST.search(name)
+    begin = name[: last.start()] if last is not None else name
+    return (op, NUMBER.sub("#", begin), last.group() if last is not None else ""), tuple(NUMBER.findall(begin))
 
 
 def as_other_users(node: Node, guesses: Guesses) -> Iterator[Guess]:
-    """Connects the constants that another user of one of the node's constants has beside it, or the result of that
-    user: QuantizeLinear and DequantizeLinear have the same scale and zero point."""
-    is_constant = guesses.makers.is_constant
-    constants = [value for value in node.inputs if value is not None and is_constant(value)]
-    for user in dict.fromkeys(user for value in constants for user in guesses.users.get(value, ()) if user is not node):
-        others = [(port, value) for port, value in enumerate(user.inputs) if value is not None and is_constant(value)]
-        missing = [
-            (port, value)
-            for port, value in others
-            if port > len(node.inputs) or value not in node.inputs[port : port + 1]
-        ]
-        if missing and len(user.inputs) >= len(node.inputs):
+    """Connects the constants that another user of one of the node's scales has beside it, or the result of that user:
+    QuantizeLinear and DequantizeLinear have the same scale and zero point."""
+    constants = _constants(node, guesses)
+    scales = [value for _, value in constants if _is_float(value, guesses)]
+    users = dict.fromkeys(user for value in scales for user in guesses.users.get(value, ()) if user.op != node.op)
+    shared = dict.fromkeys(user for _, value in constants for user in guesses.users.get(value, ()))
+    for user in dict.fromkeys((*users, *(each for each in shared if each.op != node.op))):
+        others = _constants(user, guesses)
+        missing = [each for each in others if each not in constants]
+        if missing and len(user.inputs) >= len(node.inputs) and any(_is_float(value, guesses) for _, value in others):
             yield Guess(tuple(guesses.connected(value, node, port) for port, value in missing), USUAL, count=1)
-        if others and not missing and user.outputs[0] is not None and user.outputs[0] not in node.inputs:
-            ports = [port for port, value in enumerate(node.inputs) if value is not None and not is_constant(value)]
-            yield from (Guess((guesses.connected(user.outputs[0], node, port),), USUAL, count=1) for port in ports)
+        result = user.outputs[0]
+        if user in users and not missing and result is not None and result not in node.inputs:
+            held = [port for port, _ in constants]
+            ports = (port for port in range(len(node.inputs)) if port not in held)
+            yield from (Guess((guesses.connected(result, node, port),), USUAL, count=1) for port in ports)
 
 
-def _changed(node: Node, what: int | str, before: Any, after: Any, guesses: Guesses) -> Iterator[Guess]:
-    """The guess that changes an attribute, or the constant that an input is."""
-    if isinstance(what, str):
-        yield Guess((guesses.attribute(node, what, after, before),), USUAL, about=what)
-        return
-    value = node.inputs[what]
-    if value is not None and guesses.makers.is_constant(value):
-        yield from guesses.contents.held_otherwise(node, what, value, after, USUAL)
+def _constants(node: Node, guesses: Guesses) -> list[tuple[int, Value]]:
+    """The constants among the inputs of a node, each with its port."""
+    ports = enumerate(node.inputs)
+    return [(port, value) for port, value in ports if value is not None and guesses.makers.is_constant(value)]
 
 
-def _place(name: str) -> tuple[str, list[str], str]:
-    """A name without its numbers, the numbers, and the number at its end."""
-    last = LAST.search(name)
-    begin = name[: last.start()] if last is not None else name
-    return NUMBER.sub("#", begin), NUMBER.findall(begin), last.group() if last is not None else ""
-
-
-def _differ_once(one: tuple[str, list[str], str], other: tuple[str, list[str], str]) -> bool:
-    """Whether two names differ in one number, which is not at their end."""
-    return one[0] == other[0] and one[2] == other[2] and sum(a != b for a, b in zip(one[1], other[1])) == 1
+def _is_float(value: Value, guesses: Guesses) -> bool:
+    known = guesses.known.types.get(value)
+    return isinstance(known, Tensor) and known.dtype in FLOATS

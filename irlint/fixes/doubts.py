@@ -143,6 +143,21 @@ def _is_as_at_siblings(edit: Edit, node: Node, inputs: Inputs) -> bool:
     return any(shapes) and alike == {before}
 
 
+def _is_against_twins(case: Case) -> bool:
+    """Whether the guess changes a number in one block that the other blocks have as it was, or an input that is
+    connected as theirs."""
+    inputs = case.inputs
+    wired = ((edit, inputs.edited(edit)[0]) for edit in case.guess.edits if edit.kind in ("input", "insert"))
+    if any(node is not None and inputs.blocks.is_wired_as_twins(edit, node) for edit, node in wired):
+        return True
+    for edit in case.guess.edits:
+        users = (user for value, several in inputs.users.items() if value.name == edit.name for user in several)
+        for node in (case.node,) if edit.kind == "attribute" else users:
+            if inputs.blocks.is_as_at_twins(edit, node):
+                return len(case.guess.edits) == 1
+    return False
+
+
 def _shapes_of_constants(node: Node, inputs: Inputs) -> list[object]:
     """For each input, its shape if it is a constant with two or more axes, else None."""
     shapes = (shape_of(each, inputs.known) if inputs.makers.is_constant(each) else None for each in node.inputs if each)
@@ -292,6 +307,7 @@ def _is_one_number_of_several(case: Case) -> bool:
 AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     _leaves_error_of_source,
     is_against_others,
+    _is_against_twins,
     _strands,
     _leaves_only_constants,
     _makes_output_stale,
@@ -315,9 +331,12 @@ AGAINST: tuple[Callable[[Case], bool], ...] = (
 
 
 def _leaves_problems(case: Case) -> bool:
-    """Whether the guess makes a size dynamic again, while another problem remains."""
-    left = (each for each in case.left if may_be_fixed(each, case.inputs.known))
-    return is_demand(case.problem) and any(each is not case.problem for each in left)
+    """Whether the guess makes a size dynamic again, while another problem remains that is not about other sizes."""
+    names = {name for name, _ in case.problem.sizes}
+    left = (each for each in case.left if may_be_fixed(each, case.inputs.known) and each is not case.problem)
+    return is_demand(case.problem) and any(
+        not names or not each.sizes or not names.isdisjoint(name for name, _ in each.sizes) for each in left
+    )
 
 
 def _is_of_a_warning(case: Case) -> bool:

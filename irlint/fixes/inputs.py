@@ -9,15 +9,16 @@ from itertools import chain, takewhile
 from irlint.checks.intended import plain
 from irlint.dims import product
 from irlint.findings.edits import Edit
+from irlint.fixes.blocks import Blocks
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.inserted import NAMES, RESHAPE, RESULTS
+from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.names import may_be_renamed
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import NUMBERED_TYPES, Tensor, Type
+from irlint.model.tensor import Tensor, Type
 from irlint.records import replaced
 
 #: If more values of an element type than this are unused, they are not tried.
@@ -36,6 +37,7 @@ class Inputs:
         self.graph = guesses.graph
         self.makers = guesses.makers
         self.users = guesses.users
+        self.blocks = Blocks(guesses)
 
     def edited(self, edit: Edit) -> tuple[Node | None, Value | None]:
         """The node that an edit changes, and the value that is now the input that it names."""
@@ -168,6 +170,7 @@ class Inputs:
         """Connects a node as the nodes of the same name in other blocks are connected (blocks are repeated parts such
         as ``layer.0`` and ``layer.1``). This swaps back the inputs of one layer's MatMul, and replaces a wrong
         connection with the matching value of the node's own block."""
+        yield from self.blocks.as_wired(node)
         kinds = self._kinds_elsewhere(node)
         own = [self._kind(value) for value in node.inputs]
         differing = [port for port, kind in enumerate(kinds) if kind is not None and kind != own[port]]
@@ -238,20 +241,7 @@ class Inputs:
         like = similar[0] if similar else None
         if like is not None and like.op == RESHAPE and self.known.format.writer == "onnx":
             return self._reshaped(node, port, similar)
-        if like is None or like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
-            return None
-        given = {
-            name: tuple(each.value) if isinstance(each.value, list) else each.value
-            for name, each in like.attributes.items()
-        }
-        if len(like.inputs) > 1 and like.inputs[1] is not None:
-            held = self.known.types.get(like.inputs[1])
-            given["axes"] = held.value if isinstance(held, Tensor) else None
-        name = NAMES[like.op]
-        value = given.get(name)
-        if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
-            value = NUMBERED_TYPES[value - 1]
-        return None if value is None else self.guesses.inserted(like.op, node, port, ((name, value),))
+        return None if like is None else self.guesses.copied(like, node, port)
 
     def _reshaped(self, node: Node, port: int, similar: Sequence[Node]) -> Edit | None:
         """Inserts a Reshape before an input, with a target of a similar Reshape that has as many elements."""

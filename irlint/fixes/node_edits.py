@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from irlint.findings.edits import Edit
+from irlint.fixes.inserted import NAMES, RESULTS
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers
 from irlint.lazy_typing import Any, Literal
 from irlint.model import Node, Value
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import NUMBERED_TYPES, Tensor
 
 
 class NodeEdits:
@@ -68,6 +69,23 @@ class NodeEdits:
             called=called,
             inputs=inputs,
         )
+
+    def copied(self, like: Node, node: Node, port: int) -> Edit | None:
+        """An edit that inserts a node like another one before an input; None if it cannot be inserted."""
+        if like.op not in RESULTS or not like.inputs or self.known.format.writer != "onnx":
+            return None
+        given = {
+            name: tuple(each.value) if isinstance(each.value, list) else each.value
+            for name, each in like.attributes.items()
+        }
+        if len(like.inputs) > 1 and like.inputs[1] is not None:
+            held = self.known.types.get(like.inputs[1])
+            given["axes"] = held.value if isinstance(held, Tensor) else None
+        name = NAMES[like.op]
+        value = given.get(name)
+        if name == "to" and isinstance(value, int) and 0 < value <= len(NUMBERED_TYPES):
+            value = NUMBERED_TYPES[value - 1]
+        return None if value is None else self.inserted(like.op, node, port, ((name, value),))
 
     def constant(self, value: Value, after: object, of: Literal["entries", "shape", "type"] = "entries") -> Edit:
         """An edit that changes the entries, the shape or the element type of a constant."""

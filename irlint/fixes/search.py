@@ -10,7 +10,7 @@ from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
-from irlint.fixes.blocks import as_in_other_blocks, as_other_users
+from irlint.fixes.blocks import as_other_users
 from irlint.fixes.computed import computed
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
@@ -27,6 +27,7 @@ from irlint.fixes.trials import DECLARED, Trials, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
+from irlint.model.order import downstream
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.records import record, replaced
@@ -160,16 +161,17 @@ class Search:
             yield inputs.unused([node], {node: port}) if port is not None else iter(())
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
-            yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
+            yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
             yield chain(inputs.left_over_of_type(node), inputs.left_over_before(node), as_other_users(node, guesses))
             yield (each for each in guesses.at(node) if each.swaps)
             yield retyped(problem, node, inputs)
             return
-        yield chain(as_in_other_blocks(node, guesses), inputs.as_in_other_blocks(node))
+        yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
         clashing = self._clashing(problem)
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
+        yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield with_left_over(node, inputs)
@@ -288,11 +290,17 @@ class Search:
         fixed = (self.known.format.constant_node, self.known.format.input_node)
         return node is not faulty and call is not None and not node.bodies and not call.broken and node.op not in fixed
 
+    def _as_twins(self, node: Node) -> Iterator[Guess]:
+        """Guesses that give this node, or one before it, the numbers of the nodes in the same place of other blocks."""
+        yield from self.inputs.blocks.as_twins(node)
+        for each, guess in self.inputs.blocks.differing:
+            if each is not node and node in downstream(each, self.graph):
+                yield replaced(guess, within=each)
+
     def _at_others(self, nodes: Sequence[Node], node: Node, guesses: Guesses) -> Iterator[Guess]:
-        """Guesses for nodes before the faulty one: what nodes in other blocks have, then those for the nearest nodes,
-        then those that make a farther node like others of its operator."""
+        """Guesses for nodes before the faulty one: those for the nearest nodes, then those that make a farther one like
+        others of its operator."""
         asked, others = 0, inputs_of(node, self.known)
-        yield from (replaced(guess, within=each) for each in nodes for guess in as_in_other_blocks(each, guesses))
         farther: list[Node] = []
         for each in nodes:
             if asked >= NODES:

@@ -196,7 +196,7 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
         tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
         gone = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
         moved = finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome)
-        if changed is None or not gone or moved or _is_worse(tidied.outcome, after.outcome):
+        if changed is None or not gone or moved or _is_worse(tidied.outcome, after.outcome, notes=False):
             refused.add(finding.fix.edits)
             continue
         after = tidied
@@ -266,11 +266,12 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
     return after, fixes
 
 
-def _is_worse(after: Outcome, before: Outcome) -> bool:
-    """Whether a model has more findings of some rule than before. Rules about unused parts do not count if errors hid
-    them before."""
+def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True) -> bool:
+    """Whether a model has more findings of some rule than before, or more except notes. Rules about unused parts do not
+    count if errors hid them before."""
     hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
-    counts = Counter(each.rule for each in after.findings if each.rule not in hidden)
+    found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
+    counts = Counter(each.rule for each in found if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)
     return after.error is not None or any(count > 0 for count in counts.values())
 
