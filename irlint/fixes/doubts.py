@@ -1,22 +1,19 @@
-"""Doubts: reasons not to suggest a guess that fixes a problem, or to suggest it without writing it to the file."""
+"""Doubts: reasons not to suggest a guess that fixes a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
 
-from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.findings.edits import Edit
-from irlint.fixes.fixable import may_be_fixed
-from irlint.fixes.guess import MANY, Guess
-from irlint.fixes.inputs import Inputs, dtype_of
+from irlint.fixes.guess import Guess
+from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
-from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rewired import reordered
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
-from irlint.model import Node, Problem, Value
+from irlint.model import Node, Problem
 from irlint.model.tensor import Tensor
-from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
 
@@ -25,6 +22,9 @@ NEAR = 3
 
 #: If this many similar nodes have a value and no node has another one, the value is taken to be right.
 SIBLINGS = 2
+
+#: Of a size that is rounded, at most this part changes.
+ROUNDED = 8
 
 #: The operators whose result has the width of their weights on the last axis; a bias is added to this result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
@@ -72,11 +72,6 @@ def is_doubtful(case: Case) -> bool:
 def is_mistaken(case: Case) -> bool:
     """Whether something speaks against a guess itself: the next one is looked for."""
     return any(doubt(case) for doubt in AGAINST_ITSELF)
-
-
-def is_unsure(case: Case) -> bool:
-    """Whether the guess is suggested but not written to the file."""
-    return case.guess.likely == UNSURE or not case.guess.sure or any(doubt(case) for doubt in UNSURE_WHERE)
 
 
 # --- reasons not to suggest a guess -----------------------------------------------------------------------------------
@@ -223,9 +218,11 @@ def _is_rather_wired_wrong(case: Case) -> bool:
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
     """Whether one axis gets a size that occurs together with the old size in another value: the axes are probably
-    exchanged."""
+    exchanged, unless the size is only rounded."""
     pairs = [(one, other) for one, other in zip(edit.before or (), edit.shape or ()) if one != other]
     if len(pairs) != 1 or not all(isinstance(each, int) and each > 1 for each in pairs[0]):
+        return False
+    if abs(pairs[0][0] - pairs[0][1]) * ROUNDED <= min(pairs[0]):
         return False
     shapes = (shape_of(value, inputs.known) for node in inputs.graph.nodes for value in node.outputs)
     return any(set(pairs[0]) <= set(shape) for shape in shapes if shape is not None)
@@ -256,6 +253,9 @@ def _strands(case: Case) -> bool:
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
             continue
         if guess.within is not None and value not in inputs.graph.inputs:
+            continue
+        before = reordered(value, inputs.makers)
+        if before is not None and before.name == edit.value:
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
@@ -303,8 +303,22 @@ def _is_one_number_of_several(case: Case) -> bool:
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
+def _scrambles(case: Case) -> bool:
+    """Whether a Reshape that joins or divides axes then mixes them, as a wrong number of heads does."""
+    return case.outcome.scrambles
+
+
+def _fixes_more(case: Case) -> bool:
+    """Whether a target gets a number in place of -1 or 0, although the problem is that sizes are fixed."""
+    targets = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries")
+    pairs = (pair for edit in targets for pair in zip(edit.before or (), edit.value))
+    return is_demand(case.problem) and any(one in (-1, 0) and other > 0 for one, other in pairs)
+
+
 #: The reasons not to suggest a guess that leave other guesses as they are.
 AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
+    _scrambles,
+    _fixes_more,
     _leaves_error_of_source,
     is_against_others,
     _is_against_twins,
@@ -324,114 +338,4 @@ AGAINST: tuple[Callable[[Case], bool], ...] = (
     _is_rather_wired_wrong,
     _is_index_of_many,
     _is_one_number_of_several,
-)
-
-
-# --- reasons only to suggest a guess ----------------------------------------------------------------------------------
-
-
-def _leaves_problems(case: Case) -> bool:
-    """Whether the guess makes a size dynamic again, while another problem remains that is not about other sizes."""
-    names = {name for name, _ in case.problem.sizes}
-    left = (each for each in case.left if may_be_fixed(each, case.inputs.known) and each is not case.problem)
-    return is_demand(case.problem) and any(
-        not names or not each.sizes or not names.isdisjoint(name for name, _ in each.sizes) for each in left
-    )
-
-
-def _is_of_a_warning(case: Case) -> bool:
-    """Whether a guess for a warning changes more than constants. An unused value that fixes many problems is taken."""
-    is_decided = case.problem.is_error or is_demand(case.problem)
-    if _connects(case.guess) and len(case.outcome.fixed) >= MANY:
-        return False
-    return not is_decided and any(edit.kind != "constant" for edit in case.guess.edits)
-
-
-def _leaves_value_over(case: Case) -> bool:
-    """Whether an unused value remains that the node could take. An axis that is out of range is out of range in a value
-    of the same rank, too."""
-    node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
-    is_decided = is_decided and case.problem.fault.rule is not AXIS_OUT_OF_RANGE
-    return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
-
-
-def _is_axis_of_index(case: Case) -> bool:
-    """Whether the guess sets another axis for an index out of range, and no other node has this axis."""
-    about, count = case.guess.about, case.guess.count
-    return case.problem.fault.rule is INDEX_OUT_OF_RANGE and isinstance(about, str) and "ax" in about and not count
-
-
-def _is_axis_of_input(case: Case) -> bool:
-    """Whether an axis is out of range in an input of the model. The input may be declared with too few axes."""
-    node, inputs = case.problem.node, case.inputs.graph.inputs
-    takes_input = node is not None and any(value in inputs for value in node.inputs)
-    return case.problem.fault.rule is AXIS_OUT_OF_RANGE and takes_input and not _connects(case.guess)
-
-
-def _inserts_for_demand(case: Case) -> bool:
-    """Whether a node is inserted only to make a size dynamic again, and few nodes in the model are like it; or only so
-    that two sizes need not be equal. Another block has no such node, and no declaration agrees with it. A node that
-    makes several sizes dynamic is inserted if no other edit does."""
-    inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
-    if len(case.outcome.fixed) > 1 and not case.rivals:
-        return False
-    alone = all(is_demand(each) for each in case.outcome.fixed)
-    few = case.guess.count < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
-    return is_demand(case.problem) and inserts and alone and few
-
-
-def _is_rather_swapped(case: Case) -> bool:
-    """Whether exchanged inputs of a node are as likely as an attribute that few other nodes have so."""
-    attributes = all(edit.kind == "attribute" for edit in case.guess.edits)
-    return attributes and case.guess.count < SIBLINGS and any(each.swaps for each in case.rivals)
-
-
-def _retypes_input(case: Case) -> bool:
-    """Whether an input of the model is declared with another element type, although a Cast would do and no similar node
-    takes an input of that type. Unless that is bool, only if the model converts the input elsewhere."""
-    declared = {edit.name: edit.dtype for edit in case.guess.edits if edit.kind == "declaration" and edit.dtype}
-    casts = (edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
-    if case.guess.count or not declared or not any(casts):
-        return False
-    values = (value for value in case.inputs.graph.inputs if value.name in declared)
-    return any(declared[each.name] == "bool" or _is_converted(each, case.inputs) for each in values)
-
-
-def _is_converted(value: Value, inputs: Inputs) -> bool:
-    """Whether a Cast converts a value, or one that is computed from it without a change of its element type."""
-    type_of, seen = inputs.known.types.get, {value}
-    waiting = [value]
-    for each in waiting:
-        for user in inputs.users.get(each, ()):
-            if user.op == CAST:
-                return True
-            made = {one for one in user.outputs if one is not None} - seen
-            waiting += [one for one in made if dtype_of(type_of(one)) == dtype_of(type_of(value))]
-            seen |= made
-    return False
-
-
-def _changes_others(case: Case) -> bool:
-    """Whether a constant that several nodes use changes only so that a size is dynamic again."""
-    names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
-    users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
-    return is_demand(case.problem) and len(names) == 1 and max(users, default=0) > SIBLINGS
-
-
-def _connects(guess: Guess) -> bool:
-    """Whether an edit connects an existing value."""
-    return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
-
-
-#: The reasons only to suggest a guess, and not to write it.
-UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
-    _leaves_problems,
-    _is_of_a_warning,
-    _leaves_value_over,
-    _is_axis_of_index,
-    _is_axis_of_input,
-    _inserts_for_demand,
-    _is_rather_swapped,
-    _retypes_input,
-    _changes_others,
 )

@@ -18,6 +18,7 @@ class Outcome:
     * ``inputs``: the new types of the inputs of the node that was to be fixed.
     * ``types``: the new types of all values that change.
     * ``new``: the number of new warnings, which safe fixes remove.
+    * ``scrambles``: a Reshape that joined and divided axes now mixes them.
     """
 
     fixed: tuple[Problem, ...]
@@ -25,3 +26,4 @@ class Outcome:
     inputs: tuple[Type | None, ...] = ()
     types: Mapping[Value, Type | None] = NOTHING
     new: int = 0
+    scrambles: bool = False

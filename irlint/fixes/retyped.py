@@ -54,12 +54,17 @@ def _types_there(node: Node, port: int, inputs: Inputs) -> list[str | None]:
 
 
 def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
-    """Gives the inputs of a node the element type that the file declares for its output."""
+    """Gives the inputs of a node the element type that the file declares for its output. If an attribute of the
+    node names this type, the attribute changes instead."""
+    call = inputs.known.calls.get(node)
+    names_type = call is not None and not set(TYPE_ATTRIBUTES).isdisjoint(call.attributes or ())
     for value in node.outputs:
         declared, given = (value.type, inputs.known.types.get(value)) if value is not None else (None, None)
         if value is None or value.name != problem.value or dtype_of(declared) == dtype_of(given):
             continue
-        if dtype_of(given) in FLOATS and dtype_of(declared) not in FLOATS:
+        if names_type:
+            yield from _of_type(value, dtype_of(declared) or "", SELDOM, inputs)
+        if names_type or (dtype_of(given) in FLOATS and dtype_of(declared) not in FLOATS):
             continue
         for port, each in zip(node.inputs, inputs_of(node, inputs.known)):
             if port is not None and dtype_of(each) == dtype_of(given) and not inputs.makers.is_constant(port):

@@ -7,29 +7,33 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.dims import product
+from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.computed import computed
-from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
-from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
+from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken
+from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
-from irlint.fixes.other_values import GUESS, SELDOM, USUAL
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.retyped import behind, retyped
+from irlint.fixes.rewired import bypassed, rewired
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
-from irlint.fixes.trials import DECLARED, Trials, is_demand
+from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
+from irlint.fixes.unsure import is_unsure
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: At most this many questions are put to the shape functions for one file.
@@ -60,14 +64,14 @@ class Found:
 
     * ``outcome``: the outcome of the first alternative, without problems that another alternative does not fix.
     * ``sure`` and ``written``: only edits with both may be written to the file.
-    * ``or_constant``: a wrong constant is an equally likely cause.
+    * ``or_help``: the general help states another cause, which is as likely.
     """
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
     sure: bool
     written: bool
-    or_constant: bool
+    or_help: bool
 
 
 class Search:
@@ -89,7 +93,7 @@ class Search:
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_constant(problem, case.guess))
+        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
@@ -99,10 +103,13 @@ class Search:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
         return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
-    def _or_constant(self, problem: Problem, guess: Guess) -> bool:
-        """Whether a wrong constant is as likely a cause as the wrong axis that a guess changes. False if other nodes
-        use the guessed axis, and if the axis is out of range in several inputs of the same rank."""
+    def _or_help(self, problem: Problem, guess: Guess) -> bool:
+        """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
+        axis that no other node uses, or a lost node where a guess changes the filters of a convolution. An axis that is
+        out of range in several inputs of one rank is wrong itself."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
+        if problem.fault.rule is CHANNELS_MISMATCH and guess.likely == UNSURE:
+            return True
         if problem.node is None or guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         ranks = [each.rank for each in inputs_of(problem.node, self.known) if isinstance(each, Tensor)]
@@ -188,16 +195,23 @@ class Search:
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
-        yield chain(self._at_others(nodes, node, guesses), before)
+        is_grave = problem.is_error or is_demand(problem)
+        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        yield guesses.contents.resized(ends, sizes)
+        if (filters := problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)) and node.inputs[1:] and node.inputs[1]:
+            ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
+        yield guesses.contents.resized(ends, sizes, filters=filters)
+        joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
+        dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
-            yield inputs.rewired(node)
+            yield rewired(list(dict.fromkeys((node, *joins))), inputs)
+        elif is_grave and all(isinstance(dim, Expr) for dim in dims):
+            yield rewired(joins, inputs)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):
@@ -247,8 +261,10 @@ class Search:
                 return [*found, *self._joined(found)]
             return []
         first = shape_of(node.inputs[0], self.known) if node.inputs else None
+        indices = shape_of(node.inputs[1], self.known) if fault.rule is INDEX_OUT_OF_RANGE and node.inputs[1:] else None
         found = []
-        for index, axis in fault.marks or tuple((0, each) for each in range(len(first or ()))):
+        marks = fault.marks or tuple((0, each) for each in range(len(first or ())))
+        for index, axis in (*marks, *((1, each) for each in range(len(indices or ())))):
             value = node.inputs[index] if 0 <= index < len(node.inputs) else None
             shape = shape_of(value, self.known)
             if value is not None and shape is not None and -len(shape) <= axis < len(shape):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
-from irlint.contracts.fixed import fixes_products, units
+from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
@@ -16,7 +16,7 @@ from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.other_values import GUESS, SELDOM, layouts, neighbors
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -34,6 +34,7 @@ INPUTS = 3
 FAR = 1024
 
 #: In each direction, at most this many allowed sizes are tried, and at most this many neighbors of the first that fits.
+#: If that many fit, the first one is a bound.
 TRIED = 4
 NEIGHBORS = 8
 
@@ -41,7 +42,7 @@ NEIGHBORS = 8
 FEW = 6
 
 #: Conditions of more characters than this are not solved.
-LONG = 120
+LONG = 240
 
 #: An input with this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
@@ -63,20 +64,24 @@ def leaves_sizes(requirement: Requirement) -> bool:
         return False
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
-        return not fixes_products(tuple(relations)) or any(_leave_sizes(units(each)) for each in relations)
+        wide = _without_one(tuple(relations))
+        return not fixes_products(wide) or any(_leave_sizes(units(each)) for each in wide)
     return not names or _leaves(relations)
 
 
 def _leave_sizes(factors: Sequence[Relation]) -> bool:
     """Whether there are factors, of one symbol each, and every one leaves more than ``FEW`` sizes."""
     alone = all(len(symbols(each.left)) == 1 for each in factors)
-    return bool(factors) and alone and all(_leaves([each]) for each in factors)
+    return bool(factors) and alone and all(_leaves([each], of_a_factor=True) for each in factors)
 
 
-def _leaves(relations: Sequence[Relation]) -> bool:
-    """Whether relations on one symbol leave more than ``FEW`` sizes; True if they cannot be solved."""
+def _leaves(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool:
+    """Whether relations on one symbol leave more than ``FEW`` sizes, and are no equality that ends them, except for one
+    factor of a product; True if they cannot be solved."""
     sizes = solved(relations)
-    return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
+    if sizes is None or sizes.greatest is None:
+        return True
+    return not (sizes.is_empty or sizes.few(FEW) or (ends_sizes(tuple(relations)) and not of_a_factor))
 
 
 def resized(
@@ -104,7 +109,7 @@ def resized(
                 some,
                 guesses,
                 trials,
-                likely=GUESS if at or is_direct else SELDOM,
+                likely=LAST if _is_oblong(shape_of(given, known) or (), some) else GUESS if at or is_direct else SELDOM,
                 sure=not is_direct,
             )
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
@@ -187,6 +192,12 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
     return [each for each in dict.fromkeys((long, spatial, *single)) if each]
 
 
+def _is_oblong(shape: Shape, axes: tuple[int, ...]) -> bool:
+    """Whether other sizes of these axes make a square image oblong."""
+    spatial = range(2, len(shape)) if len(shape) >= IMAGE else ()
+    return any(at in axes for at in spatial) and any(shape[at] == shape[axes[-1]] for at in spatial if at not in axes)
+
+
 def _fed(
     problem: Problem,
     given: Sequence[Value],
@@ -231,7 +242,9 @@ def _fed(
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            part = next((each for each in (first, *others) if each in alike), _roundest(first, *others))
+            is_bound = step < 0 and len(others) == NEIGHBORS
+            usual = first if is_bound else _roundest(first, *others)
+            part = next((each for each in (first, *others) if each in alike), usual)
             yield Guess(edits(part), likely, about=(*given, *axes), sure=not others and sure)
 
 

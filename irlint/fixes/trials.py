@@ -13,6 +13,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
+from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Changes, bound
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 #: The family of rules that compare declarations with inferred types.
 DECLARED = "declarations"
+
+#: The family of rules about element types.
+ELEMENT_TYPES = "element-types"
 
 
 #: A function: whether a requirement leaves enough sizes for a usable model.
@@ -65,6 +69,7 @@ class Trials:
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
         self.demanded: dict[Node, set[str]] = {}
+        self._strict: dict[Node, int] = {}
         for demand in known.requires:
             self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
         given = [known.types.get(value) for value in graph.inputs]
@@ -100,14 +105,27 @@ class Trials:
         types: dict[Value, Type | None] = dict(change.types)
         found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
         stale: list[Value] = []
+        touched = []
+        of_types = problem.fault.rule.family == ELEMENT_TYPES
         for each, changed in self._touched(change, types):
-            follows = self._step(change, each, types, found, stale)
+            touched.append(each)
+            follows = self._step(change, each, types, found, stale, of_types=of_types)
             if follows is None or (each is node and not any(fixed is problem for fixed in found)):
                 return None
             changed += follows
         if not any(each is problem for each in found):
             return None
-        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)), types)
+        scrambles = any(self._mixes(change, each, types) for each in touched if each.op == inserted.RESHAPE)
+        inputs = tuple(self._inputs(change, node, types))
+        return Outcome(tuple(found), tuple(stale), inputs, types, scrambles=scrambles)
+
+    def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
+        """Whether a Reshape without a fault only joins and divides axes, but no longer after a change."""
+        output = node.outputs[0] if node.outputs else None
+        if output is None or node in self.problems or not node.inputs or output not in types:
+            return False
+        before = mixes_axes(inputs_of(node, self.known)[0], self.known.types.get(output))
+        return before is False and mixes_axes(self._inputs(change, node, types)[0], types[output]) is True
 
     def _corrected(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that disappear because the new type agrees with the
@@ -188,7 +206,7 @@ class Trials:
         """Whether the faulty node itself has no fault after the change. Most changes fail here, after one question."""
         assert problem.node is not None
         types = dict(change.types)
-        if problem.fault.rule is BROADCAST_MISMATCH and _never_broadcast(
+        if problem.fault.rule is BROADCAST_MISMATCH and self._never_broadcast(
             self._inputs(change, problem.node, types), problem.node
         ):
             return False
@@ -196,10 +214,23 @@ class Trials:
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
         if is_demand(problem):
-            return all(map(self._leaves, answer.requirements))
+            return self._meets(problem, answer.requirements)
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
+        )
+
+    def _never_broadcast(self, inputs: Sequence[Type | None], node: Node) -> bool:
+        """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1. False for
+        products, which do not broadcast their last axes."""
+        call = self.known.calls.get(node)
+        is_product = call is not None and call.operator is not None and bool(call.operator.macs)
+        shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
+        if is_product or node.attributes or len(shapes) != 2:
+            return False
+        pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
+        return any(
+            type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
         )
 
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
@@ -233,10 +264,18 @@ class Trials:
         return [*inputs, *(types.get(value, self.known.types.get(value)) for value in more)]
 
     def _step(
-        self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
+        self,
+        change: Change,
+        node: Node,
+        types: dict[Value, Type | None],
+        found: list[Problem],
+        stale: list[Value],
+        *,
+        of_types: bool,
     ) -> list[Value] | None:
-        """The outputs of a node whose types change; None if a fault appears. Adds the problems that disappear to
-        ``found``, and values whose declarations become wrong to ``stale``."""
+        """The outputs of a node whose types change; None if a fault or, unless a change is ``of_types``, a strict
+        requirement appears. Adds the problems that disappear to ``found``, and values whose declarations become wrong
+        to ``stale``."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
@@ -244,21 +283,35 @@ class Trials:
         if call.operator is None or call.broken:
             return []
         answer = self._answer(change, node, types)
-        if answer is None or not self._may_demand(node, answer.requirements):
+        if answer is None or not (of_types or self._may_demand(node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
             return None
         found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
-        if all(map(self._leaves, answer.requirements)):
-            found += [each for each in own if is_demand(each)]
+        found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
         if answer.outputs is None:
             return []
         return self._settled(node, answer.outputs, types, own, found, stale if change.stale else None)
 
     def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node may have these requirements after a change. It may have as many strict ones as before."""
         before = self.demanded.get(node, ())
-        return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
+        new = [each for each in requirements if each.condition not in before]
+        strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
+        if not strict or not before:
+            return not strict
+        if node not in self._strict:
+            own = (each.requirement for each in self.known.requires if each.node is node)
+            self._strict[node] = sum(not self._leaves(each) for each in own)
+        return len(strict) <= self._strict[node]
+
+    def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node with these requirements no longer has the problem of a demand."""
+        if not all(map(self._leaves, requirements)):
+            return False
+        before = self.demanded.get(problem.node, ()) if problem.node is not None else ()
+        return problem.fault.rule is not NO_SIZES_FIT or all(each.condition not in before for each in requirements)
 
     def _leaves(self, requirement: Requirement) -> bool:
         """Whether a requirement leaves more than a few sizes, is not one of those that no sizes meet together, and
@@ -266,8 +319,9 @@ class Trials:
         if requirement.condition in self.contradicting or not self.leaves(requirement):
             return False
         wide = [each for each in requirement.any_of if each.right != 1]
-        pairs = [symbols(each.left) | symbols(each.right) for each in wide if each.kind == "=="]
-        joined = [pair for pair in pairs if len(pair) == 2 and any(pair <= axes for axes in self.axes)]
+        sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
+        pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
+        joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
         return not joined or len(wide) > len(joined)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
@@ -304,17 +358,6 @@ class Trials:
                 types[value] = settled
                 changed.append(value)
         return changed
-
-
-def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
-    """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1."""
-    shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
-    if node.attributes or len(shapes) != 2:
-        return False
-    pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
-    return any(
-        type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
-    )
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
