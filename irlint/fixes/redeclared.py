@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from irlint.checks.declared import SHAPE_CONTRADICTED
 from irlint.dims import product
@@ -78,14 +78,15 @@ def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
     """Declares an output of the model with the type that its node gives, where ``edits`` set this type at the node.
-    Yields nothing if another node of the operator makes the declared type."""
+    Yields nothing if another node of the operator makes the declared type from the same one."""
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
     if graph is None or node is None or value is None or not isinstance(given, Tensor) or not given.dtype:
         return
-    made = [known.types.get(each) for one in graph.nodes if one.op == node.op for each in one.outputs if each]
     declared = value.type.dtype if isinstance(value.type, Tensor) else None
-    is_made = any(isinstance(each, Tensor) and each.dtype == declared for each in made)
+    source = _dtypes(node.inputs[:1], known)
+    others = [each for each in graph.nodes if each.op == node.op and _dtypes(each.inputs[:1], known) == source]
+    is_made = any(_dtypes(each.outputs, known) == [declared] for each in others)
     if edits[0].kind == "attribute" and edits[0].index == node.index and not is_made:
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
 
@@ -104,7 +105,12 @@ def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -
     or the file declares a value that no node makes."""
     if given in FLOATS and wanted in FLOATS:
         return False
-    converted = ((each.inputs[0], each.outputs[0]) for each in graph.nodes if each.op == CAST and each.inputs)
-    types = (tuple(known.types.get(value) if value is not None else None for value in each) for each in converted)
-    pairs = [tuple(each.dtype if isinstance(each, Tensor) else None for each in pair) for pair in types]
-    return given == "bool" or bool(graph.stray) or (given, wanted) in pairs
+    casts = (each for each in graph.nodes if each.op == CAST and each.inputs)
+    pairs = [_dtypes((each.inputs[0], each.outputs[0]), known) for each in casts]
+    return given == "bool" or bool(graph.stray) or [given, wanted] in pairs
+
+
+def _dtypes(values: Sequence[Value | None], known: Known) -> list[str | None]:
+    """The element types of values."""
+    types = (known.types.get(value) if value is not None else None for value in values)
+    return [each.dtype if isinstance(each, Tensor) else None for each in types]

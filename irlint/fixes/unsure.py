@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.fixes.doubts import SIBLINGS, Case
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
@@ -12,6 +13,7 @@ from irlint.fixes.inserted import CAST
 from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.trials import is_demand
 from irlint.model import Value
+from irlint.model.order import downstream
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
@@ -64,11 +66,25 @@ def _inserts_for_demand(case: Case) -> bool:
     that two sizes need not be equal. Another block has no such node, and no declaration agrees with it. A node that
     makes several sizes dynamic is inserted if no other edit does."""
     inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
+    if is_demand(case.problem) and inserts and _is_undone(case):
+        return True
     if len(case.outcome.fixed) > 1 and not case.rivals:
         return False
     alone = all(is_demand(each) for each in case.outcome.fixed)
     few = case.guess.count < SIBLINGS or case.problem.fault.rule is EQUAL_SIZES
     return is_demand(case.problem) and inserts and alone and few
+
+
+def _is_undone(case: Case) -> bool:
+    """Whether an inserted Transpose undoes one before the node: rather that one is wrong."""
+    orders = [dict(edit.value).get("perm") for edit in case.guess.edits if edit.kind == "insert"]
+    for each in case.inputs.graph.nodes if any(orders) else ():
+        perm = each.attributes.get("perm")
+        order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
+        undone = tuple(sorted(range(len(order)), key=order.__getitem__))
+        if undone in orders and case.node in downstream(each, case.inputs.graph):
+            return True
+    return False
 
 
 def _is_rather_swapped(case: Case) -> bool:
