@@ -34,11 +34,15 @@ def spare_values(graph: Graph) -> list[Value]:
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known) -> str:
-    """Another name that may be intended, first one that nothing uses; "" where none is. One that differs in digits only
+    """Another name that may be intended, first that of the only input that nothing uses, then another one that nothing
+    uses; "" where none is. One that differs in digits only
     is of another block, and one that others use is meant where it is written almost alike, or ends alike; an
     initializer never is, as what the others use is still there."""
     wanted = plain(value.name)
     stored = set(graph.constants).difference(graph.inputs)
+    fed = [each for each in spare if each in graph.inputs and each not in graph.constants]
+    if len(fed) == len(graph.undefined) == 1 and _holds(fed[0].name, value.name) and _fits(fed[0], value, user, known):
+        return fed[0].name
     for values, others_use_it in ((spare, False), (_definitions(graph), True)):
         names = {
             each.name: each
@@ -88,6 +92,12 @@ def _is_stored(name: str, graph: Graph) -> bool:
         return True
     like = wording.closest(name, (each.name for each in _definitions(graph)), AKIN)
     return like is not None and any(each.name == like for each in graph.constants if each not in graph.inputs)
+
+
+def _holds(one: str, other: str) -> bool:
+    """Whether the letters and digits of one of two names are part of the other's."""
+    short, long = sorted(("".join(filter(str.isalnum, each)).casefold() for each in (one, other)), key=len)
+    return bool(short) and short in long
 
 
 def _slipped(name: str, other: str) -> bool:

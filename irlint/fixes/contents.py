@@ -12,7 +12,7 @@ from irlint.dims import Expr, MaybeDim, product, quotient
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, Guess
 from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, UNSURE, USUAL
-from irlint.fixes.slices import BOUNDS
+from irlint.fixes.slices import BOUNDS, STEPS
 from irlint.inference.origins import Position, held_by, inputs_of, read_from
 from irlint.lazy_typing import TYPE_CHECKING, Any
 from irlint.model import Constant, Node, Value
@@ -85,6 +85,8 @@ class Contents:
                 if name == INDICES:
                     yield from self._other_indices(node, port, held, entries, index, tried)
                     continue
+                if name in STEPS and entry != 1:
+                    yield from self._other_contents(node, port, *held, entry, 1, {}, tried, 1)
                 divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
                 wanteds = _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS)
                 for wanted in dict.fromkeys((*wanteds, *divisors)):
@@ -181,7 +183,7 @@ class Contents:
         never = at_data is None and sum(usual.values()) >= MANY
         likely = USUAL if contents in usual else GUESS if wanted == -1 or never else SELDOM
         for guess in self.held_otherwise(node, port, constant, contents, likely):
-            yield replaced(guess, count=at_data or 0)
+            yield replaced(guess, count=usual.get(contents, 0) or at_data or 0)
 
     def _all_alike(
         self, node: Node, port: int, constant: Value, places: Sequence[int], entry: int, wanted: int

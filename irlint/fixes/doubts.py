@@ -246,13 +246,18 @@ def _resizes_input(guess: Guess) -> bool:
 def _strands(case: Case) -> bool:
     """Whether an edit disconnects a value from its only user: a value that was connected by mistake still has its own
     users. At another node than the faulty one, only inputs of the model count."""
+    return strands(case, inputs_only=case.guess.within is not None)
+
+
+def strands(case: Case, *, inputs_only: bool = False) -> bool:
+    """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user."""
     guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
     for edit in guess.edits:
         node, value = inputs.edited(edit)
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
             continue
-        if guess.within is not None and value not in inputs.graph.inputs:
+        if inputs_only and value not in inputs.graph.inputs:
             continue
         before = reordered(value, inputs.makers)
         if before is not None and before.name == edit.value:
@@ -262,6 +267,21 @@ def _strands(case: Case) -> bool:
         if not kept and all(each is node for each in inputs.users.get(value, ())):
             return True
     return False
+
+
+def _swaps_constant(case: Case) -> bool:
+    """Whether a constant is exchanged with a computed input, although the other nodes of the operator have constants
+    where this one has it."""
+    node, inputs = case.node, case.inputs
+    if not case.guess.swaps:
+        return False
+    own = [inputs.makers.is_constant(each) for each in node.inputs]
+    after = list(own)
+    ports = [edit.input or 0 for edit in case.guess.edits]
+    after[ports[0]], after[ports[1]] = own[ports[1]], own[ports[0]]
+    others = (each.inputs for each in inputs.guesses.of(node) if each is not node)
+    stored = [[inputs.makers.is_constant(each) for each in values] for values in others]
+    return own != after and own in stored and after not in stored
 
 
 def _leaves_only_constants(case: Case) -> bool:
@@ -323,6 +343,7 @@ AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
     is_against_others,
     _is_against_twins,
     _strands,
+    _swaps_constant,
     _leaves_only_constants,
     _makes_output_stale,
     _is_contradicted,

@@ -269,9 +269,10 @@ class Inputs:
         return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
 
     def is_used_elsewhere(self, value: Value, node: Node) -> bool:
-        """Whether anything but ``node`` uses a value, outputs of the graph included. A value that is connected by
-        mistake still has its other users; the right value lost one."""
-        return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
+        """Whether anything but one input of ``node`` uses a value, outputs of the graph included. A value that is
+        connected by mistake still has its other users; the right value lost one."""
+        elsewhere = node.inputs.count(value) > 1 or any(each is not node for each in self.users.get(value, ()))
+        return value in self.graph.outputs or elsewhere
 
     def is_spent(self, value: Value, node: Node) -> bool:
         """Whether only this node uses a value, and no computed value is unused. Then only the node between the two is

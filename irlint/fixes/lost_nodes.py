@@ -39,9 +39,9 @@ def _operators(given: Tensor, left: Tensor, opset: int) -> Iterator[str]:
     """The operators that may have had the unused list of integers as their second input."""
     entries = left.ints
     rank = given.rank or 0
-    if opset >= AXES_ARE_AN_INPUT and entries and all(type(each) is int and -rank <= each <= rank for each in entries):
-        yield SQUEEZE
-        yield UNSQUEEZE
+    for op, most in ((SQUEEZE, rank), (UNSQUEEZE, rank + len(entries or ()))) if opset >= AXES_ARE_AN_INPUT else ():
+        if entries and all(type(each) is int and -most <= each < most for each in entries):
+            yield op
     if given.value is None:
         yield RESHAPE
 

@@ -21,9 +21,10 @@ def may_be_renamed(value: Value, node: Node | None, before: Value | None, graph:
 
 def names_another_operator(one: str, other: str, graph: Graph) -> bool:
     """Whether an exporter named two values after different operators: ``/block/Relu_output_0`` and
-    ``/block/Gemm_output_0``. Also true for ``x`` and ``x.1`` if the graph numbers other names like this."""
+    ``/block/Gemm_output_0``. Also true for ``x`` and ``x.1`` if the graph numbers other names like this. Names that are
+    numbers are not numbered again."""
     for short, long in ((one, other), (other, one)):
-        if long.rpartition(".")[0] == short:
+        if long.rpartition(".")[0] == short and not short.isdecimal():
             return any(_is_counted(name) for name in _names(graph) if name not in (one, other))
     ops = [name.rpartition("/")[2].partition("_output_") for name in (one, other)]
     return all(mark for _, mark, _ in ops) and closest(ops[0][0], [ops[1][0]], ALIKE) is None

@@ -12,15 +12,28 @@ from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.computed import computed
-from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken
+from irlint.fixes.contents import JOIN
+from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, strands
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
-from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
+from irlint.fixes.lost_nodes import everywhere, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.ranking import (
+    SUGGESTED,
+    Tried,
+    are_equivalent,
+    deciding,
+    different,
+    first,
+    groups,
+    rests,
+    same_shapes,
+    shared,
+)
 from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.rewired import bypassed, rewired
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
@@ -30,7 +43,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import Tensor, tensor_shape
+from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
@@ -39,23 +52,12 @@ from irlint.records import record, replaced
 #: At most this many questions are put to the shape functions for one file.
 QUESTIONS = 2000
 
-#: At most this many guesses are tried for one problem at each stage, and at most this many equally good ones are
-#: suggested.
+#: At most this many guesses are tried for one problem at each stage.
 CANDIDATES = 240
-SUGGESTED = 2
 
 #: A clashing size is traced back through at most FARTHEST nodes. The guesses are made for the nearest NODES of them.
 FARTHEST = 64
 NODES = 8
-
-
-@record
-class Tried:
-    """A guess that fixes the problem, and its outcome. A smaller ``order`` is better."""
-
-    order: tuple[int, int, int, int]
-    guess: Guess
-    outcome: Outcome
 
 
 @record
@@ -91,13 +93,25 @@ class Search:
         best, rivals = self._best(problem, self.graph, self.trials, self.guesses, refused)
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
-        alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
+        alternatives = different(each.guess.edits for group in groups(best)[:SUGGESTED] for each in group)
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
+        return Found(alternatives, shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
         return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others)
+
+    def _keeps_order(self, tried: Tried) -> bool:
+        """Whether a guess connects a computed part of a shape in the order in which the parts are computed."""
+        edit = tried.guess.edits[0]
+        node, before = self.inputs.edited(edit)
+        value = self.trials.values.get(str(edit.value))
+        if edit.kind != "input" or node is None or node.op != JOIN or node.inputs.count(before) < SUGGESTED:
+            return False
+        after = [value if at == edit.input else each for at, each in enumerate(node.inputs)]
+        makers = [self.makers.of(each) for each in after if each is not None]
+        places = [each.node.index for each in makers if each is not None and each.node is not None]
+        return places == sorted(places)
 
     def _transposes_constant(self, edit: Edit) -> bool:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
@@ -131,12 +145,12 @@ class Search:
         declared: list[Tried] = []
         every: list[Tried] = []
         for stage in self._stages(problem, graph, trials, guesses):
-            tried = _deciding(list(self._tried(stage, problem, trials)), problem)
+            tried = deciding(list(self._tried(stage, problem, trials)), problem)
             tried = [each for each in tried if each.guess.edits not in refused]
             tried = [each for each in tried if not is_mistaken(self._case(each, problem))]
             declared += [each for each in tried if each.guess.redeclares]
             every += tried
-            best = _first((*best, *tried))
+            best = first((*best, *tried))
             likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
             if (
                 likely
@@ -144,17 +158,21 @@ class Search:
                 and self._all_gone(problem, best[0].outcome.fixed)
             ):
                 break
-        if len(_groups(best)) > 1 and _are_equivalent(best):
+        if len(groups(best)) > 1 and are_equivalent(best):
             best = best[:1]
-        elif len(_groups(best)) > 1 and _give_the_same_shapes(best):
-            best = [min(best, key=_rests)]
-        if len(_groups(best)) > 1:
+        elif len(groups(best)) > 1 and same_shapes(best, problem):
+            best = [min(best, key=rests)]
+        if len(groups(best)) > 1:
+            best = [each for each in best if not strands(self._case(each, problem))] or best
+        if len(groups(best)) > 1:
+            best = [each for each in best if self._keeps_order(each)] or best
+        if len(groups(best)) > 1:
             best = [each for each in best if not is_against_others(self._case(each, problem))] or best
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
-        if len(_groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
+        if len(groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
-        return best if len(_groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
+        return best if len(groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, the nearest first."""
@@ -322,9 +340,10 @@ class Search:
             if asked >= NODES:
                 farther.append(each)
                 continue
+            types = [*others, *(value.type for value in each.outputs if value is not None)]
             guesss = [
                 replaced(guess, within=each)
-                for guess in chain(guesses.at(each, others), listed(each, guesses, others), computed(each, guesses))
+                for guess in chain(guesses.at(each, types), listed(each, guesses, types), computed(each, guesses))
                 if guess.likely < GUESS or guess.swaps
             ]
             yield from guesss
@@ -358,88 +377,8 @@ def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
     return False
 
 
-def _are_equivalent(best: Sequence[Tried]) -> bool:
-    """Whether several guesses give the node the same inputs: the same elements with the same axes."""
-    first = best[0].outcome.inputs
-    return all(
-        len(each.guess.edits) == 1 and keeps_elements(each.guess.edits[0]) and each.outcome.inputs == first
-        for each in best
-    )
-
-
-def _give_the_same_shapes(best: Sequence[Tried]) -> bool:
-    """Whether several guesses differ only in that one writes -1 into a constant where another writes a number, after
-    which all values have the same shapes."""
-    edits = [each.guess.edits for each in best]
-    if len(set(map(len, edits))) > 1 or not all(edit.of == "entries" for group in edits for edit in group):
-        return False
-    for group in zip(*edits):
-        if len({edit.name for edit in group}) > 1 or len({len(edit.value) for edit in group}) > 1:
-            return False
-        if any(len(set(entries) - {-1}) > 1 for entries in zip(*(edit.value for edit in group))):
-            return False
-    shapes = [{value.name: tensor_shape(known) for value, known in each.outcome.types.items()} for each in best]
-    return all(each == shapes[0] for each in shapes)
-
-
-def _rests(tried: Tried) -> int:
-    """The number of constants that a guess gives the entry -1."""
-    return sum(-1 in edit.value for edit in tried.guess.edits)
-
-
-def _different(alternatives: Iterable[tuple[Edit, ...]]) -> tuple[tuple[Edit, ...], ...]:
-    """The alternatives, without those that differ only in the name of a value in messages."""
-    found: dict[tuple[Edit, ...], tuple[Edit, ...]] = {}
-    for edits in alternatives:
-        found.setdefault(tuple(replaced(each, called="") for each in edits), edits)
-    return tuple(found.values())
-
-
-def _shared(best: Sequence[Tried]) -> Outcome:
-    """The outcome of the first guess, without the problems that the other guesses do not fix."""
-    outcome = best[0].outcome
-    sets = [{id(each) for each in tried.outcome.fixed} for tried in best]
-    return replaced(outcome, fixed=tuple(each for each in outcome.fixed if all(id(each) in found for found in sets)))
-
-
 def _at(found: tuple[int, Node]) -> int:
     return found[0]
-
-
-def _deciding(found: list[Tried], problem: Problem) -> list[Tried]:
-    """Drops guesses about something for which too many values fix the problem equally well. A value that other nodes
-    use is kept."""
-    limit = 1 if problem.fault.rule is AXIS_OUT_OF_RANGE else SUGGESTED
-    counts: dict[object, int] = {}
-    for each in found:
-        if each.guess.count >= 0:
-            counts[_kind(each, problem)] = counts.get(_kind(each, problem), 0) + 1
-    indices = {id(each) for each in found if any(edit.kind == "constant" for edit in each.guess.edits)}
-    dropped = indices if limit == 1 and len(indices) > SUGGESTED else set()
-    return [
-        each
-        for each in found
-        if id(each) not in dropped
-        and (each.guess.about is None or each.guess.count > 0 or counts.get(_kind(each, problem), limit) <= limit)
-    ]
-
-
-def _kind(tried: Tried, problem: Problem) -> tuple[object, ...]:
-    likely = 0 if problem.fault.rule is AXIS_OUT_OF_RANGE else tried.guess.likely
-    return tried.guess.within, tried.guess.about, likely
-
-
-def _first(found: Sequence[Tried]) -> list[Tried]:
-    return [each for each in found if each.order == min(other.order for other in found)]
-
-
-def _groups(best: Sequence[Tried]) -> list[list[Tried]]:
-    """The guesses in groups. Guesses that resize the same input form one group."""
-    found: dict[object, list[Tried]] = {}
-    for each in best:
-        sized = all(edit.shape is not None for edit in each.guess.edits)
-        found.setdefault(each.guess.about if sized else each.guess.edits, []).append(each)
-    return list(found.values())
 
 
 def _is_meant(value: Value | None, problem: Problem) -> bool:

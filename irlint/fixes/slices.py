@@ -65,7 +65,8 @@ def other_bounds(
     Elements that no other slice of the value takes come first."""
     slices = _slices(node, call, inputs)
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
-    sizes = dict.fromkeys(dim for shape in shapes for dim in shape if isinstance(dim, int) and dim)
+    contents = [each.ints or () for each in others if isinstance(each, Tensor)]
+    sizes = dict.fromkeys(dim for shape in (*shapes, *contents) for dim in shape if isinstance(dim, int) and dim > 0)
     taken = _taken(node, guesses) if slices else set()
     for each in slices:
         few = range(1, each.size) if isinstance(each.size, int) and len(shapes[0]) == 1 and each.size <= FEW else ()
