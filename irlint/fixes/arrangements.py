@@ -152,8 +152,8 @@ def _raised(value: Value, given: Tensor, inputs: Sequence[Type | None], guesses:
 
 
 def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> Iterator[Guess]:
-    """Guesses that change a list of the node: the sizes of the parts of an axis, one factor for each axis, or a list of
-    axes with one axis more or fewer."""
+    """Guesses that change a list of the node: the sizes of the parts of an axis, equal parts first, one factor for each
+    axis, or a list of axes with one axis more or fewer."""
     known = guesses.known
     call, inputs = known.calls[node], inputs_of(node, known)
     if call.operator is None or call.signature is None or not inputs:
@@ -165,7 +165,8 @@ def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> 
         value = node.inputs[port] if port is not None and port < len(node.inputs) else None
         if role == PARTS and isinstance(given.get(name), tuple):
             for sizes in _parts(given[name], inputs, others):
-                yield Guess((guesses.attribute(node, name, sizes, given[name]),), SELDOM)
+                even = int(len(set(sizes)) == 1)
+                yield Guess((guesses.attribute(node, name, sizes, given[name]),), SELDOM, count=even)
         if value is None or role not in (AXES, PARTS, FACTORS) or not guesses.makers.is_constant(value):
             continue
         before = known.types.get(value)

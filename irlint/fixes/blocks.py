@@ -44,11 +44,13 @@ class Blocks:
         return found
 
     def twins(self, node: Node) -> list[Node]:
-        """The nodes in the place of ``node`` in other blocks: their names differ from its name in one number, which is
-        not the last part of the name."""
+        """The nodes in the place of ``node`` in other blocks: their names differ from its name in one number, which may
+        occur several times, but not as the last part of the name."""
         place, numbers = _place(node)
         others = self._by_place.get(place, ()) if numbers else ()
-        return [each for found, each in others if sum(one != other for one, other in zip(found, numbers)) == 1]
+        return [
+            each for found, each in others if len({pair for pair in zip(found, numbers) if pair[0] != pair[1]}) == 1
+        ]
 
     @cached_property
     def differing(self) -> list[tuple[Node, Guess]]:
@@ -84,11 +86,11 @@ class Blocks:
         made = maker.node if maker is not None else None
         place, numbers = _place(made) if made is not None else _place_of_name("", value.name)
         own, other = _place(node)[1], _place(twin)[1]
-        at = next(at for at, (one, two) in enumerate(zip(own, other)) if one != two)
-        if at >= len(numbers):
+        places = [at for at, (one, two) in enumerate(zip(own, other)) if one != two]
+        if places[0] >= len(numbers):
             return value if not numbers else None
-        moved = str(int(numbers[at]) - int(other[at]) + int(own[at]))
-        wanted = (*numbers[:at], moved, *numbers[at + 1 :])
+        moved = {at: int(numbers[at]) - int(other[at]) + int(own[at]) for at in places if at < len(numbers)}
+        wanted = tuple(str(moved.get(at, each)) for at, each in enumerate(numbers))
         if made is None:
             return self._constants.get((place, wanted))
         found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)

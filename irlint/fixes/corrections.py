@@ -123,6 +123,21 @@ def _of_that_kind(problem: Problem, known: Known) -> Iterator[Edits]:
         yield (Edit("rename", "attribute", problem.graph, node.label, node.index, name, missing[0], op=node.op),)
 
 
+def _of_those_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Renames the operator of a node to the only similar one that has all attributes of the node."""
+    node = problem.node
+    version = node.version if node is not None and isinstance(node.version, int) else None
+    if node is None or version is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
+        return
+    found = []
+    for name in official_names(node.domain):
+        schema = official(name, version, node.domain) if node.op in name and node.op != name else None
+        if schema is not None and set(node.attributes) <= set(schema.attributes):
+            found.append(name)
+    for name in found if len(found) == 1 else ():
+        yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
+
+
 def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
     """Declares an input of the model with the element type that a body declares for it, or connects an unused value of
     the type that the body declares."""
@@ -237,7 +252,11 @@ def _of_a_kind(problem: Problem, known: Known) -> Iterator[Edits]:
     elif isinstance(value, float) and value.is_integer():
         others.append(int(value))
     elif isinstance(value, int):
-        others += [float(value), *((value,) * count for count in (1, 2, 3, 4))]
+        similar = (each for graph in graphs(known.model) for each in graph.nodes if each.op == node.op)
+        held_there = (each.attributes[name].value for each in similar if name in each.attributes)
+        usual = dict.fromkeys(len(each) for each in held_there if isinstance(each, (tuple, list)))
+        counts = dict.fromkeys((*usual, 1, 2, 3, 4))
+        others += [*((value,) * count for count in usual), float(value), *((value,) * count for count in counts)]
     for other in others:
         yield (_set(problem, node, name, other),)
 
@@ -254,25 +273,49 @@ def _given(problem: Problem, known: Known) -> Iterator[Edits]:
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if node is None or graph is None or known.format.ports_declare:
         return
-    made = {each for other in graph.nodes for each in other.outputs}
-    unused = [each for each in spare_values(graph) if each in made or each in graph.constants]
     makers = Makers(known)
+    if not problem.graph:
+        from irlint.fixes.blocks import Blocks
+        from irlint.fixes.guesses import Guesses
+
+        yield from (each.edits for each in Blocks(Guesses(known, graph, makers, {})).as_wired(node))
+    made = {each for other in graph.nodes for each in other.outputs}
+    similar = [each for each in graph.nodes if each.op == node.op and each is not node]
+    taken = {_dtype(value, known) for each in similar for value in each.inputs}
+    unused = [each for each in spare_values(graph) if each in made or each in graph.constants]
+    unused = [each for each in unused if not taken or _dtype(each, known) in taken]
+    patterns = {_made_by(each.inputs, makers) for each in similar}
     stored = {_stored(each.inputs, makers) for each in graph.nodes if each.op == node.op and each is not node}
     count = len(node.inputs)
     ports = range(count, count - 1 if _commutes(node, known) else -1, -1)
     if None in node.inputs:
         ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
-    for value in unused[:UNUSED]:
-        for port in ports if value not in node.outputs else ():
-            after = (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
-            if len(stored) == 1 and len(next(iter(stored))) == len(after) and _stored(after, makers) not in stored:
-                continue
-            changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
-            names = {at: each.name for at in changed if (each := after[at]) is not None}
-            yield tuple(
-                Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
-                for at, name in names.items()
-            )
+    tried = [
+        (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
+        for value in unused[:UNUSED]
+        for port in ports
+        if value not in node.outputs
+    ]
+    for after in [each for each in tried if _made_by(each, makers) in patterns] or tried:
+        if len(stored) == 1 and len(next(iter(stored))) == len(after) and _stored(after, makers) not in stored:
+            continue
+        changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
+        names = {at: each.name for at in changed if (each := after[at]) is not None}
+        yield tuple(
+            Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
+            for at, name in names.items()
+        )
+
+
+def _made_by(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:
+    """The operators that make the inputs of a node; "" for constants and inputs of the graph."""
+    found = (makers.of(value) if value is not None else None for value in values)
+    return tuple(each.node.op if each is not None and each.node is not None else "" for each in found)
+
+
+def _dtype(value: Value | None, known: Known) -> str | None:
+    given = known.types.get(value) if value is not None else None
+    return given.dtype if isinstance(given, Tensor) else None
 
 
 def _commutes(node: Node, known: Known) -> bool:
@@ -413,7 +456,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),
     BODY_TYPES: (_as_body_declares,),
-    UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _other_opsets),
+    UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _of_those_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),
     INPUT_COUNT: (_given, _other_opsets),

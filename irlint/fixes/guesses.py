@@ -11,7 +11,7 @@ from irlint.fixes.contents import Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE
 from irlint.fixes.node_edits import NodeEdits
-from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNIFORM, USUAL, meant, other_values, words_of
+from irlint.fixes.other_values import FLAGS, GUESS, LAST, SELDOM, SPATIAL, UNIFORM, USUAL, meant, other_values, words_of
 from irlint.fixes.slices import BOUNDS, other_bounds
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, inputs_of
@@ -130,6 +130,7 @@ class Guesses(NodeEdits):
         held = roles(call.operator.function) if call.operator is not None else {}
         weights = (value for value, known in zip(node.inputs, inputs) if isinstance(known, Tensor) and known.rank != 1)
         stored = any(value is not None and self.makers.is_constant(value) for value in weights)
+        yield from self._of_length(node, given, rank)
         yield from self._together(node, call, [name for name in given if held.get(name) == TOGETHER])
         for name, (annotation, default) in call.signature.attributes.items():
             if held.get(name) == TOGETHER or name in BOUNDS:
@@ -161,8 +162,29 @@ class Guesses(NodeEdits):
                     likely = GUESS
                 edit = self.attribute(node, name, other, value)
                 count = count or int(other == default and ("axis" not in name or node.op == FLATTEN))
-                unsure = stored and name != "transA" and other == default and value in (0, 1) and not usual.get(other)
+                unsure = (
+                    stored
+                    and name != "transA"
+                    and other == default
+                    and value in (0, 1)
+                    and not usual.get(other)
+                    and name in FLAGS
+                )
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
+
+    def _of_length(self, node: Node, given: Mapping[str, Any], rank: int) -> Iterator[Guess]:
+        """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one
+        half of a list that repeats itself."""
+        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, (tuple, list)) and value}
+        for name, value in lists.items():
+            half = len(value) // 2
+            lengths = {len(each) for each in lists.values()} | {rank - SPATIAL, 2 * (rank - SPATIAL)} - {len(value)}
+            others = [value[:1] * length for length in sorted(lengths) if length > 0 and len(set(value)) == 1]
+            others += [value[:half]] if half and value[:half] * 2 == value else []
+            for other in dict.fromkeys(others):
+                if other != value:
+                    count = self.usual(node, name).get(other, 0)
+                    yield Guess((self.attribute(node, name, other, value),), SELDOM, count=count, about=name)
 
     def moves_batch(self, shape: Sequence[object], perm: object) -> bool:
         """Whether an order of axes moves the dynamic batch axis of an input of the model away from the front."""

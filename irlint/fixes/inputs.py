@@ -79,7 +79,7 @@ class Inputs:
         found: dict[str | None, list[Value]] = {}
         for value, known in self.spare:
             found.setdefault(known.dtype, []).append(value)
-        groups = [[each for each in values if self.is_made(each)] or values for values in found.values()]
+        groups = [[each for each in values if self._is_dynamic(each)] or values for values in found.values()]
         return [values[0] for values in groups if len(values) == 1]
 
     def left_over_of_type(self, node: Node) -> Iterator[Guess]:
@@ -106,7 +106,7 @@ class Inputs:
         }
         return any(
             (known.dtype, known.rank) in given and value not in node.outputs
-            if self.is_made(value)
+            if self._is_dynamic(value)
             else known.dtype in shared
             for value, known in self.spare
         )
@@ -121,7 +121,11 @@ class Inputs:
         returned = set(self.graph.outputs)
         spare = [
             (value, known)
-            for value in (*chain.from_iterable(map(self._meant_to_be_used, self.graph.nodes)), *self.graph.constants)
+            for value in (
+                *chain.from_iterable(map(self._meant_to_be_used, self.graph.nodes)),
+                *self.graph.constants,
+                *(each for each in self.graph.inputs if each not in self.graph.constants),
+            )
             if value is not None
             and not self.users.get(value)
             and isinstance(known := self.known.types.get(value), Tensor)
@@ -283,6 +287,10 @@ class Inputs:
         """Whether a node computes a value, and the value is not constant."""
         maker = self.makers.of(value) if value is not None else None
         return maker is not None and maker.node is not None and not self.makers.is_constant(value)
+
+    def _is_dynamic(self, value: Value) -> bool:
+        """Whether a value is computed, or is an input of the model."""
+        return self.is_made(value) or (value in self.graph.inputs and value not in self.graph.constants)
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
         """The outputs of a node that should have a user: all outputs, or only those that are never optional if another

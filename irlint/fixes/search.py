@@ -36,7 +36,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.rewired import bypassed, rewired
-from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
+from irlint.fixes.sizes import declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure
 from irlint.inference.known import Known
@@ -184,6 +184,7 @@ class Search:
             )
             port = next(missing, None)
             yield inputs.unused([node], {node: port}) if port is not None else iter(())
+            yield as_other_users(node, guesses)
             return
         if problem.fault.rule.family == ELEMENT_TYPES:
             yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
@@ -200,6 +201,7 @@ class Search:
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield with_left_over(node, inputs)
+        yield declared_as_sibling(node, guesses) if problem.is_error else iter(())
         yield guesses.contents.copied(node)
         of_outputs = problem.fault.rule.family == DECLARED and not is_demand(problem)
         if problem.fault.rule.family == DECLARED:

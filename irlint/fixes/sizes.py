@@ -16,7 +16,7 @@ from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -134,6 +134,26 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
             yield Guess((guesses.declared(value, other),), SELDOM if direct else GUESS, count=count, about=value)
         for other in _with_one_more(shape, node, guesses) if direct and problem.fault.rule in OF_AXES else ():
             yield Guess((guesses.declared(value, other),), GUESS, count=count, about=value)
+
+
+def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Declares an input of the model on which a node depends with the shape of another input, if that has the same
+    sizes and one axis more or fewer."""
+    inputs = [value for value in guesses.graph.inputs if value not in guesses.known.overridden]
+    shapes = {value: shape for value in inputs if (shape := shape_of(value, guesses.known)) is not None}
+    before = {value for each in _before(node, guesses.makers) for value in each.inputs}
+    for value in (each for each in shapes if each in before):
+        others = (shape for each, shape in shapes.items() if each is not value)
+        for other in dict.fromkeys(each for each in others if _is_one_axis_apart(shapes[value], each)):
+            yield Guess((guesses.declared(value, other),), USUAL, count=1, about=value)
+
+
+def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
+    """Whether one of two shapes of at least two named or long axes is the other without one axis."""
+    short, long = sorted((one, other), key=len)
+    without = [(*long[:axis], *long[axis + 1 :]) for axis in range(len(long))]
+    told = [dim for dim in short if dim not in (1, None)]
+    return len(short) + 1 == len(long) and len(told) > 1 and short in without
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:

@@ -253,7 +253,7 @@ class Suggestions:
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
             help = problem.fault.help if found.or_help else ""
-            alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
+            alternatives = tuple(tuple(_as_data(each, self.known) for each in edits) for edits in found.alternatives)
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
             if suggestion.fix is None:
                 return suggestion if first is None else first
@@ -283,8 +283,9 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
 
 
-def _as_data(edit: Edit) -> Edit:
-    """The edit as plain data: "" for dynamic sizes, and the element types of the format."""
+def _as_data(edit: Edit, known: Known) -> Edit:
+    """The edit as plain data: "" for dynamic sizes, or their names if the number of axes changes, and the element types
+    of the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
@@ -294,6 +295,9 @@ def _as_data(edit: Edit) -> Edit:
     shape, before = (
         tuple(dim if isinstance(dim, int) else "" for dim in shape) for shape in (edit.shape, edit.before or ())
     )
+    if len(shape) != len(before):
+        names = (known.symbols.get(str(dim), str(dim)) for dim in edit.shape)
+        shape = tuple(dim or ("" if "[" in name else name) for dim, name in zip(shape, names))
     return replaced(edit, shape=shape, before=before)
 
 

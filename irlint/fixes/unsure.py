@@ -126,8 +126,9 @@ def _changes_others(case: Case) -> bool:
 
 
 def _changes_rank(case: Case) -> bool:
-    """Whether an input of the model is declared with another number of axes. Whoever feeds it decides that."""
-    return any(
+    """Whether an input of the model is declared with another number of axes. Whoever feeds it decides that, unless
+    another input has these axes."""
+    return case.guess.likely != USUAL and any(
         len(each.shape or ()) != len(each.before or ()) for each in case.guess.edits if each.kind == "declaration"
     )
 
