@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from irlint.findings.edits import Edit
-from irlint.fixes.guess import Guess
+from irlint.fixes.guess import SEVERAL, Guess
 from irlint.fixes.guesses import Guesses
+from irlint.fixes.inserted import RESHAPE
 from irlint.fixes.other_values import USUAL
 from irlint.lazy_typing import Any
 from irlint.model import Node, Value
@@ -20,7 +21,7 @@ from irlint.records import replaced
 NUMBER = re.compile(r"\d+")
 LAST = re.compile(r"\d+$")
 
-#: At most this many inputs of a node are connected as at its twins.
+#: So many inputs of a node are connected together as at its twins.
 PORTS = 2
 
 #: The place of a node: its operator, and its name without the numbers before its end. Then these numbers.
@@ -102,17 +103,21 @@ class Blocks:
         return {_place_of_name("", value.name): value for value in self.guesses.graph.constants}
 
     def wired(self, node: Node) -> list[Value | None]:
-        """For each input of the twins of a node, the counterpart on which all of them agree; None if they do not."""
+        """For each input of the twins of a node, the counterpart on which all of them agree; None if they do not. A
+        value outside of blocks counts only if several twins take it: a first block takes what is before it."""
         others = self.twins(node)
         counts = {len(each.inputs) for each in others}
         found: list[Value | None] = []
         for port in range(counts.pop() if len(counts) == 1 else 0):
             values = {self.counterpart(value, each, node) if (value := each.inputs[port]) else None for each in others}
-            found.append(values.pop() if len(values) == 1 else None)
+            value = values.pop() if len(values) == 1 else None
+            is_outside = value is not None and len(others) < SEVERAL and value in [each.inputs[port] for each in others]
+            found.append(value if not is_outside or self.guesses.makers.is_constant(value) else None)
         return found
 
     def as_wired(self, node: Node) -> Iterator[Guess]:
-        """Connects a node as its twins are connected, and inserts the nodes that only they have before an input."""
+        """Connects a node as its twins are connected, and inserts the nodes that only they have before an input: at one
+        input, or else at two."""
         others = self.twins(node)
         edits = []
         for port, value in enumerate(self.wired(node) if others else ()):
@@ -123,8 +128,9 @@ class Blocks:
                 )
             elif value is None and before is not None and (edit := self._lost(node, port, before, others)) is not None:
                 edits.append(edit)
-        if 0 < len(edits) <= PORTS:
-            yield Guess(tuple(edits), USUAL, count=len(others))
+        yield from (Guess((edit,), USUAL, count=len(others)) for edit in edits)
+        if len(edits) == PORTS:
+            yield Guess(tuple(edits), USUAL)
 
     def _lost(self, node: Node, port: int, before: Value, others: Sequence[Node]) -> Edit | None:
         """Inserts the node that all twins have before an input, behind the counterpart of the value that is there."""
@@ -133,6 +139,9 @@ class Blocks:
         firsts = [self.counterpart(one.inputs[0], each, node) for one, each in zip(nodes, others) if one.inputs[0]]
         if len(firsts) != len(others) or set(firsts) != {before}:
             return None
+        if nodes[0].op == RESHAPE and len(nodes[0].inputs) > 1 and (given := nodes[0].inputs[1]) is not None:
+            target = self.counterpart(given, others[0], node) or given
+            return self.guesses.inserted(RESHAPE, node, port, inputs=(target.name,))
         return self.guesses.copied(nodes[0], node, port)
 
     def is_wired_as_twins(self, edit: Edit, node: Node) -> bool:

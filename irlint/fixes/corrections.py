@@ -278,7 +278,8 @@ def _given(problem: Problem, known: Known) -> Iterator[Edits]:
         from irlint.fixes.blocks import Blocks
         from irlint.fixes.guesses import Guesses
 
-        yield from (each.edits for each in Blocks(Guesses(known, graph, makers, {})).as_wired(node))
+        wired = [each.edits for each in Blocks(Guesses(known, graph, makers, {})).as_wired(node)]
+        yield from wired[-1:]
     made = {each for other in graph.nodes for each in other.outputs}
     similar = [each for each in graph.nodes if each.op == node.op and each is not node]
     taken = {_dtype(value, known) for each in similar for value in each.inputs}

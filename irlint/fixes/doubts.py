@@ -26,6 +26,9 @@ SIBLINGS = 2
 #: Of a size that is rounded, at most this part changes.
 ROUNDED = 8
 
+#: Two inputs are exchanged by so many edits.
+PAIR = 2
+
 #: The operators whose result has the width of their weights on the last axis; a bias is added to this result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
 
@@ -272,13 +275,14 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
 def _swaps_constant(case: Case) -> bool:
     """Whether a constant is exchanged with a computed input, although the other nodes of the operator have constants
     where this one has it."""
-    node, inputs = case.node, case.inputs
-    if not case.guess.swaps:
+    inputs, edits = case.inputs, case.guess.edits
+    node = inputs.edited(edits[0])[0]
+    if not case.guess.swaps or node is None or len(edits) != PAIR:
         return False
+    one, other = (edit.input or 0 for edit in edits)
     own = [inputs.makers.is_constant(each) for each in node.inputs]
     after = list(own)
-    ports = [edit.input or 0 for edit in case.guess.edits]
-    after[ports[0]], after[ports[1]] = own[ports[1]], own[ports[0]]
+    after[one], after[other] = own[other], own[one]
     others = (each.inputs for each in inputs.guesses.of(node) if each is not node)
     stored = [[inputs.makers.is_constant(each) for each in values] for values in others]
     return own != after and own in stored and after not in stored

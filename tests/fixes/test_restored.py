@@ -1,0 +1,129 @@
+"""A model that was broken in one place computes after ``fix --unsafe-fixes`` what it computed before; where two edits
+are as likely, it stays as it is. ONNX Runtime is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import pytest
+from onnx import ModelProto, helper
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>\n'
+
+#: The sizes of named axes in the inputs of a test.
+SIZES = {"N": 2, "S": 3, "T": 5}
+
+
+def model_of(text: str) -> ModelProto:
+    """The model of a graph; each node is named after its first output."""
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    for node in model.graph.node:
+        node.name = node.output[0]
+    return model
+
+
+def feeds(model: ModelProto) -> dict[str, Any]:
+    """Inputs for a model, the same ones for each input of a name and shape."""
+    found = {}
+    for at, each in enumerate(model.graph.input):
+        tensor = each.type.tensor_type
+        shape = [dim.dim_value or SIZES[dim.dim_param] for dim in tensor.shape.dim]
+        values = np.random.default_rng(at).integers(0, 2, shape)
+        found[each.name] = values.astype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    return found
+
+
+def outputs(model: ModelProto | bytes, feed: dict[str, Any]) -> Sequence[Any]:
+    import onnxruntime
+
+    data = model if isinstance(model, bytes) else model.SerializeToString()
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    result: Sequence[Any] = onnxruntime.InferenceSession(data, options, ["CPUExecutionProvider"]).run(None, feed)
+    return result
+
+
+def fixed(model: ModelProto) -> bytes:
+    return irlint.fix(model.SerializeToString(), unsafe=True).data
+
+
+BLOCKS = """(float[N,S,8] x) => (float[N,S,8] y) <int64[4] t = {0, 0, 2, 4}, int64[3] u = {0, 0, 8}> {
+  "/b.0/Reshape" = Reshape (x, t) "/b.0/Transpose" = Transpose <perm = [0, 2, 1, 3]> ("/b.0/Reshape")
+  "/b.0/Softmax" = Softmax <axis = 3> ("/b.0/Transpose") "/b.0/Transpose_1" = Transpose <perm = [0, 2, 1, 3]> ("/b.0/Softmax")
+  "/b.0/Reshape_1" = Reshape ("/b.0/Transpose_1", u) "/b.0/Add" = Add ("/b.0/Reshape_1", x)
+  "/b.1/Reshape" = Reshape ("/b.0/Add", t) "/b.1/Transpose" = Transpose <perm = [0, 2, 1, 3]> ("/b.1/Reshape")
+  "/b.1/Softmax" = Softmax <axis = 3> ("/b.1/Transpose") "/b.1/Transpose_1" = Transpose <perm = [0, 2, 1, 3]> ("/b.1/Softmax")
+  "/b.1/Reshape_1" = Reshape ("/b.1/Transpose_1", u) "/b.1/Add" = Add ("/b.1/Reshape_1", "/b.0/Add") y = Identity ("/b.1/Add") }"""
+
+INDICES = """(float[N,S,8,8] x) => (int64[1] a, int64[1] b) <int64[1] "i.0" = {2}, int64[1] "i.1" = {2}> {
+  "/b.0/Shape" = Shape (x) "/b.0/Gather" = Gather ("/b.0/Shape", "i.0")
+  "/b.1/Shape" = Shape (x) "/b.1/Gather" = Gather ("/b.1/Shape", "i.1")
+  a = Identity ("/b.0/Gather") b = Identity ("/b.1/Gather") }"""
+
+QUANTIZED = """(float[2,4] x, float[4,2] z) => (float[2,4] y, float[4,2] v) <float s = {0.5}, uint8 o = {3}, float r = {0.25}, uint8 p = {7}> {
+  q = QuantizeLinear (x, s, o) w = QuantizeLinear (z, r, p) v = DequantizeLinear (w, r, p)
+  d = DequantizeLinear (q, s, o) n = Neg (d) y = Add (n, x) }"""
+
+RANGES = """(float[N,S] x) => (float[N,S] y, int64[N] k) <int64 i = {0}, int64 j = {1}, int64 zero = {0}, int64 one = {1}, int64 begin = {0}, int64[1] a = {0}> {
+  s = Shape (x) n = Gather (s, i) m = Gather (s, j) k = Range (zero, n, one) r = Range (begin, m, one)
+  f = Cast <to = 1> (r) u = Unsqueeze (f, a) y = Add (x, u) }"""
+
+CONTRADICTING = """(float[N,S,8] x) => (float[N,S,2,4] y, float[N,S,8] v) <int64[4] t = {0, 0, 2, 4}, int64[3] u = {0, 0, 8}> {
+  y = Reshape (x, t) v = Reshape (y, u) }"""
+
+SLICED = """(float[2,3,8,8] x) => (float[2,3,16,16] y) <int64[1] zero = {0}, int64[1] two = {2}, int64[2] k = {16, 16}> {
+  s = Shape (x) b = Slice (s, zero, two) t = Concat <axis = 0> (b, k) y = Resize <mode = "nearest"> (x, , , t) }"""
+
+#: A sound graph, what is replaced in it, and by what.
+RESTORED = [
+    ("another index than in other blocks", INDICES, '"i.1" = {2}', '"i.1" = {7}'),
+    ("another order of axes than in other blocks", BLOCKS, '"/b.1/Transpose" = Transpose <perm = [0, 2, 1, 3]>', '"/b.1/Transpose" = Transpose <perm = [0, 1, 3, 2]>'),
+    ("a node that other blocks have", BLOCKS, '"/b.1/Reshape_1" = Reshape ("/b.1/Transpose_1", u) "/b.1/Add" = Add ("/b.1/Reshape_1", "/b.0/Add")', '"/b.1/Add" = Add ("/b.1/Transpose_1", "/b.0/Add")'),
+    ("the start of a Range", RANGES, "begin = {0}", "begin = {1}"),
+    ("conditions that no sizes meet", CONTRADICTING, "t = {0, 0, 2, 4}", "t = {0, 0, 3, 4}"),
+    ("a scale that was left out", QUANTIZED, "d = DequantizeLinear (q, s, o)", "d = DequantizeLinear (q, o)"),
+    ("a result of another scale", QUANTIZED, "d = DequantizeLinear (q, s, o)", "d = DequantizeLinear (w, s, o)"),
+    ("a slice of a shape", SLICED, "two = {2}", "two = {0}"),
+    ("an input of another element type", "(float[2,3] x) => (float[2,2] y) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul (x, w) }", "(float[2,3] x)", "(double[2,3] x)"),
+    ("an axis out of range in all inputs", "(float[2,3] x) => (float[2,4] y) <float[2,1] w = {1,2}> { v = Neg (x) y = Concat <axis = 1> (v, w) }", "axis = 1", "axis = 2"),
+    ("exchanged inputs that are no neighbors", "(uint8[2,3] x, uint8 a, uint8 b) => (int32[2,2] y) <uint8[3,2] w = {1,2,3,4,5,6}> { y = MatMulInteger (x, w, a, b) }", "MatMulInteger (x, w, a, b)", "MatMulInteger (b, w, a, x)"),
+    ("an unused value of another element type", "(float[N,S] x) => (int64[2] y, float[N,S] v) <int64[1] k = {7}, int64 i = {0}, int64[1] a = {0}> { v = Neg (x) s = Shape (x) g = Gather (s, i) u = Unsqueeze (g, a) y = Concat <axis = 0> (u, k) }", "Concat <axis = 0> (u, k)", "Concat <axis = 0> (v, k)"),
+    ("unused weights among other unused constants", "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w = {1,2,3,4}, float[2] b = {1,2}, int64 n = {0}, int64 m = {0}> { y = Conv (x, w, b) }", "Conv (x, w, b)", "Conv (x, w, w)"),
+    ("a part of a shape taken twice", "(float[N,S,8] x) => (float[?,?,?] y) <int64 i = {0}, int64 j = {1}, int64[1] a = {0}, int64[1] r = {8}> { s = Shape (x) g = Gather (s, i) h = Gather (s, j) u = Unsqueeze (g, a) v = Unsqueeze (h, a) t = Concat <axis = 0> (u, v, r) y = Reshape (x, t) }", "Concat <axis = 0> (u, v, r)", "Concat <axis = 0> (u, u, r)"),
+    ("a factor of the channels", "(float[1,2,3,3] x, float[1,2,6,6] z) => (float[1,2,6,6] y) <float[4] f = {1, 1, 2, 2}> { u = Resize (x, , f) y = Add (u, z) }", "f = {1, 1, 2, 2}", "f = {1, 1.5, 2, 2}"),
+    ("a step of 0", "(float[2,8] x) => (float[2,4] y) <int64[1] b = {0}, int64[1] e = {4}, int64[1] a = {1}, int64[1] s = {1}> { y = Slice (x, b, e, a, s) }", "s = {1}", "s = {0}"),
+    ("dilations for one axis only", "(float[1,1,5,5] x) => (float[1,1,4,4] y) <float[1,1,2,2] w = {1,2,3,4}> { y = Conv <dilations = [1,1], kernel_shape = [2,2]> (x, w) }", "dilations = [1,1]", "dilations = [1]"),
+    ("parts that were equal", "(float[2,6] x) => (float[2,3] y, float[2,3] z) <int64[2] s = {3, 3}> { y, z = Split <axis = 1> (x, s) }", "s = {3, 3}", "s = {4, 3}"),
+    ("axes for more axes than the value has", "(float[3,4] x) => (float[3,4,1,1] y) <int64[2] a = {2, 3}> { u = Unsqueeze (x, a) y = Transpose <perm = [0,1,3,2]> (u) }", "u = Unsqueeze (x, a) y = Transpose <perm = [0,1,3,2]> (u)", "y = Transpose <perm = [0,1,3,2]> (x)"),
+    ("an input with an axis less than its sibling", "(float[N,8,S,T] x, float[N,8,S,T] z) => (float[N,8,S,T] y) { a = Transpose <perm = [0,3,1,2]> (x) b = Transpose <perm = [0,2,3,1]> (a) y = Add (b, z) }", "(float[N,8,S,T] x,", "(float[N,8,T] x,"),
+    ("an operator with the attributes of another one", "(float[N,S] x) => (float[N,1] y) { y = ReduceMean <axes = [1], keepdims = 1> (x) }", "ReduceMean", "Mean"),
+    ("an attribute named otherwise", "(float[2,3] x) => (float[2,1] y) <int64[1] i = {1}> { y = Gather <axis = 1> (x, i) }", "axis", "dim"),
+    ("a lost input, by the operators of its like", "(float[2,3] x, float[2,3] z) => (float[2,3] y, float[2,3] v) { a = Abs (x) b = Exp (x) y = Div (a, b) c = Abs (z) d = Exp (z) v = Div (c, d) }", "Div (c, d)", "Div (c)"),
+    ("weights that were left out, with unused counters", "(float[1,2,4,4] x) => (float[1,2,4,4] y, float[1,2,4,4] z) <float[2,2,1,1] w = {1,2,3,4}, float[2,2,1,1] u = {1,2,3,5}, int64 n = {0}> { y = Conv (x, w) z = Conv (y, u) }", "Conv (y, u)", "Conv (y)"),
+    ("the name of an input", "(float[2,3] x) => (float[2,3] y) { y = Neg (x) }", "Neg (x)", "Neg (x_1)"),
+    ("a number with a counter", '(float[2,3] x) => (float[2,3] y) <float[3] "12" = {1,2,3}, float[3] "b.1" = {1,2,3}> { z = Add (x, "b.1") y = Mul (z, "12") }', 'Mul (z, "12")', 'Mul (z, "12.1")'),
+]  # fmt: skip
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("what", "text", "old", "new"), RESTORED)
+def test_restored(what: str, text: str, old: str, new: str) -> None:
+    assert text.count(old) == 1
+    sound, broken = model_of(text), model_of(text.replace(old, new))
+    feed = feeds(sound)
+    expected = outputs(sound, feed)
+    with pytest.raises(Exception, match=r"."):
+        outputs(broken, feed)
+    after = onnx.load_from_string(fixed(broken))
+    named = [each.name for each in after.graph.input]
+    assert named == list(feed)
+    found = outputs(after.SerializeToString(), feed)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
