@@ -124,14 +124,14 @@ def _of_that_kind(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def _of_those_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Renames the operator of a node to the only similar one that has all attributes of the node."""
+    """Renames the operator of a node to the only one whose name ends like its name and that has all its attributes."""
     node = problem.node
     version = node.version if node is not None and isinstance(node.version, int) else None
     if node is None or version is None or known.format.ports_declare or len(node.op) > LONGEST_NAME:
         return
     found = []
     for name in official_names(node.domain):
-        schema = official(name, version, node.domain) if node.op in name and node.op != name else None
+        schema = official(name, version, node.domain) if name.endswith(node.op) and node.op != name else None
         if schema is not None and set(node.attributes) <= set(schema.attributes):
             found.append(name)
     for name in found if len(found) == 1 else ():

@@ -309,9 +309,10 @@ def _makes_output_stale(case: Case) -> bool:
 
 
 def _undoes(case: Case) -> bool:
-    """Whether an edit makes a Transpose keep the order of the axes, which no model needs."""
+    """Whether an edit makes a Transpose keep the order of the axes, which no model needs. For an error, that of a
+    single axis counts."""
     orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
-    return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
+    return any(list(order) == list(range(len(order))) for order in orders if is_demand(case.problem) or len(order) == 1)
 
 
 def _is_one_number_of_several(case: Case) -> bool:

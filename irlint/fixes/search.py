@@ -240,7 +240,7 @@ class Search:
             outcome = trials.outcome(guess.edits, problem)
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
-                    guess = replaced(guess, likely=GUESS)
+                    guess = replaced(guess, likely=GUESS, sure=guess.sure and problem.is_error)
                 worth = len(outcome.fixed) - len(outcome.stale)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
                 yield Tried(order, guess, outcome)

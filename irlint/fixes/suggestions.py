@@ -150,7 +150,8 @@ class Suggestions:
         """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another
         cause."""
         fixed = {id(each) for each in found.outcome.fixed}
-        return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in self._without)
+        unfixed = (each.problem for each in self._found if each.fix is None and each.problem.is_error)
+        return any(_kind(each) == _kind(found.problem) and id(each) not in fixed for each in (*self._without, *unfixed))
 
     def of(self, problem: Problem) -> Suggestion | None:
         """The suggestion for a problem. None if no edit fixes it, if too many do, if the limit of searches is reached,
@@ -225,7 +226,8 @@ class Suggestions:
                 if edits[0].kind in ("opset", "rename") or problem.fault.rule is ATTRIBUTE_KIND:
                     break
         best = _best(problem, found)
-        return replaced(best, sure=False) if best is not None and is_ambiguous(problem) else best
+        renames = best is not None and best.alternatives[0][0].of == "operator"
+        return replaced(best, sure=False) if best is not None and renames and is_ambiguous(problem) else best
 
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
@@ -277,7 +279,10 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     """The edits that fix most problems, cause fewest, and change fewest nodes; None if more than ``SUGGESTED`` are
     equally good."""
     orders = [(outcome.new - len(outcome.fixed), len({each.index for each in edits})) for edits, outcome in found]
-    best = [each for each, order in zip(found, orders) if order == min(orders)]
+    several = [each for each, order in zip(found, orders) if order == min(orders)]
+    best = list(
+        {tuple(replaced(each, called="") for each in edits): (edits, outcome) for edits, outcome in several}.values()
+    )
     if not 0 < len(best) <= SUGGESTED:
         return None
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])

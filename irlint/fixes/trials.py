@@ -115,7 +115,8 @@ class Trials:
             changed += follows
         if not any(each is problem for each in found):
             return None
-        scrambles = any(self._mixes(change, each, types) for each in touched if each.op == inserted.RESHAPE)
+        reshaped = () if of_types else (each for each in touched if each.op == inserted.RESHAPE)
+        scrambles = any(self._mixes(change, each, types) for each in reshaped)
         inputs = tuple(self._inputs(change, node, types))
         return Outcome(tuple(found), tuple(stale), inputs, types, scrambles=scrambles)
 

@@ -14,8 +14,12 @@ from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.trials import is_demand
 from irlint.model import Value
 from irlint.model.order import downstream
+from irlint.model.tensor import FLOATS
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
+
+#: The operators that round a result of integers, which is another one for floats.
+ROUNDING = ("Div", "Pow", "Mod", "ReduceMean")
 
 
 def is_unsure(case: Case) -> bool:
@@ -119,7 +123,11 @@ def _is_converted(value: Value, inputs: Inputs) -> bool:
 
 
 def _changes_others(case: Case) -> bool:
-    """Whether a constant that several nodes use changes only so that a size is dynamic again."""
+    """Whether a constant that several nodes use changes, or is exchanged for another constant, only so that a size is
+    dynamic again."""
+    replacing = (case.inputs.edited(edit)[1] for edit in case.guess.edits if edit.kind == "input" and not edit.swaps)
+    if is_demand(case.problem) and any(each is not None and case.inputs.makers.is_constant(each) for each in replacing):
+        return True
     names = {edit.name for edit in case.guess.edits if edit.kind == "constant"}
     users = (len(several) for value, several in case.inputs.users.items() if value.name in names)
     return is_demand(case.problem) and len(names) == 1 and max(users, default=0) > SIBLINGS
@@ -131,6 +139,17 @@ def _changes_rank(case: Case) -> bool:
     return case.guess.likely != USUAL and any(
         len(each.shape or ()) != len(each.before or ()) for each in case.guess.edits if each.kind == "declaration"
     )
+
+
+def _casts_computed(case: Case) -> bool:
+    """Whether a Cast to floats is inserted behind an operator that rounds integers: rather its input is cast."""
+    for edit in case.guess.edits:
+        casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
+        value = case.inputs.edited(edit)[1] if casts else None
+        maker = case.inputs.makers.of(value) if value is not None else None
+        if maker is not None and maker.node is not None and maker.node.op in ROUNDING:
+            return True
+    return False
 
 
 def _connects(guess: Guess) -> bool:
@@ -149,5 +168,6 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _is_rather_swapped,
     _retypes_input,
     _changes_others,
+    _casts_computed,
     _changes_rank,
 )
