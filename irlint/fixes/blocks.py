@@ -10,7 +10,7 @@ from functools import cached_property
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import SEVERAL, Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.inserted import RESHAPE
+from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import USUAL
 from irlint.lazy_typing import Any
 from irlint.model import Node, Value
@@ -75,7 +75,7 @@ class Blocks:
         others = self.twins(node)
         if edit.kind == "attribute":
             return bool(others) and edit.index == node.index and self._is_shared(node, edit.name, others)
-        for port, value in enumerate(node.inputs if others and edit.kind == "constant" else ()):
+        for port, value in enumerate(node.inputs if others and edit.kind == "constant" and edit.of != "type" else ()):
             if value is not None and value.name == edit.name:
                 return self._is_shared(node, port, others) and all(value not in each.inputs for each in others)
         return False
@@ -145,9 +145,10 @@ class Blocks:
         return self.guesses.copied(nodes[0], node, port)
 
     def is_wired_as_twins(self, edit: Edit, node: Node) -> bool:
-        """Whether an input that an edit connects, or before which it inserts a node, is connected as at all twins."""
+        """Whether an input that an edit connects, or before which it inserts a node that is no Cast, is connected as at
+        all twins."""
         port = edit.input
-        if edit.kind not in ("input", "insert") or edit.index != node.index or port is None:
+        if edit.kind not in ("input", "insert") or edit.name == CAST or edit.index != node.index or port is None:
             return False
         wired = self.wired(node)
         return port < min(len(wired), len(node.inputs)) and wired[port] is not None and wired[port] is node.inputs[port]

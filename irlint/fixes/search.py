@@ -151,7 +151,7 @@ class Search:
             declared += [each for each in tried if each.guess.redeclares]
             every += tried
             best = first((*best, *tried))
-            likely = best and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
+            likely = len(groups(best)) == 1 and best[0].order[1] <= SELDOM and not all(each.guess.adds for each in best)
             if (
                 likely
                 and any(each.guess.changes_node or each.guess.likely == USUAL for each in best)

@@ -70,7 +70,7 @@ def _inserts_for_demand(case: Case) -> bool:
     that two sizes need not be equal. Another block has no such node, and no declaration agrees with it. A node that
     makes several sizes dynamic is inserted if no other edit does."""
     inserts = any(edit.kind == "insert" for edit in case.guess.edits) and case.guess.likely != USUAL
-    if is_demand(case.problem) and inserts and _is_undone(case):
+    if is_demand(case.problem) and inserts and case.guess.count < SIBLINGS and _is_undone(case):
         return True
     if len(case.outcome.fixed) > 1 and not case.rivals:
         return False
