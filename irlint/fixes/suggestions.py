@@ -217,9 +217,9 @@ class Suggestions:
         """The correction of a misspelled name or of a wrong opset import."""
         from irlint.fixes.corrections import corrections, is_ambiguous
 
-        self.looked += 1
         found: list[tuple[tuple[Edit, ...], Outcome]] = []
-        for edits in islice(corrections(problem, self.known), self._most):
+        for at, edits in enumerate(islice(corrections(problem, self.known), self._most)):
+            self.looked += not at
             outcome = self.rechecked.outcome(edits, problem)
             if outcome is not None:
                 found.append((edits, outcome))
