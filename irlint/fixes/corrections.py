@@ -3,7 +3,7 @@ are declared with another type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from irlint.binding.calls import (
     ATTRIBUTE_KIND,
@@ -24,13 +24,13 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
+from irlint.fixes.lost_inputs import UNUSED, given_back
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
 from irlint.fixes.tidy import USUAL_IR_VERSION
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.inference.opsets import ANOTHER_OPSET
-from irlint.inference.origins import Makers
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
@@ -42,15 +42,9 @@ from irlint.targets.newest import RUNTIME_OPSETS
 
 Edits = tuple[Edit, ...]
 
-#: At most this many unused values, and at most this many nodes of a cycle, are tried.
-UNUSED = 8
-
 #: The similarity (``difflib`` ratio) of names that are almost the same, and of names that are similar; how many similar
 #: names are tried; and the length above which a text is not an operator's name.
 ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
-
-#: Two numbers that show whether an operator commutes, so that its inputs may be exchanged.
-PAIR = (2, 3)
 
 #: The attribute that gives an element type by its number, an axis attribute, and the number of axes to try if the rank
 #: is unknown; then the likely element types.
@@ -266,73 +260,6 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
     return Edit("attribute", "node", problem.graph, node.label, node.index, name, value, op=node.op, layer=layer)
 
 
-def _given(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as the missing input of a node: in the empty place, or before or after the given inputs.
-    If all other nodes of the operator have constants at the same inputs, the result must have them there too."""
-    node = problem.node
-    graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
-    if node is None or graph is None or known.format.ports_declare:
-        return
-    makers = Makers(known)
-    if not problem.graph:
-        from irlint.fixes.blocks import Blocks
-        from irlint.fixes.guesses import Guesses
-
-        wired = [each.edits for each in Blocks(Guesses(known, graph, makers, {})).as_wired(node)]
-        yield from wired[-1:]
-    made = {each for other in graph.nodes for each in other.outputs}
-    similar = [each for each in graph.nodes if each.op == node.op and each is not node]
-    taken = {_dtype(value, known) for each in similar for value in each.inputs}
-    unused = [each for each in spare_values(graph) if each in made or each in graph.constants]
-    unused = [each for each in unused if not taken or _dtype(each, known) in taken]
-    patterns = {_made_by(each.inputs, makers) for each in similar}
-    stored = {_stored(each.inputs, makers) for each in graph.nodes if each.op == node.op and each is not node}
-    count = len(node.inputs)
-    ports = range(count, count - 1 if _commutes(node, known) else -1, -1)
-    if None in node.inputs:
-        ports = range(node.inputs.index(None), node.inputs.index(None) + 1)
-    tried = [
-        (*node.inputs[:port], value, *node.inputs[port + (None in node.inputs) :])
-        for value in unused[:UNUSED]
-        for port in ports
-        if value not in node.outputs
-    ]
-    for after in [each for each in tried if _made_by(each, makers) in patterns] or tried:
-        if len(stored) == 1 and len(next(iter(stored))) == len(after) and _stored(after, makers) not in stored:
-            continue
-        changed = (at for at, each in enumerate(after) if at >= count or each is not node.inputs[at])
-        names = {at: each.name for at in changed if (each := after[at]) is not None}
-        yield tuple(
-            Edit("input", "node", graph.path, node.label, node.index, "", name, input=at, op=node.op)
-            for at, name in names.items()
-        )
-
-
-def _made_by(values: Sequence[Value | None], makers: Makers) -> tuple[str, ...]:
-    """The operators that make the inputs of a node; "" for constants and inputs of the graph."""
-    found = (makers.of(value) if value is not None else None for value in values)
-    return tuple(each.node.op if each is not None and each.node is not None else "" for each in found)
-
-
-def _dtype(value: Value | None, known: Known) -> str | None:
-    given = known.types.get(value) if value is not None else None
-    return given.dtype if isinstance(given, Tensor) else None
-
-
-def _commutes(node: Node, known: Known) -> bool:
-    """Whether a node with one of two inputs gives the same result if the two are exchanged."""
-    call = known.calls.get(node)
-    if call is None or call.operator is None or call.signature is None or len(node.inputs) != 1:
-        return False
-    fold = call.operator.fold
-    return fold is not None and len(call.signature.inputs) == len(PAIR) and fold(*PAIR) == fold(*reversed(PAIR))
-
-
-def _stored(values: Sequence[Value | None], makers: Makers) -> tuple[bool, ...]:
-    """Whether each of the inputs is a constant."""
-    return tuple(value is not None and makers.is_constant(value) for value in values)
-
-
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
     """Connects an unused value as an input of a node in a cycle. If only one of their inputs comes from a later node of
     the file, it is that input."""
@@ -460,7 +387,7 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _of_those_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),
-    INPUT_COUNT: (_given, _other_opsets),
+    INPUT_COUNT: (given_back, _other_opsets),
     OUTPUT_COUNT: (_other_opsets,),
     SHAPES_DIFFER: (_other_opsets,),
     TYPE_CONTRADICTED: (declared_as_stored, output_as_given),

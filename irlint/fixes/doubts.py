@@ -12,7 +12,7 @@ from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import reordered
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
-from irlint.model import Node, Problem
+from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record
@@ -290,17 +290,25 @@ def _swaps_constant(case: Case) -> bool:
 
 def _leaves_only_constants(case: Case) -> bool:
     """Whether a node that depends on an input of the model gets a constant, so that all its inputs are constants."""
-    inputs = case.inputs
+    inputs, is_constant = case.inputs, case.inputs.makers.is_constant
+    made = (each for maker in inputs.graph.nodes for each in maker.outputs if each is not None)
+    names = {each.name: each for each in (*inputs.graph.inputs, *inputs.graph.constants, *made)}
+    after: dict[Node, dict[int, Value | None]] = {}
     for edit in case.guess.edits:
         node, value = inputs.edited(edit)
-        if edit.kind != "input" or edit.swaps or node is None or inputs.makers.is_constant(value):
-            continue
-        others = (each for at, each in enumerate(node.inputs) if each is not None and at != edit.input)
-        made = (each for maker in inputs.graph.nodes for each in maker.outputs if each is not None)
-        given = next((each for each in (*inputs.graph.constants, *made) if each.name == edit.value), None)
-        if all(map(inputs.makers.is_constant, (given, *others))):
-            return True
-    return False
+        if (
+            edit.kind == "input"
+            and not edit.swaps
+            and node is not None
+            and not (value is not None and is_constant(value))
+        ):
+            after.setdefault(node, dict(enumerate(node.inputs)))
+    for edit in case.guess.edits:
+        node = inputs.edited(edit)[0]
+        if edit.kind == "input" and node in after and edit.input is not None:
+            after[node][edit.input] = names.get(str(edit.value))
+    given = ([each for each in values.values() if each is not None] for values in after.values())
+    return any(values and all(map(is_constant, values)) for values in given)
 
 
 def _makes_output_stale(case: Case) -> bool:

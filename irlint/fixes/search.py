@@ -101,6 +101,12 @@ class Search:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
         return Case(tried.guess, problem, tried.outcome, self.problems, self.inputs, others)
 
+    def _demands(self, tried: Tried, problem: Problem) -> int:
+        """The number of requirements that the node has after a guess."""
+        change = self.trials.change(tried.guess.edits)
+        carried = self.trials.carried(change, problem.node) if change is not None and problem.node is not None else None
+        return len(carried[0].requirements) if carried is not None else 0
+
     def _keeps_order(self, tried: Tried) -> bool:
         """Whether a guess connects a computed part of a shape in the order in which the parts are computed."""
         edit = tried.guess.edits[0]
@@ -166,6 +172,9 @@ class Search:
             best = [each for each in best if not strands(self._case(each, problem))] or best
         if len(groups(best)) > 1:
             best = [each for each in best if self._keeps_order(each)] or best
+        if len(groups(best)) > 1 and is_demand(problem):
+            least = min(self._demands(each, problem) for each in best)
+            best = [each for each in best if self._demands(each, problem) == least]
         if len(groups(best)) > 1:
             best = [each for each in best if not is_against_others(self._case(each, problem))] or best
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
