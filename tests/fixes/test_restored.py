@@ -109,6 +109,10 @@ RESTORED = [
     ("weights that were left out, with unused counters", "(float[1,2,4,4] x) => (float[1,2,4,4] y, float[1,2,4,4] z) <float[2,2,1,1] w = {1,2,3,4}, float[2,2,1,1] u = {1,2,3,5}, int64 n = {0}> { y = Conv (x, w) z = Conv (y, u) }", "Conv (y, u)", "Conv (y)"),
     ("the name of an input", "(float[2,3] x) => (float[2,3] y) { y = Neg (x) }", "Neg (x)", "Neg (x_1)"),
     ("a number with a counter", '(float[2,3] x) => (float[2,3] y) <float[3] "12" = {1,2,3}, float[3] "b.1" = {1,2,3}> { z = Add (x, "b.1") y = Mul (z, "12") }', 'Mul (z, "12")', 'Mul (z, "12.1")'),
+    ("a part of an axis, or the rest", "(float[2,48] x) => (float[2,?,8] y) <int64[3] t = {2, 6, 8}> { z = Neg (x) y = Reshape (z, t) }", "t = {2, 6, 8}", "t = {2, 7, 8}"),
+    ("an operator of another domain", "(float[2,3] x) => (float[2,3] y) { y = LogSoftmax <axis = 1> (x) }", "LogSoftmax", "com.microsoft.LogSoftmax"),
+    ("all inputs but the first", "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w = {1,2,3,4}, float[2] b = {1,2}> { y = Conv (x, w, b) }", "Conv (x, w, b)", "Conv (w, b)"),
+    ("a transposition that others have", "(float[N,S,8] x, float[N,S,8] z) => (float[N,2,S,4] y) <int64[4] t = {0,0,2,4}> { a = Reshape (x, t) b = Transpose <perm = [0,2,1,3]> (a) c = Reshape (z, t) d = Transpose <perm = [0,2,1,3]> (c) e = Add (b, d) f = Reshape (x, t) g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g) }", "g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g)", "y = Mul (e, f)"),
 ]  # fmt: skip
 
 
@@ -127,3 +131,50 @@ def test_restored(what: str, text: str, old: str, new: str) -> None:
     found = outputs(after.SerializeToString(), feed)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+#: A broken graph of which two edits may be the right one, or a sound one.
+UNTOUCHED = [
+    ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
+    ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
+    ("an input that the model converts elsewhere", "(double[2,3] x) => (float[2,2] y, float[2,3] z) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul (x, w) z = Cast <to = 1> (x) }"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "text"), UNTOUCHED)
+def test_untouched(what: str, text: str) -> None:
+    data = model_of(text).SerializeToString()
+    assert irlint.fix(data, unsafe=True).data == irlint.fix(data).data
+
+
+def stamped(text: str, *, ir_version: int = 8, opset: int = 17) -> ModelProto:
+    return onnx.parser.parse_model(f'<ir_version: {ir_version}, opset_import: ["" : {opset}]>\ng {text}')
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("(float[2,3] x) => (float[6] y) <int64[1] t = {6}> { y = Reshape (x, t) }", {"opset": 17}, {"opset": 4}),
+        ("(float[2,3] x) => (float[2,3] y) <float[3] w = {1, 2, 3}> { y = Mul (x, w) }", {}, {"ir_version": 1}),
+    ],
+)
+@pytest.mark.oracle
+def test_versions_that_run(text: str, right: dict[str, int], wrong: dict[str, int]) -> None:
+    feed = {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    (expected,), (found,) = outputs(stamped(text, **right), feed), outputs(fixed(stamped(text, **wrong)), feed)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_finding_without_corrections_does_not_count_as_searched() -> None:
+    """Three findings of a file are searched. Before the size that is fixed come an operator of a later opset, nodes in
+    the wrong order and an output without a shape."""
+    model = stamped(
+        """(float[b,s,8] x, float[8] w) => (float[b,s,8] y, float[b,s,8] v, float u) {
+  v = Neg (k) k = LayerNormalization (x, w) u = Exp (x) q = Mul (x, x) m = ReduceMean <axes = [-1], keepdims = 0> (q)
+  r = Sqrt (m) d = Div (x, r) y = Mul (d, w) }""",
+        opset=11,
+    )
+    model.graph.output[2].type.tensor_type.ClearField("shape")
+    findings = {each.rule.code: each.suggestion for each in irlint.check(model).findings}
+    assert {"IRL104", "IRL118", "IRL509"} <= findings.keys()
+    assert findings["IRL608"].startswith("set `keepdims = 1` in ReduceMean[4]")
