@@ -152,8 +152,8 @@ def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
     """Whether one of two shapes of at least two named or long axes is the other without one axis."""
     short, long = sorted((one, other), key=len)
     without = [(*long[:axis], *long[axis + 1 :]) for axis in range(len(long))]
-    told = [dim for dim in short if dim not in (1, None)]
-    return len(short) + 1 == len(long) and len(told) > 1 and short in without
+    named = [dim for dim in short if dim not in (1, None)]
+    return len(short) + 1 == len(long) and len(named) > 1 and short in without
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:

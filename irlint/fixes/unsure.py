@@ -12,14 +12,15 @@ from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST
 from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.trials import is_demand
-from irlint.model import Value
+from irlint.inference.known import Known
+from irlint.model import Node, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import FLOATS
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
-#: The operators that round a result of integers, which is another one for floats.
-ROUNDING = ("Div", "Pow", "Mod", "ReduceMean")
+#: Two integers that show whether an operator rounds a quotient.
+DIVIDED = (7, 2)
 
 
 def is_unsure(case: Case) -> bool:
@@ -147,9 +148,17 @@ def _casts_computed(case: Case) -> bool:
         casts = edit.kind == "insert" and edit.name == CAST and dict(edit.value).get("to") in FLOATS
         value = case.inputs.edited(edit)[1] if casts else None
         maker = case.inputs.makers.of(value) if value is not None else None
-        if maker is not None and maker.node is not None and maker.node.op in ROUNDING:
+        if maker is not None and maker.node is not None and _rounds(maker.node, case.inputs.known):
             return True
     return False
+
+
+def _rounds(node: Node, known: Known) -> bool:
+    """Whether a node computes integers from a float, or divides integers."""
+    call = known.calls.get(node)
+    fold = call.operator.fold if call is not None and call.operator is not None else None
+    takes_floats = any(dtype_of(known.types.get(value)) in FLOATS for value in node.inputs if value is not None)
+    return fold is not None and (takes_floats or fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
 
 
 def _connects(guess: Guess) -> bool:
