@@ -15,7 +15,7 @@ from irlint.fixes.trials import is_demand
 from irlint.inference.known import Known
 from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import FLOATS
+from irlint.model.tensor import FLOATS, INTEGERS
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 
@@ -154,11 +154,12 @@ def _casts_computed(case: Case) -> bool:
 
 
 def _rounds(node: Node, known: Known) -> bool:
-    """Whether a node computes integers from a float, or divides integers."""
+    """Whether a node computes an integer from an integer and a float, or divides integers."""
     call = known.calls.get(node)
     fold = call.operator.fold if call is not None and call.operator is not None else None
-    takes_floats = any(dtype_of(known.types.get(value)) in FLOATS for value in node.inputs if value is not None)
-    return fold is not None and (takes_floats or fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
+    types = [dtype_of(known.types.get(value)) if value is not None else None for value in node.inputs]
+    is_mixed = bool(types) and types[0] in INTEGERS and any(each in FLOATS for each in types[1:])
+    return is_mixed or (fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
 
 
 def _connects(guess: Guess) -> bool:
