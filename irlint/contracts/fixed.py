@@ -107,7 +107,7 @@ def fixed_product(relations: Alternatives) -> Relation | None:
 
     None if the alternatives allow other products, except for 1.
     """
-    if any(each.kind != "==" for each in relations):
+    if not are_equalities(relations):
         return None
     sides = [_sides(each) for each in relations]
     found = [each for each in sides if each is not None and each.right != 1]
@@ -120,6 +120,12 @@ def fixes_products(relations: Alternatives) -> bool:
     """Whether each alternative sets a product of several sizes to a number."""
     sides = [_sides(each) if each.kind == "==" else None for each in relations]
     return all(each is not None and _is_product(each.left) for each in sides)
+
+
+def are_equalities(relations: Sequence[Relation]) -> bool:
+    """Whether every relation is an equality. If such a requirement ends the sizes, as ``(H + 31)//32 == 7`` does, then
+    one size of a later value is fixed."""
+    return all(each.kind == "==" for each in relations)
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:

@@ -288,8 +288,14 @@ def _is_one_number_of_several(case: Case) -> bool:
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
+def _scrambles(case: Case) -> bool:
+    """Whether a Reshape that joins or divides axes then mixes them, as a wrong number of heads does."""
+    return case.outcome.scrambles
+
+
 #: The reasons not to suggest a guess that leave other guesses as they are.
 AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
+    _scrambles,
     _leaves_error_of_source,
     is_against_others,
     _strands,

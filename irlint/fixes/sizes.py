@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
-from irlint.contracts.fixed import fixes_products, units
+from irlint.contracts.fixed import are_equalities, fixes_products, units
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
@@ -16,7 +16,7 @@ from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.other_values import GUESS, SELDOM, layouts, neighbors
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -72,9 +72,12 @@ def _leave_sizes(factors: Sequence[Relation]) -> bool:
 
 
 def _leaves(relations: Sequence[Relation]) -> bool:
-    """Whether relations on one symbol leave more than ``FEW`` sizes; True if they cannot be solved."""
+    """Whether relations on one symbol leave more than ``FEW`` sizes, and do not set a later value to one size greater
+    than 1; True if they cannot be solved."""
     sizes = solved(relations)
-    return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
+    if sizes is None or sizes.greatest is None:
+        return True
+    return not (sizes.is_empty or sizes.few(FEW) or (sizes.least > 1 and are_equalities(relations)))
 
 
 def resized(
@@ -102,7 +105,11 @@ def resized(
                 some,
                 guesses,
                 trials,
-                likely=GUESS if at or is_direct else SELDOM,
+                likely=LAST
+                if _is_oblong(shape_of(given, known) or (), some)
+                else GUESS
+                if at or is_direct
+                else SELDOM,
                 sure=not is_direct,
             )
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
@@ -183,6 +190,12 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
     spatial = tuple(axis for axis in long if axis > 1) if is_image else ()
     single = [(axis,) for axis in axes if axis != 1 or not is_image]
     return [each for each in dict.fromkeys((long, spatial, *single)) if each]
+
+
+def _is_oblong(shape: Shape, axes: tuple[int, ...]) -> bool:
+    """Whether other sizes of these axes make a square image oblong."""
+    spatial = range(2, len(shape)) if len(shape) >= IMAGE else ()
+    return any(at in axes for at in spatial) and any(shape[at] == shape[axes[-1]] for at in spatial if at not in axes)
 
 
 def _fed(

@@ -12,6 +12,7 @@ from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
+from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Changes, bound
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
@@ -98,14 +99,25 @@ class Trials:
         types: dict[Value, Type | None] = dict(change.types)
         found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
         stale: list[Value] = []
+        touched = []
         for each, changed in self._touched(change, types):
+            touched.append(each)
             follows = self._step(change, each, types, found, stale)
             if follows is None or (each is node and not any(fixed is problem for fixed in found)):
                 return None
             changed += follows
         if not any(each is problem for each in found):
             return None
-        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
+        scrambles = any(self._mixes(change, each, types) for each in touched if each.op == inserted.RESHAPE)
+        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)), scrambles=scrambles)
+
+    def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
+        """Whether a Reshape without a fault only joins and divides axes, but no longer after a change."""
+        output = node.outputs[0] if node.outputs else None
+        if output is None or node in self.problems or not node.inputs or output not in types:
+            return False
+        before = mixes_axes(inputs_of(node, self.known)[0], self.known.types.get(output))
+        return before is False and mixes_axes(self._inputs(change, node, types)[0], types[output]) is True
 
     def _corrected(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that disappear because the new type agrees with the
@@ -186,7 +198,7 @@ class Trials:
         """Whether the faulty node itself has no fault after the change. Most changes fail here, after one question."""
         assert problem.node is not None
         types = dict(change.types)
-        if problem.fault.rule is BROADCAST_MISMATCH and _never_broadcast(
+        if problem.fault.rule is BROADCAST_MISMATCH and self._never_broadcast(
             self._inputs(change, problem.node, types), problem.node
         ):
             return False
@@ -198,6 +210,19 @@ class Trials:
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
+        )
+
+    def _never_broadcast(self, inputs: Sequence[Type | None], node: Node) -> bool:
+        """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1. False for
+        products, which do not broadcast their last axes."""
+        call = self.known.calls.get(node)
+        is_product = call is not None and call.operator is not None and bool(call.operator.macs)
+        shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
+        if is_product or node.attributes or len(shapes) != 2:
+            return False
+        pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
+        return any(
+            type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
         )
 
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
@@ -300,17 +325,6 @@ class Trials:
                 types[value] = settled
                 changed.append(value)
         return changed
-
-
-def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
-    """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1."""
-    shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
-    if node.attributes or len(shapes) != 2:
-        return False
-    pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
-    return any(
-        type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
-    )
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
