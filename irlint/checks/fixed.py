@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.equal_sizes import equal_sizes, problem_of
-from irlint.checks.frozen import FROZEN_SIZE, NO_SIZES_FIT
+from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
+from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
-from irlint.contracts.fixed import Fixed, fixed_sizes
+from irlint.contracts.fixed import Fixed, Narrow, fixed_sizes, narrow_sizes
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
 from irlint.findings.faults import Fault, Severity
@@ -25,6 +26,9 @@ LONG = 120
 
 #: Of demands on one size, at most this many are listed.
 MOST = 3
+
+#: At most this many sizes are listed.
+LISTED = 6
 
 #: The element types of weights begin so.
 FLOATING = ("float", "bfloat")
@@ -55,10 +59,14 @@ def problems(known: Known) -> list[Problem]:
         return [] if _takes_nothing(graph, known) else _unsatisfiable(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
-    for each in fixed_sizes(contract, {name: place.limits for name, place in places.items()}):
+    limits = {name: place.limits for name, place in places.items()}
+    for each in fixed_sizes(contract, limits):
         if all(name in places for name in each.names):
             problem = _fixed(each, places, makers)
             found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
+    for narrow in narrow_sizes(contract, limits):
+        if narrow.name not in found:
+            found[narrow.name] = _narrow(narrow, places, makers)
     named = {name: place.text for name, place in places.items() if place.text}
     for equal, value in equal_sizes(contract, named, known):
         if not found.keys().isdisjoint(equal.names):
@@ -112,6 +120,36 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
     )
     sizes = tuple((name, each.size) for name in each.names)
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
+
+
+def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Problem:
+    known, demand = makers.known, each.demands[0]
+    text = _listed_sizes(each)
+    marks = _marks(demand, (each.name,), known)
+    as_fixed = Fixed((each.name,), each.demands, None, text)
+    fault = NARROW_SIZE.fault(
+        f"{_called((each.name,), places)} is dynamic, but only {text} work",
+        help=_help(as_fixed, "declare one of these sizes", demand.node, makers),
+        marks=marks,
+        aligned="right" if _are_aligned(marks, demand.node, known) else "left",
+        remark=_remark(as_fixed, demand, marks),
+        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
+        severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
+    )
+    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=((each.name, None),))
+
+
+def _listed_sizes(each: Narrow) -> str:
+    """``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
+    least, greatest = each.sizes.least, each.sizes.greatest
+    assert greatest is not None
+    few = each.sizes.few(LISTED)
+    if greatest - least > 1 and sum(1 for _ in each.sizes.elements(greatest)) == greatest - least + 1:
+        return f"{least} to {greatest}"
+    if few:
+        return listed([str(size) for size in few])
+    texts = conditions(each.name, each.sizes) or (f"{each.name} <= {greatest}",)
+    return f"sizes with {listed(texts)}"
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
@@ -218,25 +256,27 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 
 
 def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """What lets a node work for every size: another entry of its target, its matrices transposed, or another axis."""
+    """What lets a node work for every size: another entry of its target, its matrices transposed, another axis, or a
+    table of another size."""
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
         return f"remove the axis from input 1, the list of axes to remove, or {declare}"
     if _lists_output_sizes(node, inputs, known):
         return f"compute the target from the input (with -1, or with its Shape), or {declare}"
-    if size is None:
-        return f"pool to a fixed size before this node, or {declare}"
-    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size]
+    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size and dim is not None]
     if "axis" in node.attributes and len(axes) == 1:
         (at, index) = axes[0]
         return f"{size} is axis {at} of input {index}: if that axis is intended, correct `axis`; or {declare}"
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
-    fixing = {index for axis, index in axes if _is_weight(index, axis, node, makers)}
+    marked = [(axis, index) for index, axis in _marks(each.demands[0], each.names, known)]
+    fixing = {index for axis, index in axes or marked if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
-        return _of_a_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
+        text = _of_a_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
+        pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
+        return f"pool to a fixed size before this node, or {text}" if pools else text
     return f"correct the nodes before this one, so that it works for every size, or {declare}"
 
 
@@ -275,9 +315,10 @@ def _of_a_constant(what: str, declare: str, demand: Demand) -> str:
 
 
 def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether a node takes every size with the last two axes of an input exchanged."""
+    """Whether a node takes every size with the last two axes of an input exchanged. An axis of 1 proves nothing,
+    because it is broadcast."""
     given = inputs[index]
-    if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2:
+    if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2 or 1 in given.shape[-2:]:
         return False
     shape = (*given.shape[:-2], given.shape[-1], given.shape[-2])
     answer = asked_again(known, node, [*inputs[:index], Tensor(given.dtype, shape), *inputs[index + 1 :]])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from irlint.contracts.contract import Contract
 from irlint.contracts.implied import Alternatives
-from irlint.contracts.simplified import decided, replaced_in
+from irlint.contracts.simplified import decided, has_extremes, replaced_in
 from irlint.contracts.sizes import Sizes, between, met
 from irlint.dims import Bounds, Dim, Expr, quotient, symbol, symbols
 from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
@@ -35,6 +35,15 @@ class Fixed:
     same_as: str = ""
 
 
+@record
+class Narrow:
+    """A symbol for which only a few ``sizes`` work, and the demands that end them."""
+
+    name: str
+    demands: tuple[Demand, ...]
+    sizes: Sizes
+
+
 def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
     """The symbols and products that the contract fixes; only symbols with ``limits`` count. Single symbols come
     first."""
@@ -55,6 +64,20 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
             names = tuple(sorted(joint.names, key=list(limits).index))
             one = f"{product_text(product.left, 1)}, by broadcasting" if len(relations) > 1 else ""
             found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), one))
+    return found
+
+
+def narrow_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Narrow]:
+    """The symbols that an equality ends: ``H//8 == 4`` leaves 32 to 39. Symbols with a single size are not included,
+    nor is ``H == min(H, 512)``, which is a bound."""
+    found: list[Narrow] = []
+    for name, sizes in contract.sizes.items():
+        possible = met(sizes, between(*limits[name])) if name in limits else None
+        makers = contract.makers.get(name, ())
+        ends = tuple(each for each, own in makers if own.greatest is not None and _ends(each.requirement.any_of))
+        if possible is None or possible.greatest is None or not ends or possible.single is not None:
+            continue
+        found.append(Narrow(name, ends, possible))
     return found
 
 
@@ -126,6 +149,13 @@ def are_equalities(relations: Sequence[Relation]) -> bool:
     """Whether every relation is an equality. If such a requirement ends the sizes, as ``(H + 31)//32 == 7`` does, then
     one size of a later value is fixed."""
     return all(each.kind == "==" for each in relations)
+
+
+def _ends(relations: Alternatives) -> bool:
+    """Whether relations are equalities without a "min"."""
+    return are_equalities(relations) and not any(
+        has_extremes(side, ("min",)) for each in relations for side in (each.left, each.right)
+    )
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:

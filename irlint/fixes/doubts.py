@@ -12,6 +12,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rewired import reordered
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem
@@ -25,6 +26,9 @@ NEAR = 3
 
 #: If this many similar nodes have a value and no node has another one, the value is taken to be right.
 SIBLINGS = 2
+
+#: Of a size that is rounded, at most this part changes.
+ROUNDED = 8
 
 #: The operators whose result has the width of their weights on the last axis; a bias is added to this result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
@@ -208,9 +212,11 @@ def _is_rather_wired_wrong(case: Case) -> bool:
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
     """Whether one axis gets a size that occurs together with the old size in another value: the axes are probably
-    exchanged."""
+    exchanged, unless the size is only rounded."""
     pairs = [(one, other) for one, other in zip(edit.before or (), edit.shape or ()) if one != other]
     if len(pairs) != 1 or not all(isinstance(each, int) and each > 1 for each in pairs[0]):
+        return False
+    if abs(pairs[0][0] - pairs[0][1]) * ROUNDED <= min(pairs[0]):
         return False
     shapes = (shape_of(value, inputs.known) for node in inputs.graph.nodes for value in node.outputs)
     return any(set(pairs[0]) <= set(shape) for shape in shapes if shape is not None)
@@ -241,6 +247,9 @@ def _strands(case: Case) -> bool:
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
             continue
         if guess.within is not None and value not in inputs.graph.inputs:
+            continue
+        before = reordered(value, inputs.makers)
+        if before is not None and before.name == edit.value:
             continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs

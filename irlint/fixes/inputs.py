@@ -12,7 +12,7 @@ from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.names import may_be_renamed
-from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
@@ -61,7 +61,7 @@ class Inputs:
         for node in nodes if len(spare) == 1 else ():
             for guess in self.unused([node], {}, any_rank=True):
                 before = node.inputs[guess.edits[0].input or 0]
-                lost = before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node))
+                lost = before is not None and (self.makers.is_constant(before) or self.is_used_elsewhere(before, node))
                 if lost and guess.edits[0].value == spare[0][0].name:
                     yield replaced(guess, likely=USUAL, count=1)
 
@@ -70,7 +70,7 @@ class Inputs:
         other nodes also use."""
         made = [each for each in self.spare if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
-            if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
+            if before is None or not isinstance(given, Tensor) or not self.is_used_elsewhere(before, node):
                 continue
             for value, known in made if len(made) == 1 else ():
                 if known.dtype != given.dtype and known.rank == given.rank and value not in node.outputs:
@@ -85,7 +85,7 @@ class Inputs:
         shared = {
             _dtype(known)
             for value, known in zip(node.inputs, inputs)
-            if value is not None and self.makers.is_constant(value) and self._is_used_elsewhere(value, node)
+            if value is not None and self.makers.is_constant(value) and self.is_used_elsewhere(value, node)
         }
         return any(
             (known.dtype, known.rank) in given and value not in node.outputs
@@ -247,29 +247,7 @@ class Inputs:
         stored = (value for value in self.graph.constants if not self.users.get(value))
         return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
 
-    def rewired(self, node: Node) -> Iterator[Guess]:
-        """Connects every earlier value of the same element type to each input. A guess is sure only if the value is
-        unused."""
-        made = [
-            value
-            for each in self.graph.nodes
-            if each.index < node.index
-            for value in each.outputs
-            if value is not None and isinstance(self.known.types.get(value), Tensor)
-        ]
-        inputs = inputs_of(node, self.known)
-        for port, (value, given) in enumerate(zip(node.inputs, inputs)):
-            if value is None or self.makers.is_constant(value) or not self._is_used_elsewhere(value, node):
-                continue
-            for other in reversed(made):
-                known = self.known.types.get(other)
-                if other in node.inputs or not isinstance(known, Tensor) or not isinstance(given, Tensor):
-                    continue
-                if known.dtype == given.dtype and known != given:
-                    sure = not self.users.get(other) and other not in self.graph.outputs
-                    yield Guess((self.guesses.connected(other, node, port),), LAST, sure=sure)
-
-    def _is_used_elsewhere(self, value: Value, node: Node) -> bool:
+    def is_used_elsewhere(self, value: Value, node: Node) -> bool:
         """Whether anything but ``node`` uses a value, outputs of the graph included. A value that is connected by
         mistake still has its other users; the right value lost one."""
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
@@ -277,11 +255,11 @@ class Inputs:
     def _is_spent(self, value: Value, node: Node) -> bool:
         """Whether only this node uses a value, and no computed value is unused. Then only the node between the two is
         missing."""
-        return not self._is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
+        return not self.is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
 
-    def is_made(self, value: Value) -> bool:
+    def is_made(self, value: Value | None) -> bool:
         """Whether a node computes a value, and the value is not constant."""
-        maker = self.makers.of(value)
+        maker = self.makers.of(value) if value is not None else None
         return maker is not None and maker.node is not None and not self.makers.is_constant(value)
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:

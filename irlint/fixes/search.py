@@ -20,6 +20,7 @@ from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, USUAL
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rewired import bypassed, rewired
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, Trials, is_demand
 from irlint.inference.known import Known
@@ -172,7 +173,7 @@ class Search:
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
-        yield chain(self._at_others(nodes, node, guesses), before)
+        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
@@ -180,8 +181,9 @@ class Search:
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
         yield guesses.contents.resized(ends, sizes)
-        if problem.is_error:
-            yield inputs.rewired(node)
+        if problem.is_error or is_demand(problem):
+            joins = (each for each in nodes if sum(map(inputs.is_made, each.inputs)) > 1)
+            yield rewired([node, *joins], inputs)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):

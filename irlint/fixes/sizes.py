@@ -68,16 +68,16 @@ def leaves_sizes(requirement: Requirement) -> bool:
 def _leave_sizes(factors: Sequence[Relation]) -> bool:
     """Whether there are factors, of one symbol each, and every one leaves more than ``FEW`` sizes."""
     alone = all(len(symbols(each.left)) == 1 for each in factors)
-    return bool(factors) and alone and all(_leaves([each]) for each in factors)
+    return bool(factors) and alone and all(_leaves([each], of_a_factor=True) for each in factors)
 
 
-def _leaves(relations: Sequence[Relation]) -> bool:
-    """Whether relations on one symbol leave more than ``FEW`` sizes, and do not set a later value to one size greater
-    than 1; True if they cannot be solved."""
+def _leaves(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool:
+    """Whether relations on one symbol leave more than ``FEW`` sizes, and are no equality that ends them, except for one
+    factor of a product; True if they cannot be solved."""
     sizes = solved(relations)
     if sizes is None or sizes.greatest is None:
         return True
-    return not (sizes.is_empty or sizes.few(FEW) or (sizes.least > 1 and are_equalities(relations)))
+    return not (sizes.is_empty or sizes.few(FEW) or (are_equalities(relations) and not of_a_factor))
 
 
 def resized(

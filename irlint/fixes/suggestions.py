@@ -3,11 +3,12 @@ were tried."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 
 from irlint.binding.calls import ATTRIBUTE_KIND
+from irlint.checks.hygiene import UNUSED_NODE
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
@@ -123,12 +124,22 @@ class Suggestions:
             behind = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
             causes.update({id(each): root for each in behind})
         self._found = [replaced(each, sure=each.sure and not self._leaves_one_alike(each)) for each in self._found]
+        causes.update(self._connected())
         if not causes:
             return list(self.problems)
         return [
             replaced(each, because=cause) if (cause := causes.get(id(each.because or each))) is not None else each
             for each in self.problems
         ]
+
+    def _connected(self) -> Iterator[tuple[int, Problem]]:
+        """The problem of an unused node, by its id, with the problem for which the node's result is connected."""
+        for problem in self.problems if self._found else ():
+            made = {value.name for value in problem.node.outputs if value} if problem.node is not None else set()
+            for found in self._found if problem.fault.rule is UNUSED_NODE else ():
+                connected = {edit.value for edits in found.alternatives for edit in edits if edit.kind == "input"}
+                if not connected.isdisjoint(made):
+                    yield id(problem), found.problem
 
     def _leaves_one_alike(self, found: Suggestion) -> bool:
         """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another

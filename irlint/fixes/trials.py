@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.checks.frozen import NO_SIZES_FIT
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
@@ -206,7 +207,7 @@ class Trials:
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
         if is_demand(problem):
-            return all(map(self._leaves, answer.requirements))
+            return self._meets(problem, answer.requirements)
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
@@ -272,8 +273,7 @@ class Trials:
         if codes - {each.fault.rule.code for each in own}:
             return None
         found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
-        if all(map(self._leaves, answer.requirements)):
-            found += [each for each in own if is_demand(each)]
+        found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
         if answer.outputs is None:
             return []
         return self._settled(node, answer.outputs, types, own, found, stale if change.stale else None)
@@ -281,6 +281,13 @@ class Trials:
     def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
         before = self.demanded.get(node, ())
         return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
+
+    def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node with these requirements no longer has the problem of a demand."""
+        if not all(map(self._leaves, requirements)):
+            return False
+        before = self.demanded.get(problem.node, ()) if problem.node is not None else ()
+        return problem.fault.rule is not NO_SIZES_FIT or all(each.condition not in before for each in requirements)
 
     def _leaves(self, requirement: Requirement) -> bool:
         """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
@@ -337,8 +344,9 @@ def _defined(graph: Graph) -> Iterator[Value]:
 
 
 def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, or makes two of them equal."""
-    return bool(problem.sizes) or problem.fault.rule is EQUAL_SIZES
+    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, makes two of them equal, or
+    leaves none."""
+    return bool(problem.sizes) or problem.fault.rule in (EQUAL_SIZES, NO_SIZES_FIT)
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:

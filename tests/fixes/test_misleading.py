@@ -1,0 +1,45 @@
+"""Suggestions for mistakes of which an easy edit hides the cause: wrong connections, added nodes, factors."""
+
+from __future__ import annotations
+
+import numpy
+import onnx.numpy_helper
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+UNET = (
+    "(float[1,3,~] x, float[4,3,3,3] u, float[6,4,3,3] v, float[6,6,3,3] w, float[6,4,2,2] k, float[5,8,3,3] z)"
+    " => (float[1,5,a,b] y) <float[4] two = {1, 1, 2, 2}> {"
+    " c = Conv <pads = [1,1,1,1]> (x, u) r = Relu (c) p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r)"
+    " d = Conv <pads = [1,1,1,1]> (p, v) s = Relu (d) q = MaxPool <kernel_shape = [2,2], strides = [2,2]> (s)"
+    " e = Conv <pads = [1,1,1,1]> (q, w) f = Relu (e) g = Resize (f, , two) h = Add (g, s)"
+    " i = ConvTranspose <strides = [2,2]> (h, k) j = Concat <axis = 1> (i, r) y = Conv <pads = [1,1,1,1]> (j, z) }"
+)
+
+#: A graph, whose inputs after the first one are its weights, and behind | the suggestion of its first root.
+MODELS = f"""
+{UNET.replace("~", "16,16").replace("(i, r)", "(i, s)")} | connect `r`, one of 2 values of its shape, as input 1
+{UNET.replace("~", "H,W").replace("(i, r)", "(i, s)")} | connect `r`, one of 2 values of its shape, as input 1; this also fixes 1 more
+{UNET.replace("~", "16,16").replace("(g, s)", "(g, r)")} | connect `s`, one of 2 values of its shape, as input 1
+{UNET.replace("~", "H,W").replace("(g, s)", "(g, r)")} | connect `s`, one of 2 values of its shape, as input 1; this also fixes 2 more
+(float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) {{ t = Transpose <perm = [0,3,1,2]> (x) y = Conv (t, w) }} | connect `x`, without the Transpose, as input 0
+(float[N,3,H,W] x, float[4,3,3,3] w) => (float[N,4,h,w] y) {{ t = Transpose <perm = [0,3,1,2]> (x) y = Conv (t, w) }} | connect `x`, without the Transpose, as input 0
+(float[N,3,H,W] x, float[4,3,1,1] w) => (float[N,7,h,w] y) <float[4] f = {{1, 1, 3, 3}}> {{ a = Conv <strides = [2,2]> (x, w) u = Resize (a, , f) y = Concat <axis = 1> (u, x) }} | change 3 to 2 in constant `f` (entries 2 and 3)
+(float[N,3,8,8] x, float[4,3,1,1] w) => (float[N,7,8,8] y) <float[4] f = {{1, 1, 3, 3}}> {{ a = Conv <strides = [2,2]> (x, w) u = Resize (a, , f) y = Concat <axis = 1> (u, x) }} | change 3 to 2 in constant `f` (entries 2 and 3)
+(float[1,3,65,64] x, float[3,4,2,2] w) => (float[1,7,a,b] y) {{ r = Relu (x) p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r) u = ConvTranspose <strides = [2,2]> (p, w) y = Concat <axis = 1> (r, u) }} | change 65 to 64 or 66 on axis 2 of input `x`
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", MODELS)
+def test_suggestion(line: str) -> None:
+    text, _, expected = line.partition(" | ")
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    for value in list(model.graph.input)[1:]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.zeros(shape, "float32"), value.name))
+        model.graph.input.remove(value)
+    found = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
+    assert [each.suggestion for each in found if not each.because][:1] == [expected]
