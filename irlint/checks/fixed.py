@@ -149,7 +149,7 @@ def _listed_sizes(each: Narrow) -> str:
     if few:
         return listed([str(size) for size in few])
     texts = conditions(each.name, each.sizes) or (f"{each.name} <= {greatest}",)
-    return f"sizes with {listed(texts)}"
+    return f"sizes with {listed(list(texts))}"
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:

@@ -72,7 +72,8 @@ def narrow_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Narrow]:
     nor is ``H == min(H, 512)``, which is a bound."""
     found: list[Narrow] = []
     for name, sizes in contract.sizes.items():
-        possible = met(sizes, between(*limits[name])) if name in limits else None
+        low, high = limits.get(name, (1, None))
+        possible = met(sizes, between(low or 1, high)) if name in limits else None
         makers = contract.makers.get(name, ())
         ends = tuple(each for each, own in makers if own.greatest is not None and _ends(each.requirement.any_of))
         if possible is None or possible.greatest is None or not ends or possible.single is not None:

@@ -323,12 +323,17 @@ class Inputs:
         return [_dtype(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Gives the inputs of a node the element type that the file declares for its output."""
+        """Gives the inputs of a node the element type that the file declares for its output. If an attribute of the
+        node names this type, the attribute changes instead."""
+        call = self.known.calls.get(node)
+        names_type = call is not None and not set(TYPE_ATTRIBUTES).isdisjoint(call.attributes or ())
         for value in node.outputs:
             declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
             if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
                 continue
-            if _dtype(given) in FLOATS and _dtype(declared) not in FLOATS:
+            if names_type:
+                yield from self._of_type(value, _dtype(declared) or "", SELDOM)
+            if names_type or (_dtype(given) in FLOATS and _dtype(declared) not in FLOATS):
                 continue
             for port, each in zip(node.inputs, inputs_of(node, self.known)):
                 if port is not None and _dtype(each) == _dtype(given) and not self.makers.is_constant(port):

@@ -173,7 +173,8 @@ class Search:
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
-        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs), before)
+        is_grave = problem.is_error or is_demand(problem)
+        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
@@ -181,9 +182,9 @@ class Search:
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
         yield guesses.contents.resized(ends, sizes)
-        if problem.is_error or is_demand(problem):
-            joins = (each for each in nodes if sum(map(inputs.is_made, each.inputs)) > 1)
-            yield rewired([node, *joins], inputs)
+        joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
+        if is_grave:
+            yield rewired(list(dict.fromkeys((node, *joins))) if problem.is_error else joins, inputs)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):

@@ -8,6 +8,7 @@ from importlib import import_module
 from itertools import islice
 
 from irlint.binding.calls import ATTRIBUTE_KIND
+from irlint.checks.declared import TYPE_CONTRADICTED
 from irlint.checks.hygiene import UNUSED_NODE
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
@@ -165,7 +166,7 @@ class Suggestions:
         self.looked += suggestion is not None
         if suggestion is None and not may_be_corrected(problem):
             suggestion = self._searched(problem)
-        suggestion = self._corrected(problem) if suggestion is None else suggestion
+        suggestion = self._corrected(problem) if suggestion is None else self._or_declared(suggestion)
         if suggestion is None:
             self._without += [problem] if problem.is_error else []
             return None
@@ -221,6 +222,16 @@ class Suggestions:
                     break
         best = _best(problem, found)
         return replaced(best, sure=False) if best is not None and is_ambiguous(problem) else best
+
+    def _or_declared(self, found: Suggestion) -> Suggestion:
+        """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
+        type may be wrong instead, unless other nodes convert to that type."""
+        if found.problem.fault.rule is not TYPE_CONTRADICTED:
+            return found
+        from irlint.fixes.redeclared import instead_of_type
+
+        others = instead_of_type(found.alternatives[0], found.problem, self.known)
+        return replaced(found, alternatives=(*found.alternatives, *others))
 
     def _searched(self, problem: Problem) -> Suggestion | None:
         graph = self.known.model.graph

@@ -30,6 +30,9 @@ MODELS = f"""
 (float[N,3,H,W] x, float[4,3,1,1] w) => (float[N,7,h,w] y) <float[4] f = {{1, 1, 3, 3}}> {{ a = Conv <strides = [2,2]> (x, w) u = Resize (a, , f) y = Concat <axis = 1> (u, x) }} | change 3 to 2 in constant `f` (entries 2 and 3)
 (float[N,3,8,8] x, float[4,3,1,1] w) => (float[N,7,8,8] y) <float[4] f = {{1, 1, 3, 3}}> {{ a = Conv <strides = [2,2]> (x, w) u = Resize (a, , f) y = Concat <axis = 1> (u, x) }} | change 3 to 2 in constant `f` (entries 2 and 3)
 (float[1,3,65,64] x, float[3,4,2,2] w) => (float[1,7,a,b] y) {{ r = Relu (x) p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r) u = ConvTranspose <strides = [2,2]> (p, w) y = Concat <axis = 1> (r, u) }} | change 65 to 64 or 66 on axis 2 of input `x`
+(float[N,9] x) => (int64[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 7`, or declare `y` as int32
+(float[N,9] x) => (float[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 1`, or declare `y` as int32
+(int64[N,9] x) => (float[N,9] y, float[N,9] z) {{ y = Cast <to = 6> (x) z = Cast <to = 1> (x) }} | set `to = 1`
 """.strip().splitlines()
 
 
