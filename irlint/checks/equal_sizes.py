@@ -1,4 +1,4 @@
-"""Two axes of one input that the file names differently, though the graph requires equal sizes."""
+"""Two axes of inputs that the file names differently, though the graph requires equal sizes."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from collections.abc import Iterator, Mapping
 from irlint.contracts.contract import Contract
 from irlint.dims import Dim, Expr, symbols
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Demand, Known
 from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor, Type
-from irlint.records import record
+from irlint.records import record, replaced
 
 EQUAL_SIZES = Rule(
     "IRL610",
     "equal-sizes",
     Severity.WARNING,
-    "Two axes of an input have different names, but the graph fails if their sizes differ and neither is 1.",
+    "Two axes of inputs have different names, but the graph fails if their sizes differ and neither is 1.",
     why=(
         "A missing Transpose, a Shape read on the wrong axis, or swapped entries of a target shape confuse two axes. "
         "The model loads, and runs if the two sizes are equal. It fails for other sizes, except that operators such as "
-        "Add also accept 1 for one of them. irlint does not report axes with the same name, nor axes of different "
-        "inputs."
+        "Add also accept 1 for one of them. irlint does not report axes with the same name. Axes of different inputs "
+        "are a note, and only if none of them may be 1 instead: exporters often name the axes of each input separately."
     ),
     fix=(
         "Correct the node that uses the size of the wrong axis. If equal sizes are intended, give both axes the "
@@ -37,41 +38,53 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 @record
 class Equal:
     """Two sizes that have to be equal, by the names of their symbols, and the demand; ``ones`` are those that may be 1
-    instead."""
+    instead, and ``more`` is the number of other such pairs of different inputs."""
 
     names: tuple[str, str]
     demand: Demand
     ones: tuple[str, ...] = ()
+    more: int = 0
 
 
-def equal_sizes(contract: Contract, named: Mapping[str, str], known: Known) -> Iterator[tuple[Equal, Value]]:
-    """Each two axes of one input that have to be equal, with the input; ``named`` maps symbols to the names that the
-    file gives them."""
+def equal_sizes(
+    contract: Contract, named: Mapping[str, str], known: Known
+) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
+    """Each two axes of inputs that have to be equal, with the inputs; ``named`` maps symbols to the names that the file
+    gives them. Of axes of different inputs, only the first two are returned."""
     graph = known.model.graph
     assert graph is not None
     inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
-    seen: set[frozenset[str]] = set()
-    for each in _equal(contract):
+    seen: set[object] = set()
+    equal = [each for each in _equal(contract) if set(each.names) <= named.keys()]
+    for each in equal:
         names = frozenset(each.names)
         value = next((value for value, own in inputs.items() if names <= own), None)
         if value is not None and names not in seen:
-            seen.add(names)
-            yield each, value
+            yield each, (value, value)
+        seen |= {names} if value is not None else set()
+    apart = [each for each in equal if not each.ones and frozenset(each.names) not in seen]
+    for each in apart[:1]:
+        one, other = (next(value for value, own in inputs.items() if name in own) for name in each.names)
+        yield replaced(each, more=len(apart) - 1), (one, other)
 
 
 def problem_of(
-    each: Equal, value: Value, named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
+    each: Equal, values: tuple[Value, Value], named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
 ) -> Problem:
     """The problem at the node that first demands it."""
     one, other = (named[name] for name in each.names)
     ones = [named[name] for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
+    also += f", as must {counted(each.more, 'more pair')} of sizes of different inputs" if each.more else ""
+    apart = values[0] is not values[1]
+    of = f" of `{values[0].name}`" if apart else ""
     fault = EQUAL_SIZES.fault(
-        f"`{one}` and `{other}` of `{value.name}` are dynamic, but must be equal{also}",
+        f"`{one}`{of} and `{other}` of `{values[1].name}` are dynamic, but must be equal{also}",
         help="correct the node that uses one for the axis of the other, or give both axes the same name",
         marks=marks,
         remark="have to be equal" if marks else "",
         notes=(note,),
+        severity=Severity.NOTE if apart else None,
     )
     return Problem(fault, each.demand.graph, each.demand.node, place=each.demand.node.place)
 

@@ -27,8 +27,8 @@ LONG = 120
 #: Of demands on one size, at most this many are listed.
 MOST = 3
 
-#: At most this many sizes are listed.
-LISTED = 6
+#: At most this many sizes or ranges of sizes are listed, up to this size.
+LISTED, LARGEST = 6, 1 << 16
 
 #: The element types of weights begin so.
 FLOATING = ("float", "bfloat")
@@ -68,11 +68,11 @@ def problems(known: Known) -> list[Problem]:
         if narrow.name not in found:
             found[narrow.name] = _narrow(narrow, places, makers)
     named = {name: place.text for name, place in places.items() if place.text}
-    for equal, value in equal_sizes(contract, named, known):
+    for equal, values in equal_sizes(contract, named, known):
         if not found.keys().isdisjoint(equal.names):
             continue
         marks, note = _marks(equal.demand, equal.names, known), _needed(equal.demand, here=True)
-        found["==".join(equal.names)] = problem_of(equal, value, named, marks=marks, note=note)
+        found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note)
     return list(found.values())
 
 
@@ -141,15 +141,18 @@ def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Proble
 
 def _listed_sizes(each: Narrow) -> str:
     """``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
-    least, greatest = each.sizes.least, each.sizes.greatest
+    greatest = each.sizes.greatest
     assert greatest is not None
-    few = each.sizes.few(LISTED)
-    if greatest - least > 1 and sum(1 for _ in each.sizes.elements(greatest)) == greatest - least + 1:
-        return f"{least} to {greatest}"
-    if few:
-        return listed([str(size) for size in few])
-    texts = conditions(each.name, each.sizes) or (f"{each.name} <= {greatest}",)
-    return f"sizes with {listed(list(texts))}"
+    runs: list[list[int]] = []
+    for size in each.sizes.elements(greatest) if greatest <= LARGEST else ():
+        if runs and runs[-1][-1] == size - 1:
+            runs[-1].append(size)
+        else:
+            runs.append([size])
+    texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
+    if 0 < len(texts) <= LISTED:
+        return listed(texts)
+    return f"sizes with {listed(list(conditions(each.name, each.sizes) or (f'{each.name} <= {greatest}',)))}"
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
