@@ -382,6 +382,13 @@ def _retypes_input(case: Case) -> bool:
     return retypes and any(edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
 
 
+def _changes_rank(case: Case) -> bool:
+    """Whether an input of the model is declared with another number of axes. Whoever feeds it decides that."""
+    return any(
+        len(each.shape or ()) != len(each.before or ()) for each in case.guess.edits if each.kind == "declaration"
+    )
+
+
 def _connects(guess: Guess) -> bool:
     """Whether an edit connects an existing value."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
@@ -397,4 +404,5 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _inserts_for_demand,
     _is_rather_swapped,
     _retypes_input,
+    _changes_rank,
 )
