@@ -28,6 +28,7 @@ from irlint.inference.origins import Makers, Position, inputs_of, shape_of, step
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: At most this many questions are put to the shape functions for one file.
@@ -234,8 +235,10 @@ class Search:
                 return [*found, *self._joined(found)]
             return []
         first = shape_of(node.inputs[0], self.known) if node.inputs else None
+        indices = shape_of(node.inputs[1], self.known) if fault.rule is INDEX_OUT_OF_RANGE and node.inputs[1:] else None
         found = []
-        for index, axis in fault.marks or tuple((0, each) for each in range(len(first or ()))):
+        marks = fault.marks or tuple((0, each) for each in range(len(first or ())))
+        for index, axis in (*marks, *((1, each) for each in range(len(indices or ())))):
             value = node.inputs[index] if 0 <= index < len(node.inputs) else None
             shape = shape_of(value, self.known)
             if value is not None and shape is not None and -len(shape) <= axis < len(shape):

@@ -34,6 +34,7 @@ INPUTS = 3
 FAR = 1024
 
 #: In each direction, at most this many allowed sizes are tried, and at most this many neighbors of the first that fits.
+#: If that many fit, the first one is a bound.
 TRIED = 4
 NEIGHBORS = 8
 
@@ -242,7 +243,9 @@ def _fed(
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            part = next((each for each in (first, *others) if each in alike), _roundest(first, *others))
+            is_bound = step < 0 and len(others) == NEIGHBORS
+            usual = first if is_bound else _roundest(first, *others)
+            part = next((each for each in (first, *others) if each in alike), usual)
             yield Guess(edits(part), likely, about=(*given, *axes), sure=not others and sure)
 
 
