@@ -18,7 +18,7 @@ from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
-from irlint.fixes.other_values import GUESS, SELDOM, USUAL
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import bypassed, rewired
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
@@ -28,6 +28,7 @@ from irlint.inference.origins import Makers, Position, inputs_of, shape_of, step
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
@@ -59,14 +60,14 @@ class Found:
 
     * ``outcome``: the outcome of the first alternative, without problems that another alternative does not fix.
     * ``sure`` and ``written``: only edits with both may be written to the file.
-    * ``or_constant``: a wrong constant is an equally likely cause.
+    * ``or_help``: the general help states another cause, which is as likely.
     """
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
     sure: bool
     written: bool
-    or_constant: bool
+    or_help: bool
 
 
 class Search:
@@ -88,7 +89,7 @@ class Search:
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_constant(problem, case.guess))
+        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
@@ -98,10 +99,12 @@ class Search:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
         return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
-    def _or_constant(self, problem: Problem, guess: Guess) -> bool:
-        """Whether a wrong constant is as likely a cause as the wrong axis that a guess changes. False if other nodes
-        use the guessed axis."""
+    def _or_help(self, problem: Problem, guess: Guess) -> bool:
+        """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
+        axis that no other node uses, or a lost node where a guess changes the filters of a convolution."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
+        if problem.fault.rule is CHANNELS_MISMATCH and guess.likely == UNSURE:
+            return True
         if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
@@ -182,7 +185,9 @@ class Search:
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        yield guesses.contents.resized(ends, sizes)
+        if (filters := problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)) and node.inputs[1:] and node.inputs[1]:
+            ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
+        yield guesses.contents.resized(ends, sizes, filters=filters)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         if is_grave:
             yield rewired(list(dict.fromkeys((node, *joins))) if problem.is_error else joins, inputs)

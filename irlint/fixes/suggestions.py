@@ -248,7 +248,7 @@ class Suggestions:
         found = self._search.best(problem)
         if found is None:
             return None
-        help = problem.fault.help if found.or_constant else ""
+        help = problem.fault.help if found.or_help else ""
         alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
         return Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
 

@@ -33,6 +33,9 @@ MODELS = f"""
 (float[N,9] x) => (int64[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 7`, or declare `y` as int32
 (float[N,9] x) => (float[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 1`, or declare `y` as int32
 (int64[N,9] x) => (float[N,9] y, float[N,9] z) {{ y = Cast <to = 6> (x) z = Cast <to = 1> (x) }} | set `to = 1`
+(float[1,3,8,8] x, float[4,3,3,3] u, float[6,5,3,3] v, float[6] b) => (float[1,6,4,4] y) {{ c = Conv (x, u) y = Conv (c, v, b) }} | change 4 to 5 on axis 0 of constant `u`, or change 5 to 4 on axis 1 of constant `v`; or pass 5 channels, or use weights for 4
+(float[1,3,8,8] x, float[5,3,3,3] u, float[4] a, float[6,4,3,3] v) => (float[1,6,4,4] y) {{ c = Conv (x, u, a) y = Conv (c, v) }} | change 5 to 4 on axis 0 of constant `u`
+(int64[N,96] x, float[77,8] w) => (float[96,8] y) <int64 z = {{0}}, int64 i = {{1}}> {{ s = Shape (x) n = Gather (s, i) r = Range (z, n, i) y = Gather (w, r) }} | change 96 to 77 on axis 1 of input `x`; then update 1 declaration
 """.strip().splitlines()
 
 
