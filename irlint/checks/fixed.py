@@ -33,17 +33,22 @@ LISTED, LARGEST = 6, 1 << 16
 #: The element types of weights begin so.
 FLOATING = ("float", "bfloat")
 
+#: The element types of ids.
+IDS = ("int32", "int64")
+
 Marks = tuple[tuple[int, int], ...]
 
 
 @record
 class Place:
-    """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file; "" if it has none."""
+    """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file, "" if it has none;
+    ``dtype`` is the element type of the input."""
 
     input: str
     axis: int
     text: str
     limits: Bounds
+    dtype: str | None = None
 
 
 def problems(known: Known) -> list[Problem]:
@@ -82,12 +87,14 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
     found: dict[str, Place] = {}
     sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in _axes([known.types.get(value)])]
     for value, axis, dim in sizes:
+        given = known.types.get(value)
         name = f"{dim!s}"
         if isinstance(dim, Expr) and name in symbols(dim) and name not in found:
             text = known.symbols.get(name, name)
             low, high = bounds(dim)
             limits = max(low or 1, 1), high
-            found[name] = Place(makers.get(value) or value.name, axis, "" if "[" in text else text, limits)
+            known_as = makers.get(value) or value.name
+            found[name] = Place(known_as, axis, "" if "[" in text else text, limits, getattr(given, "dtype", None))
     return found
 
 
@@ -116,7 +123,7 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(each, demand, marks),
         notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
-        severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
+        severity=Severity.NOTE if not _of_ids(each.names, places) and _is_of_a_weight(demand, marks, makers) else None,
     )
     sizes = tuple((name, each.size) for name in each.names)
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
@@ -134,7 +141,9 @@ def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Proble
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(as_fixed, demand, marks),
         notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
-        severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
+        severity=Severity.NOTE
+        if not _of_ids((each.name,), places) and _is_of_a_weight(demand, marks, makers)
+        else None,
     )
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=((each.name, None),))
 
@@ -227,6 +236,11 @@ def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
     return len(ends) > 1 and len({frozenset(each) for each in ends.values()}) == 1
 
 
+def _of_ids(names: Sequence[str], places: Mapping[str, Place]) -> bool:
+    """Whether an input of ids or of a mask has one of these sizes. Such an input has no axis of channels."""
+    return any(places[name].dtype in IDS for name in names)
+
+
 def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     """Whether a weight fixes the size, in a file that declares every axis of every input dynamic."""
     known = makers.known
@@ -274,6 +288,9 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
+    moved = _moved(size, each, node, known)
+    if moved:
+        return f"{moved}: reorder the axes before this node, or {declare}"
     marked = [(axis, index) for index, axis in _marks(each.demands[0], each.names, known)]
     fixing = {index for axis, index in axes or marked if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
@@ -281,6 +298,16 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
         pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
         return f"pool to a fixed size before this node, or {text}" if pools else text
     return f"correct the nodes before this one, so that it works for every size, or {declare}"
+
+
+def _moved(size: int | None, each: Fixed, node: Node, known: Known) -> str:
+    """The only axis of the constrained input that has the needed size, in words; "" if there is none, or several."""
+    inputs = inputs_of(node, known)
+    marks = [
+        (index, axis) for index, axis in _marks(each.demands[0], each.names, known) if _dim(inputs[index], axis) != size
+    ]
+    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size and index in dict(marks)]
+    return f"axis {axes[0][0]} of input {axes[0][1]} is {size}" if size not in (None, 1) and len(axes) == 1 else ""
 
 
 def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:

@@ -75,7 +75,7 @@ def narrow_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Narrow]:
         low, high = limits.get(name, (1, None))
         possible = met(sizes, between(low or 1, high)) if name in limits else None
         makers = contract.makers.get(name, ())
-        ends = tuple(each for each, own in makers if own.greatest is not None and _ends(each.requirement.any_of))
+        ends = tuple(each for each, own in makers if own.greatest is not None and ends_sizes(each.requirement.any_of))
         if possible is None or possible.greatest is None or not ends or possible.single is not None:
             continue
         found.append(Narrow(name, ends, possible))
@@ -152,11 +152,10 @@ def are_equalities(relations: Sequence[Relation]) -> bool:
     return all(each.kind == "==" for each in relations)
 
 
-def _ends(relations: Alternatives) -> bool:
-    """Whether relations are equalities without a "min"."""
-    return are_equalities(relations) and not any(
-        has_extremes(side, ("min",)) for each in relations for side in (each.left, each.right)
-    )
+def ends_sizes(relations: Alternatives) -> bool:
+    """Whether relations that leave finitely many sizes are equalities without a "min". One with a "min" is a bound."""
+    sides = (side for each in relations for side in (each.left, each.right))
+    return are_equalities(relations) and not any(has_extremes(side, ("min",)) for side in sides)
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.dims import product
+from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.computed import computed
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
-from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
+from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
@@ -22,7 +22,7 @@ from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import bypassed, rewired
 from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
-from irlint.fixes.trials import DECLARED, Trials, is_demand
+from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
@@ -189,8 +189,11 @@ class Search:
             ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
         yield guesses.contents.resized(ends, sizes, filters=filters)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
-        if is_grave:
-            yield rewired(list(dict.fromkeys((node, *joins))) if problem.is_error else joins, inputs)
+        dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
+        if problem.is_error:
+            yield rewired(list(dict.fromkeys((node, *joins))), inputs)
+        elif is_grave and all(isinstance(dim, Expr) for dim in dims):
+            yield rewired(joins, inputs)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):

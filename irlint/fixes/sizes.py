@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
-from irlint.contracts.fixed import are_equalities, fixes_products, units
+from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import simplified
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
@@ -42,7 +42,7 @@ NEIGHBORS = 8
 FEW = 6
 
 #: Conditions of more characters than this are not solved.
-LONG = 120
+LONG = 240
 
 #: An input with this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
@@ -62,7 +62,8 @@ def leaves_sizes(requirement: Requirement) -> bool:
     relations = [simplified(each) for each in requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
-        return not fixes_products(tuple(relations)) or any(_leave_sizes(units(each)) for each in relations)
+        wide = _without_one(tuple(relations))
+        return not fixes_products(wide) or any(_leave_sizes(units(each)) for each in wide)
     return not names or _leaves(relations)
 
 
@@ -78,7 +79,7 @@ def _leaves(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool
     sizes = solved(relations)
     if sizes is None or sizes.greatest is None:
         return True
-    return not (sizes.is_empty or sizes.few(FEW) or (are_equalities(relations) and not of_a_factor))
+    return not (sizes.is_empty or sizes.few(FEW) or (ends_sizes(tuple(relations)) and not of_a_factor))
 
 
 def resized(

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 #: The family of rules that compare declarations with inferred types.
 DECLARED = "declarations"
 
+#: The family of rules about element types.
+ELEMENT_TYPES = "element-types"
+
 
 #: A function: whether a requirement leaves enough sizes for a usable model.
 Leaves = Callable[[Requirement], bool]
@@ -66,6 +69,7 @@ class Trials:
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
         self.demanded: dict[Node, set[str]] = {}
+        self._strict: dict[Node, int] = {}
         for demand in known.requires:
             self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
         given = [known.types.get(value) for value in graph.inputs]
@@ -101,9 +105,10 @@ class Trials:
         found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
         stale: list[Value] = []
         touched = []
+        of_types = problem.fault.rule.family == ELEMENT_TYPES
         for each, changed in self._touched(change, types):
             touched.append(each)
-            follows = self._step(change, each, types, found, stale)
+            follows = self._step(change, each, types, found, stale, of_types=of_types)
             if follows is None or (each is node and not any(fixed is problem for fixed in found)):
                 return None
             changed += follows
@@ -256,10 +261,18 @@ class Trials:
         return inputs
 
     def _step(
-        self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
+        self,
+        change: Change,
+        node: Node,
+        types: dict[Value, Type | None],
+        found: list[Problem],
+        stale: list[Value],
+        *,
+        of_types: bool,
     ) -> list[Value] | None:
-        """The outputs of a node whose types change; None if a fault appears. Adds the problems that disappear to
-        ``found``, and values whose declarations become wrong to ``stale``."""
+        """The outputs of a node whose types change; None if a fault or, unless a change is ``of_types``, a strict
+        requirement appears. Adds the problems that disappear to ``found``, and values whose declarations become wrong
+        to ``stale``."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
@@ -267,7 +280,7 @@ class Trials:
         if call.operator is None or call.broken:
             return []
         answer = self._answer(change, node, types)
-        if answer is None or not self._may_demand(node, answer.requirements):
+        if answer is None or not (of_types or self._may_demand(node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
@@ -279,8 +292,16 @@ class Trials:
         return self._settled(node, answer.outputs, types, own, found, stale if change.stale else None)
 
     def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node may have these requirements after a change. It may have as many strict ones as before."""
         before = self.demanded.get(node, ())
-        return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
+        new = [each for each in requirements if each.condition not in before]
+        strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
+        if not strict or not before:
+            return not strict
+        if node not in self._strict:
+            own = (each.requirement for each in self.known.requires if each.node is node)
+            self._strict[node] = sum(not self._leaves(each) for each in own)
+        return len(strict) <= self._strict[node]
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer has the problem of a demand."""
@@ -294,8 +315,9 @@ class Trials:
         if not self.leaves(requirement):
             return False
         wide = [each for each in requirement.any_of if each.right != 1]
-        pairs = [symbols(each.left) | symbols(each.right) for each in wide if each.kind == "=="]
-        joined = [pair for pair in pairs if len(pair) == 2 and any(pair <= axes for axes in self.axes)]
+        sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
+        pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
+        joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
         return not joined or len(wide) > len(joined)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
