@@ -157,7 +157,8 @@ def _reshapes_bias(case: Case) -> bool:
     """Whether a constant that is added to a matrix product gets another shape. More likely the width of this bias is
     wrong."""
     node, makers = case.problem.node, case.inputs.makers
-    names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape"}
+    shapes = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape")
+    names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
     if not names or node is None or len(node.inputs) != 2:
         return False
     others = [makers.of(value) for value in node.inputs if value is not None and value.name not in names]

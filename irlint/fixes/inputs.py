@@ -176,11 +176,11 @@ class Inputs:
         block than with the node's own."""
         maker = self.makers.of(value)
         made = maker.node.name if maker is not None and maker.node is not None else ""
-        others = (each for each in self._alike_elsewhere(node) if each.inputs[port] is value)
+        others = (each for each in self.alike_elsewhere(node) if each.inputs[port] is value)
         own = _letters_shared(made, node.name)
         return any(_letters_shared(made, each.name) > own for each in others)
 
-    def _alike_elsewhere(self, node: Node) -> list[Node]:
+    def alike_elsewhere(self, node: Node) -> list[Node]:
         """The nodes of the same name in other blocks."""
         return [
             each
@@ -196,7 +196,7 @@ class Inputs:
         differ."""
         if not plain(node.name).replace(node.op, "").strip("_/."):
             return []
-        others = self._alike_elsewhere(node)
+        others = self.alike_elsewhere(node)
         found: list[tuple[str, str] | None] = []
         for port in range(len(node.inputs) if others else 0):
             kinds = {self._kind(each.inputs[port]) for each in others}

@@ -20,8 +20,8 @@ from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
 from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
-from irlint.fixes.rewired import bypassed, rewired
-from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
+from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
+from irlint.fixes.sizes import batched, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
@@ -162,6 +162,7 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
+        yield weights_as_elsewhere(node, inputs)
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
         yield guesses.contents.copied(node)
@@ -175,7 +176,8 @@ class Search:
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
-            yield chain(rearranged(problem, node, guesses), declared)
+            of_axes = problem.fault.rule in (AXIS_OUT_OF_RANGE, INDEX_OUT_OF_RANGE)
+            yield chain(rearranged(problem, node, guesses), declared, batched(node, guesses) if of_axes else ())
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
         is_grave = problem.is_error or is_demand(problem)
         yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)

@@ -94,7 +94,9 @@ def resized(
             shape = shape_of(given, known)
             if node is None or makers.is_constant(given):
                 continue
-            if given in node.inputs and not _may_be_wrong(given, problem, makers, trials):
+            if given in node.inputs and not (
+                _may_be_wrong(given, problem, makers, trials) or _meets_stored_sizes(given, clashing, makers)
+            ):
                 continue
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
                 axes.setdefault(given, {})[at] = None
@@ -138,6 +140,20 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
             yield Guess((guesses.declared(value, other),), GUESS, count=count, about=value)
 
 
+def batched(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Redeclares inputs of the model that reach a node with one more axis at the front: that of another input with more
+    axes."""
+    known, inputs = guesses.known, [value for value in guesses.graph.inputs if value not in guesses.graph.constants]
+    shapes = {value: shape_of(value, known) or () for value in inputs}
+    near = {value for each in islice(_before(node, guesses.makers), NEAR) for value in each.inputs}
+    for value, shape in shapes.items():
+        firsts = dict.fromkeys(
+            each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
+        )
+        for first in firsts if value in near and shape else ():
+            yield Guess((guesses.declared(value, (first, *shape)),), GUESS, about=value)
+
+
 def _before(node: Node, makers: Makers) -> Iterator[Node]:
     """A node and the nodes before it, the nearest first."""
     found = {node: None}
@@ -178,6 +194,12 @@ def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials
     given = problem.node.inputs if problem.node is not None else ()
     others = [each for each in given if each not in (None, value) and not makers.is_constant(each)]
     return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
+
+
+def _meets_stored_sizes(value: Value, clashing: Sequence[tuple[Value, int]], makers: Makers) -> bool:
+    """Whether all sizes that clash with those of a value come from constants, such as a table."""
+    others = [sources(each, axis, makers, REACH) for each, axis in clashing if each is not value]
+    return bool(others) and all(found and all(makers.is_constant(each) for each, _ in found) for found in others)
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy
+import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
@@ -49,3 +50,37 @@ def test_suggestion(line: str) -> None:
         model.graph.input.remove(value)
     found = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
     assert [each.suggestion for each in found if not each.because][:1] == [expected]
+
+
+#: A graph whose inputs are no weights, and behind | the suggestion of its first root.
+FED = """
+(int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
+(float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`
+(float16[N,seq,4] x) => (float[N,seq,4] y) <float[1,8,4] w, int64[1] z = {0}, int64[1] one = {1}, int64[1] two = {2}> { i = Shape (x) e = Slice (i, one, two) t = Slice (w, z, e, one) y = Add (x, t) } | declare `x` as float32
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", FED)
+def test_suggestion_for_an_input(line: str) -> None:
+    text, _, expected = line.partition(" | ")
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    stored = {each.name for each in model.graph.initializer}
+    for value in [each for each in model.graph.value_info if each.name in ("t", "w") and each.name not in stored]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.zeros(shape, "float32"), value.name))
+    found = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
+    assert [each.suggestion for each in found if not each.because][:1] == [expected]
+
+
+def test_a_weight_gets_the_shape_that_it_has_in_other_blocks() -> None:
+    names = [f"/layers.{at}/v_proj/MatMul" for at in range(3)]
+    nodes = [
+        onnx.helper.make_node("MatMul", [f"x{at}", f"w{at}"], [f"x{at + 1}"], name) for at, name in enumerate(names)
+    ]
+    shapes = [(4, 4), (6, 4), (4, 4)]
+    weights = [onnx.numpy_helper.from_array(numpy.zeros(shape, "float32"), f"w{at}") for at, shape in enumerate(shapes)]
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", 4]) for name in ("x0", "x3")]
+    graph = onnx.helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
+    (found,) = irlint.check(onnx.helper.make_model(graph)).findings
+    assert found.suggestion == "change 6 to 4 on axis 0 of constant `w1`"
+    assert found.fix is None
