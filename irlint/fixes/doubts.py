@@ -304,10 +304,13 @@ def _scrambles(case: Case) -> bool:
 
 
 def _fixes_more(case: Case) -> bool:
-    """Whether a target gets a number in place of -1 or 0, although the problem is that sizes are fixed."""
+    """Whether a target gets a number in place of -1 or 0, or a size of 1, although the problem is that sizes are
+    fixed."""
     targets = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries")
-    pairs = (pair for edit in targets for pair in zip(edit.before or (), edit.value))
-    return is_demand(case.problem) and any(one in (-1, 0) and other > 0 for one, other in pairs)
+    pairs = [pair for edit in targets for pair in zip(edit.before or (), edit.value)]
+    return is_demand(case.problem) and any(
+        (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
+    )
 
 
 #: The reasons not to suggest a guess that leave other guesses as they are.

@@ -161,7 +161,7 @@ class Inputs:
             if is_lost and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
                 edits.append(inserted)
                 continue
-            if value is None or value is node.inputs[port]:
+            if value is None or value is node.inputs[port] or self._is_another_weight(value, node.inputs[port]):
                 return
             others = [each for at, each in enumerate(node.inputs) if at not in differing]
             if value in others and len(set(node.inputs)) == len(node.inputs):
@@ -170,6 +170,22 @@ class Inputs:
                 self.guesses.connected(value, node, port, f"{self.guesses.called(value)}, as in other blocks,")
             )
         yield Guess(tuple(edits), USUAL, count=1)
+
+    def _is_another_weight(self, value: Value, given: Value | None) -> bool:
+        """Whether both values are weights, and the new one has users already. Exporters store equal weights once, under
+        the name of one of them."""
+        both = self._is_stored(value) and self._is_stored(given)
+        return both and _dtype(self.known.types.get(value)) in FLOATS and bool(self.users.get(value))
+
+    def _is_stored(self, value: Value | None) -> bool:
+        """Whether a value is a constant, perhaps with another name by an Identity."""
+        maker = self.makers.of(value) if value is not None else None
+        node = maker.node if maker is not None and maker.constant is None else None
+        return (
+            self._is_stored(node.inputs[0])
+            if node is not None and node.op == "Identity"
+            else self.makers.is_constant(value)
+        )
 
     def _is_of_another_block(self, value: Value, node: Node, port: int) -> bool:
         """Whether a node of the same name in another block has a value there, and its name has more in common with that
@@ -295,10 +311,12 @@ class Inputs:
     def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
         """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
         a Cast."""
-        inputs = inputs_of(node, self.known)
+        inputs, call = inputs_of(node, self.known), self.known.calls.get(node)
         wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
+        names = call.signature.inputs if call is not None and call.signature is not None else ()
+        points = {port for port, name in enumerate(names) if "zero_point" in name}
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
-            if value is None or not isinstance(known, Tensor):
+            if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
                 continue
             others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
             for dtype in dict.fromkeys((*wanted, *others)):

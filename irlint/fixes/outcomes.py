@@ -16,6 +16,7 @@ class Outcome:
     * ``inputs``: the new types of the inputs of the node that was to be fixed.
     * ``new``: the number of new warnings, which safe fixes remove.
     * ``scrambles``: a Reshape that joined and divided axes now mixes them.
+    * ``left``: a node still fixes the same sizes.
     """
 
     fixed: tuple[Problem, ...]
@@ -23,3 +24,4 @@ class Outcome:
     inputs: tuple[Type | None, ...] = ()
     new: int = 0
     scrambles: bool = False
+    left: bool = False

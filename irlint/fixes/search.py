@@ -162,6 +162,8 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
+        if is_demand(problem):
+            nodes += [each for place in clashing for each in self._behind(node, [place]) if each not in nodes]
         yield weights_as_elsewhere(node, inputs)
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
@@ -176,8 +178,8 @@ class Search:
         if problem.fault.rule.family != DECLARED or is_demand(problem):
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
-            of_axes = problem.fault.rule in (AXIS_OUT_OF_RANGE, INDEX_OUT_OF_RANGE)
-            yield chain(rearranged(problem, node, guesses), declared, batched(node, guesses) if of_axes else ())
+            yield chain(rearranged(problem, node, guesses), declared)
+            yield batched(node, guesses) if problem.is_error else iter(())
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
         is_grave = problem.is_error or is_demand(problem)
         yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
@@ -205,7 +207,7 @@ class Search:
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS)
-                worth = len(outcome.fixed) - len(outcome.stale)
+                worth = len(outcome.fixed) - len(outcome.stale) - outcome.left
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
                 yield Tried(order, guess, outcome)
 

@@ -50,6 +50,9 @@ IMAGE = 4
 #: An input of the model may be redeclared for a node if at most this many nodes lie between them.
 NEAR = 8
 
+#: An input may lack its first axis if at most this many nodes lie between it and a node.
+FARTHER = 32
+
 #: The longest path (in nodes) back to an input.
 REACH = 600
 
@@ -109,11 +112,7 @@ def resized(
                 some,
                 guesses,
                 trials,
-                likely=LAST
-                if _is_oblong(shape_of(given, known) or (), some)
-                else GUESS
-                if at or is_direct
-                else SELDOM,
+                likely=LAST if _is_oblong(shape_of(given, known) or (), some) else GUESS if at or is_direct else SELDOM,
                 sure=not is_direct,
             )
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
@@ -145,7 +144,7 @@ def batched(node: Node, guesses: Guesses) -> Iterator[Guess]:
     axes."""
     known, inputs = guesses.known, [value for value in guesses.graph.inputs if value not in guesses.graph.constants]
     shapes = {value: shape_of(value, known) or () for value in inputs}
-    near = {value for each in islice(_before(node, guesses.makers), NEAR) for value in each.inputs}
+    near = {value for each in islice(_before(node, guesses.makers), FARTHER) for value in each.inputs}
     for value, shape in shapes.items():
         firsts = dict.fromkeys(
             each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
