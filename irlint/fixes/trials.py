@@ -287,7 +287,7 @@ class Trials:
             return []
         answer = self._answer(trial.change, node, trial.types)
         of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
-        if answer is None or not (of_types or self._may_demand(node, answer.requirements)):
+        if answer is None or not (of_types or self._may_demand(trial.problem, node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
@@ -302,11 +302,13 @@ class Trials:
         demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
         return any(_key(each) in demanded and not self._leaves(each) for each in requirements)
 
-    def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements after a change. It may have one that any node had before, and fix
-        another product of sizes than before."""
+    def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node may have these requirements after a change for a problem. It may have one that any node had
+        before, and fix another product of sizes than before. For a demand, it may fix no product."""
         new = [each for each in requirements if _key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
+        if is_demand(problem):
+            strict += filter(_fixes_product, new)
         before = self.demanded.get(node, {}).values()
         return not strict or (all(map(_fixes_product, strict)) and any(map(_fixes_product, before)))
 
