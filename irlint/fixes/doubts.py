@@ -280,9 +280,13 @@ def _makes_output_stale(case: Case) -> bool:
 
 
 def _undoes(case: Case) -> bool:
-    """Whether an edit makes a Transpose keep the order of the axes, which no model needs."""
-    orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
-    return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
+    """Whether an edit makes a Transpose keep the order of the axes, which no model needs. For an error, only if another
+    Transpose has the order that it had."""
+    guesses = case.inputs.guesses
+    edits = [edit for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE]
+    kept = [edit for edit in edits if list(edit.value) == list(range(len(edit.value)))]
+    others = [guesses.had(each, "perm") for each in guesses.of(case.node) if each is not case.node]
+    return any(is_demand(case.problem) or tuple(edit.before or ()) in others for edit in kept)
 
 
 def _is_one_number_of_several(case: Case) -> bool:

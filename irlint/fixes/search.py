@@ -18,7 +18,7 @@ from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
-from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
 from irlint.fixes.sizes import batched, declared_otherwise, leaves_sizes, resized
@@ -162,8 +162,6 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
-        if is_demand(problem):
-            nodes += [each for place in clashing for each in self._behind(node, [place]) if each not in nodes]
         yield weights_as_elsewhere(node, inputs)
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
@@ -198,6 +196,10 @@ class Search:
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif is_grave and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
+        if is_demand(problem):
+            shared = dict.fromkeys(each for place in clashing for each in self._behind(node, [place]))
+            others = self._at_others([each for each in shared if each not in nodes], node, guesses)
+            yield (replaced(guess, likely=LAST) for guess in others)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):

@@ -8,7 +8,7 @@ from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
-from irlint.contracts.simplified import simplified
+from irlint.contracts.simplified import simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
@@ -62,7 +62,7 @@ def leaves_sizes(requirement: Requirement) -> bool:
     unless it fixes a product."""
     if len(requirement.condition) > LONG:
         return True
-    relations = [simplified(each) for each in requirement.any_of]
+    relations = [simplified(without_common_factors(each)) for each in requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
         wide = _without_one(tuple(relations))

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.checks.frozen import NARROW_SIZE, NO_SIZES_FIT
 from irlint.contracts.fixed import fixes_products
-from irlint.contracts.simplified import key_of
+from irlint.contracts.simplified import key_of, without_common_factors
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
@@ -304,11 +304,12 @@ class Trials:
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether a node may have these requirements after a change for a problem. It may have one that any node had
-        before, and fix another product of sizes than before. For a demand, it may fix no product."""
+        before, and fix another product of sizes than before. For a demand, it may fix no product and equate no sizes of
+        other symbols."""
         new = [each for each in requirements if _key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
         if is_demand(problem):
-            strict += filter(_fixes_product, new)
+            strict += [each for each in new if _fixes_product(each) or _equates_others(each)]
         before = self.demanded.get(node, {}).values()
         return not strict or (all(map(_fixes_product, strict)) and any(map(_fixes_product, before)))
 
@@ -324,7 +325,7 @@ class Trials:
         """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
         if not self.leaves(requirement):
             return False
-        wide = [each for each in requirement.any_of if each.right != 1]
+        wide = [without_common_factors(each) for each in requirement.any_of if each.right != 1]
         sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
         pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
         joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
@@ -374,6 +375,12 @@ def _key(requirement: Requirement) -> object:
 
 def _fixes_product(requirement: Requirement) -> bool:
     return fixes_products(requirement.any_of)
+
+
+def _equates_others(requirement: Requirement) -> bool:
+    """Whether every relation equates expressions of different symbols."""
+    relations = [without_common_factors(each) for each in requirement.any_of]
+    return all(each.kind == "==" and symbols(each.left) != symbols(each.right) for each in relations)
 
 
 def is_demand(problem: Problem) -> bool:
