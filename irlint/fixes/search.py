@@ -11,6 +11,7 @@ from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.computed import computed
+from irlint.fixes.contents import JOIN
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
@@ -28,6 +29,7 @@ from irlint.inference.origins import Makers, Position, inputs_of, shape_of, step
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
@@ -101,9 +103,9 @@ class Search:
 
     def _or_help(self, problem: Problem, guess: Guess) -> bool:
         """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
-        axis that no other node uses, or a lost node where a guess changes the filters of a convolution."""
+        axis that no other node uses, or a lost node where a guess changes a weight."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
-        if problem.fault.rule is CHANNELS_MISMATCH and guess.likely == UNSURE:
+        if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and guess.likely == UNSURE:
             return True
         if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
@@ -162,6 +164,7 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
+        nodes = list(dict.fromkeys((*self._emptying(nodes), *nodes)))
         yield weights_as_elsewhere(node, inputs)
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
@@ -187,9 +190,11 @@ class Search:
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        if (filters := problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)) and node.inputs[1:] and node.inputs[1]:
+        filters = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)
+        if filters and node.inputs[1:] and node.inputs[1]:
             ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
-        yield guesses.contents.resized(ends, sizes, filters=filters)
+        of_table = problem.fault.rule is BROADCAST_MISMATCH
+        yield guesses.contents.resized(ends, sizes, weights=filters or of_table)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
@@ -209,7 +214,7 @@ class Search:
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS)
-                worth = len(outcome.fixed) - len(outcome.stale) - outcome.left
+                worth = len(outcome.fixed) - len(outcome.stale) - outcome.left - (guess.likely == UNSURE)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
                 yield Tried(order, guess, outcome)
 
@@ -288,6 +293,17 @@ class Search:
         ]
         every = dict.fromkeys((*(each for each in direct if each is not None), *(each for _, each in near)))
         return [each for each in every if self._may_change(each, node)]
+
+    def _emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
+        """The nodes that make an empty part of a value that one of ``nodes`` joins, such as a Slice behind the end."""
+        for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
+            at = value
+            while at is not None and 0 in (shape_of(at, self.known) or ()):
+                maker = self.makers.of(at)
+                if maker is None or maker.node is None:
+                    break
+                yield maker.node
+                at = maker.node.inputs[0] if maker.node.inputs else None
 
     def _may_change(self, node: Node, faulty: Node) -> bool:
         call = self.known.calls.get(node)

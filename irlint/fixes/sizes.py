@@ -8,7 +8,7 @@ from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
-from irlint.contracts.simplified import simplified, without_common_factors
+from irlint.contracts.simplified import decided, simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
@@ -67,7 +67,7 @@ def leaves_sizes(requirement: Requirement) -> bool:
     if len(names) > 1:
         wide = _without_one(tuple(relations))
         return not fixes_products(wide) or any(_leave_sizes(units(each)) for each in wide)
-    return not names or _leaves(relations)
+    return _leaves(relations) if names else any(decided(each) for each in relations)
 
 
 def _leave_sizes(factors: Sequence[Relation]) -> bool:

@@ -317,9 +317,13 @@ class Trials:
         """Whether a node with these requirements no longer has the problem of a demand."""
         if not all(map(self._leaves, requirements)):
             return False
-        before = self.demanded.get(problem.node, ()) if problem.node is not None else ()
-        together = problem.fault.rule in (NO_SIZES_FIT, NARROW_SIZE)
-        return not together or all(_key(each) not in before for each in requirements)
+        before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
+        keys = {_key(each) for each in requirements}
+        if problem.fault.rule is NO_SIZES_FIT:
+            return not before.keys() <= keys
+        names = {name for name, _ in problem.sizes}
+        about = {key for key, each in before.items() if _names(each) & names}
+        return problem.fault.rule is not NARROW_SIZE or not about & keys
 
     def _leaves(self, requirement: Requirement) -> bool:
         """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
@@ -333,8 +337,7 @@ class Trials:
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
         """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
-        names = {name for each in requirement.any_of for name in (*symbols(each.left), *symbols(each.right))}
-        return len(self.known.faulted) > 1 and not names <= self.fed
+        return len(self.known.faulted) > 1 and not _names(requirement) <= self.fed
 
     def _settled(self, trial: Trial, node: Node, outputs: Sequence[Type | None]) -> list[Value] | None:
         own, changed = self.problems.get(node, []), []
@@ -375,6 +378,11 @@ def _key(requirement: Requirement) -> object:
 
 def _fixes_product(requirement: Requirement) -> bool:
     return fixes_products(requirement.any_of)
+
+
+def _names(requirement: Requirement) -> set[str]:
+    """The symbols in a requirement."""
+    return {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
 
 
 def _equates_others(requirement: Requirement) -> bool:
