@@ -319,7 +319,7 @@ class Trials:
             return False
         before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
         keys = {_key(each) for each in requirements}
-        if problem.fault.rule is NO_SIZES_FIT:
+        if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
             return not before.keys() <= keys
         names = {name for name, _ in problem.sizes}
         about = {key for key, each in before.items() if _names(each) & names}
