@@ -74,9 +74,9 @@ def problems(known: Known) -> list[Problem]:
             found[narrow.name] = _narrow(narrow, places, makers)
     named = {name: place.text for name, place in places.items() if place.text}
     for equal, values in equal_sizes(contract, named, known):
-        if not found.keys().isdisjoint(equal.names):
+        if not found.keys().isdisjoint(equal.symbols):
             continue
-        marks, note = _marks(equal.demand, equal.names, known), _needed(equal.demand, here=True)
+        marks, note = _marks(equal.demand, sorted(equal.symbols), known), _needed(equal.demand, here=True)
         found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note)
     return list(found.values())
 

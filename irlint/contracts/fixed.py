@@ -75,10 +75,12 @@ def narrow_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Narrow]:
         low, high = limits.get(name, (1, None))
         possible = met(sizes, between(low or 1, high)) if name in limits else None
         makers = contract.makers.get(name, ())
-        ends = tuple(each for each, own in makers if own.greatest is not None and ends_sizes(each.requirement.any_of))
-        if possible is None or possible.greatest is None or not ends or possible.single is not None:
+        equalities = [(each, own) for each, own in makers if ends_sizes(each.requirement.any_of)]
+        bounded = any(own.greatest is not None and not ends_sizes(each.requirement.any_of) for each, own in makers)
+        if possible is None or possible.greatest is None or not equalities or bounded or possible.single is not None:
             continue
-        found.append(Narrow(name, ends, possible))
+        ends = tuple(each for each, own in equalities if own.greatest is not None)
+        found.append(Narrow(name, ends or tuple(each for each, _ in equalities), possible))
     return found
 
 
@@ -107,9 +109,11 @@ def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixe
 
 
 def _first(demands: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
-    """All demands that limit a size, those that fix it first."""
+    """All demands that limit a size: those that fix it first, then other equalities, then bounds."""
     found = {id(each): each for each in (*demands, *(demand for demand, _ in makers))}
-    return tuple(found.values())
+    fixing = len({id(each) for each in demands})
+    own, others = list(found.values())[:fixing], list(found.values())[fixing:]
+    return (*own, *sorted(others, key=lambda each: not are_equalities(each.requirement.any_of)))
 
 
 def _stretches(demand: Demand) -> bool:

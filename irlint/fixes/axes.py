@@ -26,6 +26,6 @@ def _ends(shape: Shape) -> list[Dim | None]:
 
 
 def _counts(ends: list[Dim | None], shared: list[Dim | None]) -> list[int]:
-    """The number of axes up to each shared end, counted from the one before it."""
-    places = [ends.index(end) + 1 for end in shared]
+    """The number of axes up to each shared end, counted from the one before it, and up to the last axis."""
+    places = [*(ends.index(end) + 1 for end in shared), len(ends)]
     return [place - before for before, place in zip([0, *places], places)]

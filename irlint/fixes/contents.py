@@ -316,19 +316,19 @@ class Contents:
                     shape = (*known.shape[:axis], *divided, *known.shape[axis + 1 :])
                     yield Guess((self.guesses.constant(value, shape, "shape"),), GUESS, about=value)
 
-    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int], *, filters: bool) -> Iterator[Guess]:
-        """Constants with another size on one axis. Trained weights (floats of two or more axes) are left as they are,
-        except ``filters`` of convolutions, which are only suggested."""
+    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int], *, weights: bool) -> Iterator[Guess]:
+        """Constants with another size on one axis. Trained weights (floats of two or more axes) are only suggested, if
+        ``weights``; else they are left as they are."""
         sizes, numbers = list(sizes), list(wanted)
         for value, axis in sizes:
             known = self.known.types.get(value)
             if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
                 continue
             is_weight = known.dtype in FLOATS and len(known.shape) > 1
-            for size in numbers if filters or not is_weight else ():
+            for size in numbers if weights or not is_weight else ():
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
-                    likely = UNSURE if filters else LAST
+                    likely = UNSURE if is_weight else LAST
                     yield Guess((self.guesses.constant(value, shape, "shape"),), likely)
 
 

@@ -166,7 +166,8 @@ def _reshapes_bias(case: Case) -> bool:
     """Whether a constant that is added to a matrix product gets another shape. More likely the width of this bias is
     wrong."""
     node, makers = case.problem.node, case.inputs.makers
-    names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape"}
+    shapes = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape")
+    names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
     if not names or node is None or len(node.inputs) != 2:
         return False
     others = [makers.of(value) for value in node.inputs if value is not None and value.name not in names]
@@ -317,10 +318,14 @@ def _makes_output_stale(case: Case) -> bool:
 
 
 def _undoes(case: Case) -> bool:
-    """Whether an edit makes a Transpose keep the order of the axes, which no model needs. For an error, that of a
-    single axis counts."""
-    orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
-    return any(list(order) == list(range(len(order))) for order in orders if is_demand(case.problem) or len(order) == 1)
+    """Whether an edit makes a Transpose keep the order of the axes, which no model needs. For an error, only if another
+    Transpose has the order that it had, or the value has a single axis."""
+    guesses = case.inputs.guesses
+    edits = [edit for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE]
+    kept = [edit for edit in edits if list(edit.value) == list(range(len(edit.value)))]
+    others = [guesses.had(each, "perm") for each in guesses.of(case.node) if each is not case.node]
+    alone = any(len(edit.value) == 1 for edit in kept)
+    return alone or any(is_demand(case.problem) or tuple(edit.before or ()) in others for edit in kept)
 
 
 def _is_one_number_of_several(case: Case) -> bool:
@@ -342,10 +347,13 @@ def _scrambles(case: Case) -> bool:
 
 
 def _fixes_more(case: Case) -> bool:
-    """Whether a target gets a number in place of -1 or 0, although the problem is that sizes are fixed."""
+    """Whether a target gets a number in place of -1 or 0, or a size of 1, although the problem is that sizes are
+    fixed."""
     targets = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries")
-    pairs = (pair for edit in targets for pair in zip(edit.before or (), edit.value))
-    return is_demand(case.problem) and any(one in (-1, 0) and other > 0 for one, other in pairs)
+    pairs = [pair for edit in targets for pair in zip(edit.before or (), edit.value)]
+    return is_demand(case.problem) and any(
+        (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
+    )
 
 
 #: The reasons not to suggest a guess that leave other guesses as they are.

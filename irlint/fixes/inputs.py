@@ -18,7 +18,7 @@ from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Value
 from irlint.model.order import downstream
-from irlint.model.tensor import Tensor, Type
+from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
 #: If more values of an element type than this are unused, they are not tried.
@@ -187,7 +187,7 @@ class Inputs:
             if is_lost and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
                 edits.append(inserted)
                 continue
-            if value is None or value is node.inputs[port]:
+            if value is None or value is node.inputs[port] or self._is_another_weight(value, node.inputs[port]):
                 return
             others = [each for at, each in enumerate(node.inputs) if at not in differing]
             if value in others and len(set(node.inputs)) == len(node.inputs):
@@ -197,16 +197,32 @@ class Inputs:
             )
         yield Guess(tuple(edits), USUAL, count=1)
 
+    def _is_another_weight(self, value: Value, given: Value | None) -> bool:
+        """Whether both values are weights, and the new one has users already. Exporters store equal weights once, under
+        the name of one of them."""
+        both = self._is_stored(value) and self._is_stored(given)
+        return both and dtype_of(self.known.types.get(value)) in FLOATS and bool(self.users.get(value))
+
+    def _is_stored(self, value: Value | None) -> bool:
+        """Whether a value is a constant, perhaps with another name by an Identity."""
+        maker = self.makers.of(value) if value is not None else None
+        node = maker.node if maker is not None and maker.constant is None else None
+        return (
+            self._is_stored(node.inputs[0])
+            if node is not None and node.op == "Identity"
+            else self.makers.is_constant(value)
+        )
+
     def _is_of_another_block(self, value: Value, node: Node, port: int) -> bool:
         """Whether a node of the same name in another block has a value there, and its name has more in common with that
         block than with the node's own."""
         maker = self.makers.of(value)
         made = maker.node.name if maker is not None and maker.node is not None else ""
-        others = (each for each in self._alike_elsewhere(node) if each.inputs[port] is value)
+        others = (each for each in self.alike_elsewhere(node) if each.inputs[port] is value)
         own = _letters_shared(made, node.name)
         return any(_letters_shared(made, each.name) > own for each in others)
 
-    def _alike_elsewhere(self, node: Node) -> list[Node]:
+    def alike_elsewhere(self, node: Node) -> list[Node]:
         """The nodes of the same name in other blocks."""
         return [
             each
@@ -222,7 +238,7 @@ class Inputs:
         differ."""
         if not plain(node.name).replace(node.op, "").strip("_/."):
             return []
-        others = self._alike_elsewhere(node)
+        others = self.alike_elsewhere(node)
         found: list[tuple[str, str] | None] = []
         for port in range(len(node.inputs) if others else 0):
             kinds = {self._kind(each.inputs[port]) for each in others}

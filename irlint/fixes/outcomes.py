@@ -19,6 +19,7 @@ class Outcome:
     * ``types``: the new types of all values that change.
     * ``new``: the number of new warnings, which safe fixes remove.
     * ``scrambles``: a Reshape that joined and divided axes now mixes them.
+    * ``left``: a node still fixes the same sizes.
     """
 
     fixed: tuple[Problem, ...]
@@ -27,3 +28,4 @@ class Outcome:
     types: Mapping[Value, Type | None] = NOTHING
     new: int = 0
     scrambles: bool = False
+    left: bool = False

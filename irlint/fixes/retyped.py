@@ -24,10 +24,12 @@ TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
     """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
     a Cast."""
-    given = inputs_of(node, inputs.known)
+    given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
+    names = call.signature.inputs if call is not None and call.signature is not None else ()
+    points = {port for port, name in enumerate(names) if "zero_point" in name}
     wanted = dict.fromkeys(each.dtype for each in given if isinstance(each, Tensor) and each.dtype)
     for port, (value, known) in enumerate(zip(node.inputs, given)):
-        if value is None or not isinstance(known, Tensor):
+        if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
             continue
         others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
         for dtype in dict.fromkeys((*wanted, *others)):

@@ -1,4 +1,4 @@
-"""Guesses that connect an earlier value in place of a wrong one."""
+"""Guesses that connect an earlier value in place of a wrong one, or give a weight the shape that it has elsewhere."""
 
 from __future__ import annotations
 
@@ -33,6 +33,20 @@ def bypassed(node: Node, inputs: Inputs) -> Iterator[Guess]:
             called = f"{inputs.guesses.called(before)}, without the Transpose,"
             count = 1 if before in inputs.graph.inputs else -1
             yield Guess((inputs.guesses.connected(before, node, port, called),), SELDOM, count=count)
+
+
+def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Weights with the shape that the file declares for them, or that the nodes of the same name in other blocks have
+    there. They are only suggested."""
+    for port, value in enumerate(node.inputs):
+        shape = shape_of(value, inputs.known)
+        if value is None or shape is None or not inputs.makers.is_constant(value):
+            continue
+        shapes = {shape_of(each.inputs[port], inputs.known) for each in inputs.alike_elsewhere(node)}
+        declared = value.type.shape if isinstance(value.type, Tensor) else None
+        for other in dict.fromkeys((declared, *(shapes if len(shapes) == 1 else ()))):
+            if other is not None and len(other) == len(shape) and other != shape:
+                yield Guess((inputs.guesses.constant(value, other, "shape"),), SELDOM, sure=False)
 
 
 def reordered(value: Value | None, makers: Makers) -> Value | None:

@@ -20,7 +20,7 @@ from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, with_left_over
-from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.ranking import (
     SUGGESTED,
@@ -35,8 +35,8 @@ from irlint.fixes.ranking import (
     shared,
 )
 from irlint.fixes.retyped import behind, retyped
-from irlint.fixes.rewired import bypassed, rewired
-from irlint.fixes.sizes import declared_as_sibling, declared_otherwise, leaves_sizes, resized
+from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
+from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure
 from irlint.inference.known import Known
@@ -45,6 +45,7 @@ from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import downstream
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
 from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
 from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
@@ -125,10 +126,10 @@ class Search:
 
     def _or_help(self, problem: Problem, guess: Guess) -> bool:
         """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
-        axis that no other node uses, or a lost node where a guess changes the filters of a convolution. An axis that is
+        axis that no other node uses, or a lost node where a guess changes a weight. An axis that is
         out of range in several inputs of one rank is wrong itself."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
-        if problem.fault.rule is CHANNELS_MISMATCH and guess.likely == UNSURE:
+        if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and guess.likely == UNSURE:
             return True
         if problem.node is None or guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
@@ -206,7 +207,9 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
+        nodes = list(dict.fromkeys((*self._emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
+        yield weights_as_elsewhere(node, inputs)
         yield chain(inputs.left_over([node, *nodes]), inputs.left_over_before(node))
         yield chain.from_iterable(as_other_users(each, guesses) for each in (node, *nodes[:NODES]))
         yield with_left_over(node, inputs)
@@ -223,6 +226,7 @@ class Search:
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
+            yield batched(node, guesses) if problem.is_error else iter(())
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
         is_grave = problem.is_error or is_demand(problem)
         yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
@@ -232,15 +236,21 @@ class Search:
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        if (filters := problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)) and node.inputs[1:] and node.inputs[1]:
+        filters = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)
+        if filters and node.inputs[1:] and node.inputs[1]:
             ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
-        yield guesses.contents.resized(ends, sizes, filters=filters)
+        of_table = problem.fault.rule is BROADCAST_MISMATCH
+        yield guesses.contents.resized(ends, sizes, weights=filters or of_table)
         joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
         dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
             yield rewired(list(dict.fromkeys((node, *joins))), inputs)
         elif is_grave and all(isinstance(dim, Expr) for dim in dims):
             yield rewired(joins, inputs)
+        if is_demand(problem):
+            shared = dict.fromkeys(each for place in clashing for each in self._behind(node, [place]))
+            others = self._at_others([each for each in shared if each not in nodes], node, guesses)
+            yield (replaced(guess, likely=LAST) for guess in others)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):
@@ -250,7 +260,7 @@ class Search:
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS, sure=guess.sure and problem.is_error)
-                worth = len(outcome.fixed) - len(outcome.stale)
+                worth = len(outcome.fixed) - len(outcome.stale) - outcome.left - (guess.likely == UNSURE)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
                 yield Tried(order, guess, outcome)
 
@@ -329,6 +339,17 @@ class Search:
         ]
         every = dict.fromkeys((*(each for each in direct if each is not None), *(each for _, each in near)))
         return [each for each in every if self._may_change(each, node)]
+
+    def _emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
+        """The nodes that make an empty part of a value that one of ``nodes`` joins, such as a Slice behind the end."""
+        for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
+            at = value
+            while at is not None and 0 in (shape_of(at, self.known) or ()):
+                maker = self.makers.of(at)
+                if maker is None or maker.node is None:
+                    break
+                yield maker.node
+                at = maker.node.inputs[0] if maker.node.inputs else None
 
     def _may_change(self, node: Node, faulty: Node) -> bool:
         call = self.known.calls.get(node)

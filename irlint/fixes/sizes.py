@@ -8,7 +8,7 @@ from itertools import count, islice, takewhile
 from math import gcd
 
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
-from irlint.contracts.simplified import decided, simplified
+from irlint.contracts.simplified import decided, simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
@@ -50,6 +50,9 @@ IMAGE = 4
 #: An input of the model may be redeclared for a node if at most this many nodes lie between them.
 NEAR = 8
 
+#: An input may lack its first axis if at most this many nodes lie between it and a node.
+FARTHER = 32
+
 #: The longest path (in nodes) back to an input.
 REACH = 600
 
@@ -59,14 +62,15 @@ def leaves_sizes(requirement: Requirement) -> bool:
     unless it fixes a product."""
     if len(requirement.condition) > LONG:
         return True
-    relations = [each for each in map(simplified, requirement.any_of) if decided(each) is not False]
+    relations = [simplified(without_common_factors(each)) for each in requirement.any_of]
+    relations = [each for each in relations if decided(each) is not False]
     if not relations:
         return False
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
         wide = _without_one(tuple(relations))
         return not fixes_products(wide) or any(_leave_sizes(units(each)) for each in wide)
-    return not names or _leaves(relations)
+    return _leaves(relations) if names else any(decided(each) for each in relations)
 
 
 def _leave_sizes(factors: Sequence[Relation]) -> bool:
@@ -96,7 +100,9 @@ def resized(
             shape = shape_of(given, known)
             if node is None or makers.is_constant(given):
                 continue
-            if given in node.inputs and not _may_be_wrong(given, problem, makers, trials):
+            if given in node.inputs and not (
+                _may_be_wrong(given, problem, makers, trials) or _meets_stored_sizes(given, clashing, makers)
+            ):
                 continue
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
                 axes.setdefault(given, {})[at] = None
@@ -156,6 +162,20 @@ def _is_one_axis_apart(one: Shape, other: Shape) -> bool:
     return len(short) + 1 == len(long) and len(named) > 1 and short in without
 
 
+def batched(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Redeclares inputs of the model that reach a node with one more axis at the front: that of another input with more
+    axes."""
+    known, inputs = guesses.known, [value for value in guesses.graph.inputs if value not in guesses.graph.constants]
+    shapes = {value: shape_of(value, known) or () for value in inputs}
+    near = {value for each in islice(_before(node, guesses.makers), FARTHER) for value in each.inputs}
+    for value, shape in shapes.items():
+        firsts = dict.fromkeys(
+            each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
+        )
+        for first in firsts if value in near and shape else ():
+            yield Guess((guesses.declared(value, (first, *shape)),), GUESS, about=value)
+
+
 def _before(node: Node, makers: Makers) -> Iterator[Node]:
     """A node and the nodes before it, the nearest first."""
     found = {node: None}
@@ -196,6 +216,12 @@ def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials
     given = problem.node.inputs if problem.node is not None else ()
     others = [each for each in given if each not in (None, value) and not makers.is_constant(each)]
     return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
+
+
+def _meets_stored_sizes(value: Value, clashing: Sequence[tuple[Value, int]], makers: Makers) -> bool:
+    """Whether all sizes that clash with those of a value come from constants, such as a table."""
+    others = [sources(each, axis, makers, REACH) for each, axis in clashing if each is not value]
+    return bool(others) and all(found and all(makers.is_constant(each) for each, _ in found) for found in others)
 
 
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -255,7 +255,7 @@ class Suggestions:
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
             help = problem.fault.help if found.or_help else ""
-            alternatives = tuple(tuple(_as_data(each, self.known) for each in edits) for edits in found.alternatives)
+            alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
             if suggestion.fix is None:
                 return suggestion if first is None else first
@@ -288,22 +288,26 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
     return Suggestion(problem, tuple(edits for edits, _ in best), best[0][1])
 
 
-def _as_data(edit: Edit, known: Known) -> Edit:
-    """The edit as plain data: "" for dynamic sizes, or their names if the number of axes changes, and the element types
-    of the format."""
+def _as_data(edit: Edit) -> Edit:
+    """The edit as plain data: "" for dynamic sizes, their names if the number of axes changes, and the element types of
+    the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
         return replaced(edit, value=renamed_type(str(edit.value)) or edit.value)
     if edit.shape is None:
         return edit
+    named = len(edit.shape) != len(edit.before or ())
     shape, before = (
-        tuple(dim if isinstance(dim, int) else "" for dim in shape) for shape in (edit.shape, edit.before or ())
+        tuple(dim if isinstance(dim, int) else _name(dim) * named for dim in shape)
+        for shape in (edit.shape, edit.before or ())
     )
-    if len(shape) != len(before):
-        names = (known.symbols.get(str(dim), str(dim)) for dim in edit.shape)
-        shape = tuple(dim or ("" if "[" in name else name) for dim, name in zip(shape, names))
     return replaced(edit, shape=shape, before=before)
+
+
+def _name(dim: object) -> str:
+    """The name of a size that has one; "" for another one."""
+    return str(dim) if str(dim).isidentifier() else ""
 
 
 def _is_whole(edit: Edit) -> bool:

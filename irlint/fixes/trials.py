@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
-from irlint.checks.frozen import NO_SIZES_FIT
+from irlint.checks.frozen import NARROW_SIZE, NO_SIZES_FIT
+from irlint.contracts.fixed import fixes_products
+from irlint.contracts.simplified import key_of, without_common_factors
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
@@ -43,6 +45,21 @@ ELEMENT_TYPES = "element-types"
 Leaves = Callable[[Requirement], bool]
 
 
+class Trial:
+    """A trial of a change for a problem: the types of values so far, the problems that disappear, the values whose
+    declarations become wrong, and whether a strict requirement of the problem's node is left."""
+
+    __slots__ = ("change", "problem", "types", "found", "stale", "left")
+
+    def __init__(self, change: Change, problem: Problem) -> None:
+        self.change = change
+        self.problem = problem
+        self.types: dict[Value, Type | None] = dict(change.types)
+        self.found: list[Problem] = []
+        self.stale: list[Value] = []
+        self.left = False
+
+
 class Trials:
     """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
 
@@ -68,10 +85,10 @@ class Trials:
         self.values = {value.name: value for value in _defined(graph)}
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
-        self.demanded: dict[Node, set[str]] = {}
-        self._strict: dict[Node, int] = {}
+        self.conditions = {_key(each.requirement) for each in known.requires}
+        self.demanded: dict[Node, dict[object, Requirement]] = {}
         for demand in known.requires:
-            self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
+            self.demanded.setdefault(demand.node, {})[_key(demand.requirement)] = demand.requirement
         given = [known.types.get(value) for value in graph.inputs]
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
@@ -102,23 +119,23 @@ class Trials:
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
-        types: dict[Value, Type | None] = dict(change.types)
-        found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
-        stale: list[Value] = []
-        touched = []
-        of_types = problem.fault.rule.family == ELEMENT_TYPES
+        trial = Trial(change, problem)
+        trial.found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
+        types, touched = trial.types, []
         for each, changed in self._touched(change, types):
             touched.append(each)
-            follows = self._step(change, each, types, found, stale, of_types=of_types)
-            if follows is None or (each is node and not any(fixed is problem for fixed in found)):
+            follows = self._step(trial, each)
+            if follows is None or (each is node and not any(fixed is problem for fixed in trial.found)):
                 return None
             changed += follows
-        if not any(each is problem for each in found):
+        if not any(each is problem for each in trial.found):
             return None
+        of_types = problem.fault.rule.family == ELEMENT_TYPES
         reshaped = () if of_types else (each for each in touched if each.op == inserted.RESHAPE)
         scrambles = any(self._mixes(change, each, types) for each in reshaped)
         inputs = tuple(self._inputs(change, node, types))
-        return Outcome(tuple(found), tuple(stale), inputs, types, scrambles=scrambles)
+        found, stale = tuple(trial.found), tuple(trial.stale)
+        return Outcome(found, stale, inputs, types, scrambles=scrambles, left=trial.left)
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
         """Whether a Reshape without a fault only joins and divides axes, but no longer after a change."""
@@ -264,62 +281,61 @@ class Trials:
         more = (other[port] for port in range(len(node.inputs), len(node.inputs) + len(other)) if port in other)
         return [*inputs, *(types.get(value, self.known.types.get(value)) for value in more)]
 
-    def _step(
-        self,
-        change: Change,
-        node: Node,
-        types: dict[Value, Type | None],
-        found: list[Problem],
-        stale: list[Value],
-        *,
-        of_types: bool,
-    ) -> list[Value] | None:
-        """The outputs of a node whose types change; None if a fault or, unless a change is ``of_types``, a strict
-        requirement appears. Adds the problems that disappear to ``found``, and values whose declarations become wrong
-        to ``stale``."""
+    def _step(self, trial: Trial, node: Node) -> list[Value] | None:
+        """The outputs of a node whose types change; None if a fault appears, or a strict requirement, unless the
+        problem is one of element types."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
         own = self.problems.get(node, [])
         if call.operator is None or call.broken:
             return []
-        answer = self._answer(change, node, types)
-        if answer is None or not (of_types or self._may_demand(node, answer.requirements)):
+        answer = self._answer(trial.change, node, trial.types)
+        of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
+        if answer is None or not (of_types or self._may_demand(trial.problem, node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
             return None
-        found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
-        found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
-        if answer.outputs is None:
-            return []
-        return self._settled(node, answer.outputs, types, own, found, stale if change.stale else None)
+        trial.found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, trial.change)]
+        trial.found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
+        trial.left = trial.left or self._keeps_demand(trial.problem, answer.requirements)
+        return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
-    def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements after a change. It may have as many strict ones as before."""
-        before = self.demanded.get(node, ())
-        new = [each for each in requirements if each.condition not in before]
+    def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether requirements include a strict one of the node of a demand, perhaps for another node."""
+        demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
+        return any(_key(each) in demanded and not self._leaves(each) for each in requirements)
+
+    def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node may have these requirements after a change for a problem. It may have one that any node had
+        before, and fix another product of sizes than before. For a demand, it may fix no product and equate no sizes of
+        other symbols."""
+        new = [each for each in requirements if _key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
-        if not strict or not before:
-            return not strict
-        if node not in self._strict:
-            own = (each.requirement for each in self.known.requires if each.node is node)
-            self._strict[node] = sum(not self._leaves(each) for each in own)
-        return len(strict) <= self._strict[node]
+        if is_demand(problem):
+            strict += [each for each in new if _fixes_product(each) or _equates_others(each)]
+        before = self.demanded.get(node, {}).values()
+        return not strict or (all(map(_fixes_product, strict)) and any(map(_fixes_product, before)))
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer has the problem of a demand."""
         if not all(map(self._leaves, requirements)):
             return False
-        before = self.demanded.get(problem.node, ()) if problem.node is not None else ()
-        return problem.fault.rule is not NO_SIZES_FIT or all(each.condition not in before for each in requirements)
+        before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
+        keys = {_key(each) for each in requirements}
+        if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
+            return not before.keys() <= keys
+        names = {name for name, _ in problem.sizes}
+        about = {key for key, each in before.items() if _names(each) & names}
+        return problem.fault.rule is not NARROW_SIZE or not about & keys
 
     def _leaves(self, requirement: Requirement) -> bool:
         """Whether a requirement leaves more than a few sizes, is not one of those that no sizes meet together, and
         makes no two named axes of one input equal."""
         if requirement.condition in self.contradicting or not self.leaves(requirement):
             return False
-        wide = [each for each in requirement.any_of if each.right != 1]
+        wide = [without_common_factors(each) for each in requirement.any_of if each.right != 1]
         sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
         pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
         joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
@@ -327,19 +343,10 @@ class Trials:
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
         """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
-        names = {name for each in requirement.any_of for name in (*symbols(each.left), *symbols(each.right))}
-        return len(self.known.faulted) > 1 and not names <= self.fed
+        return len(self.known.faulted) > 1 and not _names(requirement) <= self.fed
 
-    def _settled(
-        self,
-        node: Node,
-        outputs: Sequence[Type | None],
-        types: dict[Value, Type | None],
-        own: Sequence[Problem],
-        found: list[Problem],
-        stale: list[Value] | None,
-    ) -> list[Value] | None:
-        changed = []
+    def _settled(self, trial: Trial, node: Node, outputs: Sequence[Type | None]) -> list[Value] | None:
+        own, changed = self.problems.get(node, []), []
         for value, given in zip(node.outputs, outputs):
             if value is None or given is None:
                 continue
@@ -347,16 +354,16 @@ class Trials:
             if contradicts(given, value) or (before and self._is_wrong(given, value)):
                 if before:
                     continue
-                if stale is None:
+                if not trial.change.stale:
                     return None
-                stale.append(value)
+                trial.stale.append(value)
             if before and self._is_wrong(self.known.types.get(value), value):
-                found += before
+                trial.found += before
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):
                 if value in self.captured:
                     return None
-                types[value] = settled
+                trial.types[value] = settled
                 changed.append(value)
         return changed
 
@@ -368,6 +375,26 @@ def _defined(graph: Graph) -> Iterator[Value]:
         yield from (value for value in node.outputs if value is not None)
     yield from graph.constants
     yield from graph.inputs
+
+
+def _key(requirement: Requirement) -> object:
+    """Equal for requirements with the same relations, whichever side stands first."""
+    return key_of(requirement.any_of)
+
+
+def _fixes_product(requirement: Requirement) -> bool:
+    return fixes_products(requirement.any_of)
+
+
+def _names(requirement: Requirement) -> set[str]:
+    """The symbols in a requirement."""
+    return {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
+
+
+def _equates_others(requirement: Requirement) -> bool:
+    """Whether every relation equates expressions of different symbols."""
+    relations = [without_common_factors(each) for each in requirement.any_of]
+    return all(each.kind == "==" and symbols(each.left) != symbols(each.right) for each in relations)
 
 
 def is_demand(problem: Problem) -> bool:
