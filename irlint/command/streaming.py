@@ -185,9 +185,9 @@ class _Resumed:
         self.file = file
         self.head = head
         self.other_head = False
-        #: How many files it had, where what is new begins, and how many of them need not be checked.
+        #: The number of its files, the position of the first new line, and the number of unchanged files.
         self.blocks = self.begun = self.before = 0
-        #: By their keys those that it had, and those that are as they were or new.
+        #: The keys of its files, and of those that are unchanged.
         self.known: set[int] = set()
         self.current: set[int] = set()
         try:
@@ -232,8 +232,6 @@ class _Resumed:
         if outcome.file.lacking:
             return
         self._write(jsonl.of_file(outcome.file, outcome.findings))
-        if outcome.file.size is not None:
-            self.current.add(journal.key(outcome.file.path, outcome.file.size, outcome.file.stamp))
 
     def _write(self, text: str) -> None:
         try:
