@@ -1,4 +1,4 @@
-"""What an ONNX model says of its inputs and outputs: that it has outputs, each once, and of which shapes."""
+"""Checks the outputs of an ONNX model, and whether its inputs and outputs have declared shapes."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ g (float[2,3] x) => (float[N,3] y) { y = Relu (x) }""",
 )
 
 
-#: At most this many values are named.
+#: At most this many values are listed in a message.
 _SHOWN = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """What is wrong with the inputs and outputs of the main graph."""
+    """The problems of the inputs and outputs of the main graph, and of class names in the metadata."""
     graph = known.model.graph
     assert graph is not None
     found = [*_no_outputs(graph), *_twice(graph), *_without_shape(graph)]
@@ -131,8 +131,8 @@ def _no_shape(places: str) -> Fault:
 
 
 def _lacks(value: Value, by: str, *, typed: bool) -> bool:
-    """Whether a value is declared without a shape as an input or an output; ``typed``: a missing type is reported
-    elsewhere."""
+    """Whether the declaration ``by`` "input" or "output" of a value has no shape. A missing declaration counts only if
+    not ``typed``, because another rule reports inputs without a type."""
     declared = next((each.type for each in value.declared if each.by == by), None)
     if declared is None:
         return not typed
