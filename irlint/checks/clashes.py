@@ -7,7 +7,7 @@ from irlint.inference.agreement import joins
 from irlint.inference.known import Known
 from irlint.model.tensor import Tensor, Type, shape_text
 
-#: A declaration with a longer expression, in characters, is not proposed.
+#: A shape with a longer expression, in characters, is not proposed as a declaration.
 READABLE = 24
 
 

@@ -109,7 +109,7 @@ def _output_problem(graph: Graph, node: Node, name: str) -> Problem:
 
 
 def _layer_name_collision(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Iterator[Problem]:
-    """The problem of the first layer before a Result, or Parameter, whose name already belongs to another input or
+    """The problem of the first Parameter, or layer before a Result, whose name already belongs to another input or
     output."""
     ask = questions(known)
     results = [node.inputs[0] for node in graph.nodes if node.op == known.format.output_node and node.inputs]

@@ -21,7 +21,7 @@ MOST_FILES = 4096
 
 
 def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[str | None]) -> str:
-    """A help with the file to rename to ``file``; "" if there is none.
+    """A help that names the file to rename to ``file``; "" if there is none.
 
     It is a file beside the model at ``path`` with the same letters and digits, or the only one of exactly the size that
     the constants ``stored`` in it need. A file of that size does not count if it is ``taken`` by other constants or

@@ -1,4 +1,4 @@
-"""The variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
+"""Checks the variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ STATE_WITHOUT_SIZE = Rule(
 )
 
 
-#: The opsets whose Assign finds its ReadValue by going up from its input.
+#: The opsets whose Assign has to depend on its ReadValue.
 _OLD = frozenset({"opset3", "opset4", "opset5"})
 
 #: At most this many ids are named in a message.
 SHOWN = 20
 
-#: At most this many layers are examined for all ReadValues of a graph that an Assign of such an opset may follow from.
+#: At most this many layers are examined for all such Assigns of a graph.
 MOST_LOOKED_AT = 1_000_000
 
 
@@ -118,10 +118,16 @@ def problems(known: Known) -> list[Problem]:
     assert known.model.graph is not None
     graph = known.model.graph
     unread = [*_unread(graph, known.format.keeps_alive)]
-    return [*unread, *_open_variables(known, graph), *_begun(known, graph), *(() if unread else _pairs(known, graph))]
+    return [
+        *unread,
+        *_open_variables(known, graph),
+        *_without_initial_value(known, graph),
+        *(() if unread else _pairs(known, graph)),
+    ]
 
 
 def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
+    """A problem for each Assign without a ReadValue of its variable that a result needs."""
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
@@ -169,7 +175,8 @@ class _Sources:
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer depends on the ReadValue of a variable; also True if the search takes too long."""
+        """Whether a layer depends on the ReadValue of a variable, of an opset before opset6; also True if the search
+        takes too long."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -316,9 +323,9 @@ def _is_empty(known: Known, node: Node) -> bool:
     return isinstance(type, Tensor) and type.shape is not None and 0 in type.shape
 
 
-def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables without an initial value whose batch is dynamic: a warning for each that fails, and one note for the
-    others."""
+def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
+    """A warning for each ReadValue without an initial value that has a dynamic axis of a least size above 0, and one
+    note for the others with a dynamic batch."""
     alive = live(graph, known.format.keeps_alive)
     found: list[tuple[Node, str]] = []
     for node in _readers(graph):
