@@ -109,8 +109,7 @@ INFINITE = Rule(
 
 @record
 class Case:
-    """A constant in its graph. ``node`` holds it; None for an initializer. ``unread``: the runtime does not look at
-    it."""
+    """A constant in its graph. ``node`` holds it; None for an initializer. ``unread``: the runtime does not read it."""
 
     graph: Graph
     name: str
@@ -141,8 +140,8 @@ class Case:
 
 
 def problems(known: Known) -> list[Problem]:
-    """The problems of constants: one for each weights file that is missing, too short or behind a link; and those of
-    each constant of a wrong size, with numbers that are not finite, or with faults from the parser."""
+    """The problems of constants: one for each weights file that is missing, too short or linked; and those of each
+    constant of a wrong size, with numbers that are not finite, or with faults from the parser."""
     found: list[Problem] = []
     missing: dict[str, list[Case]] = {}
     short: dict[str, list[Case]] = {}
@@ -227,8 +226,8 @@ def _is_checked(graph: Graph, node: Node | None) -> bool:
 
 
 def _unread(graph: Graph) -> frozenset[str | Node]:
-    """The names of the unused initializers of the main graph, and its unused Constants, which ONNX Runtime drops
-    without looking at them. Empty for other graphs."""
+    """The names of the unused initializers of the main graph, and its unused Constants: ONNX Runtime drops them unread.
+    Empty for other graphs."""
     if graph.path:
         return frozenset()
     read = used_values(graph)
@@ -311,8 +310,8 @@ def _is_short(constant: Constant) -> bool:
 
 
 def _linked_problem(file: str, cases: list[Case]) -> Problem:
-    """The problem of a file that the ONNX checker does not open, because it is behind a link; an error if the checker
-    looks at one of the constants."""
+    """The problem of a file that the ONNX checker does not open, because it is a link or is reached through one; an
+    error if the checker examines one of the constants."""
     case = next((each for each in cases if _is_checked(each.graph, each.node)), None)
     shown = case or cases[0]
     fault = WEIGHTS_LINKED.fault(

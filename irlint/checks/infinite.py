@@ -77,7 +77,7 @@ def _pads(values: Values, node: Node, index: int) -> bool:
 
 
 def _users(values: Values, value: Value | None, steps: int = STEPS) -> Iterator[Node]:
-    """The nodes that use a value, directly or behind up to ``steps`` operators that do not change its elements."""
+    """The nodes that use a value, directly or after up to ``steps`` operators that do not change its elements."""
     for user in values.users.get(value, ()) if value is not None else ():
         yield user
         if steps and user.op in PASSING and user.outputs and user.inputs[0] is value:

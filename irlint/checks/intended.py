@@ -38,7 +38,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
     none.
 
     A name that differs only in digits belongs to another block and does not count. A name that others use counts only
-    if it differs in a few letters or ends alike, and is no initializer.
+    if it differs in a few letters or has the same end, and is no initializer.
     """
     wanted = plain(value.name)
     stored = set(graph.constants).difference(graph.inputs)
@@ -56,8 +56,8 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
 
 
 def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known, *, searched: bool) -> str:
-    """The help for an undefined name without a close value. If ``searched``, the help says whether the name is probably
-    that of a missing initializer."""
+    """The help for an undefined name without a close value. If ``searched``, the help states whether the name is
+    probably that of a missing initializer."""
     name = value.name
     missing, otherwise = f"define {name!r}", ", or connect another value"
     if searched and _is_like_initializer(name, graph):

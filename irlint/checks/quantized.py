@@ -271,7 +271,12 @@ class Dequantized:
         weight, data = self.source(node, 1), node.inputs[0]
         maker = self.makers.get(data) if data is not None else None
         is_float = (maker is None or maker.op != "DequantizeLinear") and not self._is_constant(data)
-        if weight is not None and self._is_constant(weight.inputs[0]) and is_float and node.outputs[0] in self.requantized:
+        if (
+            weight is not None
+            and self._is_constant(weight.inputs[0])
+            and is_float
+            and node.outputs[0] in self.requantized
+        ):
             yield IN_PART.fault(
                 f"`{weight.label}` dequantizes input 1, the weight, and input 0 is not quantized",
                 help="quantize input 0, too, or neither",
@@ -306,7 +311,9 @@ class Dequantized:
         if isinstance(known, Tensor) and known.value is not None:
             return True
         passes = maker is not None and maker.op in ("DequantizeLinear", "QuantizeLinear") and maker.inputs
-        return maker is not None and (not maker.inputs or bool(passes and self._is_constant(maker.inputs[0], steps - 1)))
+        return maker is not None and (
+            not maker.inputs or bool(passes and self._is_constant(maker.inputs[0], steps - 1))
+        )
 
     def _axis(self, node: Node, weight: Node) -> Iterator[Fault]:
         """The fault of a weight whose scales are not on the axis of the output channels."""

@@ -38,8 +38,8 @@ class Place:
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
     """At most one problem.
 
-    It is about the only name of input sizes, if these have to differ; else about the names of the main graph that stand
-    for two sizes each. Values that are declared wrongly (``found``), and what is computed from them, do not count.
+    It is about the only name of input sizes, if these have to differ; else about the names of the main graph that have
+    two sizes each. Values that are declared wrongly (``found``), and values computed from them, do not count.
     """
     graph = known.model.graph
     if graph is None:

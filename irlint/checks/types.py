@@ -1,5 +1,5 @@
-"""Finds declared types that lack an element type, contradict each other, or do not exist in ONNX Runtime; and says
-which declaration of a value counts."""
+"""Checks declared types: without an element type, contradictory, or unknown to ONNX Runtime; and chooses the
+declaration of a value that counts."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ class Consequences:
         if fault.rule is CUSTOM_OPERATOR:
             return next((each for each in others if each.fault.rule is MISSING_OPSET_IMPORT), None)
         attribute = next((each for each in others if each.fault.role == "attribute"), None)
-        if attribute is not None and _says_the_operator(problem, attribute):
+        if attribute is not None and _may_follow_from_attribute(problem, attribute):
             return attribute
         if fault.rule.family == DECLARED:
             return self._of_a_declaration(problem, node, others)
@@ -265,6 +265,7 @@ class Consequences:
         return None
 
     def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
+        """The wiring error because of which a node lacks an input, or None."""
         if None not in node.inputs:
             return None
         return self.unwired.get(problem.graph) or self.doubled
@@ -405,8 +406,8 @@ def _has_too_many_inputs(problem: Problem) -> bool:
     return fault.input < len(node.inputs) and node.inputs[fault.input] is not None
 
 
-def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
-    """Whether a wrong attribute may cause a problem of the operator's rule or of a declaration."""
+def _may_follow_from_attribute(problem: Problem, attribute: Problem) -> bool:
+    """Whether a problem of the operator's rule or of a declaration may follow from a wrong attribute."""
     if problem.fault.rule.family == DECLARED:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS

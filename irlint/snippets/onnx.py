@@ -39,7 +39,7 @@ class Painter:
         self.graphs = {graph.path: graph for graph in graphs(model)}
         self._parts: dict[Graph, tuple[frozenset[Value], frozenset[Node]]] = {}
 
-    # --- how things are called ----------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def element_type(self, dtype: str | None) -> str:
         return element(dtype)
@@ -291,7 +291,8 @@ class Painter:
         return next((each for each in given if not self.makers.is_constant(each)), given[0] if given else None)
 
     def _chains(self, value: Value) -> tuple[str, ...]:
-        """``images -> Conv[0] -> Relu[1]``, the path back along first inputs, and ever shorter forms of it."""
+        """The path back along the first inputs that are not constants, ``images -> Conv[0] -> Relu[1]``, then shorter
+        and shorter forms of it."""
         parts: list[str] = []
         current: Value | None = value
         while current is not None and len(parts) < CHAIN:

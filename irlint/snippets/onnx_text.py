@@ -17,7 +17,7 @@ CHARACTERS = 48
 #: At most this many entries of a list are written, and at most this many marked entries; more do not fit on a page.
 LISTED = 48
 
-#: An attribute with at most this many characters is omitted after the inputs if it is the only one.
+#: A single attribute with at most this many characters is not omitted before the inputs.
 SHORT = 24
 
 #: If a node has more inputs than this, they are omitted before its attributes.

@@ -46,7 +46,8 @@ def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, 
 def operands(
     fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], origins: Origins
 ) -> Table | None:
-    """A row for each input with the clashing axes marked; None if no shape is known."""
+    """A table with a row for each input, at most ROWS of them, and the clashing axes marked; None if no shape is
+    known."""
     marks = marked_axes(fault, node, known)
     shown = [index for index, value in enumerate(node.inputs) if value is not None]
     hidden = 0
@@ -132,7 +133,8 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
 
 
 def contradicted(problem: Problem, known: Known) -> Contradiction | None:
-    """The contradiction that a problem is about; None for a problem of another rule."""
+    """The declaration that a problem is about; None for a problem of another rule, or if no declared shape differs from
+    the inferred one."""
     node = problem.node
     if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
         return None
