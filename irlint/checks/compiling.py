@@ -172,7 +172,8 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """The problems of constants of a dynamic type: an error if a layer needs more of the constant than its shape."""
+    """The problems of constants of a dynamic type: an error if a result needs a layer that uses the constant, else a
+    warning."""
     untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
     if not untyped:
         return
@@ -272,23 +273,28 @@ class Sources:
 
     @cached_property
     def producers(self) -> dict[Value, Node]:
+        """The layer that makes each value."""
         return producers(self.graph)
 
     @cached_property
     def users(self) -> Counter[Value | None]:
+        """The number of uses of each value."""
         return Counter([value for node in self.graph.nodes for value in node.inputs])
 
     @cached_property
     def inputs(self) -> set[Value]:
+        """The inputs of the model."""
         given = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
         return {value for node in given for value in node.outputs if value is not None}
 
     @cached_property
     def results(self) -> set[Value | None]:
+        """The values that are outputs of the model."""
         return {value for node in self.graph.nodes if node.op == self.known.format.output_node for value in node.inputs}
 
     @cached_property
     def used(self) -> set[Value]:
+        """The inputs of the needed layers."""
         return {value for node in self.needed for value in node.inputs if value is not None}
 
     @cached_property
@@ -303,6 +309,7 @@ class Sources:
 
     @cached_property
     def needed(self) -> set[Node]:
+        """The layers whose outputs a result or a variable needs, and not only their shapes."""
         form = self.known.format
         waiting = [node for node in self.graph.nodes if node.op in form.keeps_alive]
         found = set(waiting)

@@ -141,7 +141,7 @@ class Case:
 
 def problems(known: Known) -> list[Problem]:
     """The problems of constants: one for each weights file that is missing, too short or linked; and those of each
-    constant of a wrong size, with numbers that are not finite, or with faults from the parser."""
+    constant of a wrong size, with NaN or infinity, or with faults from the parser."""
     found: list[Problem] = []
     missing: dict[str, list[Case]] = {}
     short: dict[str, list[Case]] = {}
@@ -150,7 +150,7 @@ def problems(known: Known) -> list[Problem]:
         constant, stored = case.constant, case.constant.stored
         if constant.faults:
             found += _parser_problems(case, known.format)
-        if not case.unread and _may_be_infinite_or_nan(constant.tensor):
+        if not case.unread and _may_have_value_problems(constant.tensor):
             found += _value_problems(case)
         if stored is not None and stored.linked:
             linked.setdefault(case.file, []).append(case)
@@ -174,8 +174,9 @@ def _is_missing(stored: Stored | None) -> bool:
     return stored is not None and stored.file is not None and (stored.available is None or bool(stored.reason))
 
 
-def _may_be_infinite_or_nan(tensor: Tensor) -> bool:
-    """Whether a constant may hold NaN or infinity, as far as its numbers were read."""
+def _may_have_value_problems(tensor: Tensor) -> bool:
+    """Whether ``_value_problems`` may find something: NaN among the values, or a summary of values that counts NaN and
+    infinity."""
     if type(tensor) is Weights and tensor.is_finite:
         return False
     if tensor.value is None:
@@ -186,8 +187,8 @@ def _may_be_infinite_or_nan(tensor: Tensor) -> bool:
 
 
 def _value_problems(case: Case) -> Iterator[Problem]:
-    """The problems of NaN and infinity in a constant, as far as its numbers were read. Attributes of other operators
-    than Constant are skipped, because NaN may be a separator in their tables."""
+    """The problems of NaN in a constant and, if its values are summarized (``Extent``), of infinity. Attributes of
+    other operators than Constant are skipped, because NaN may be a separator in their tables."""
     tensor = case.constant.tensor
     if case.node is not None and case.node.op not in ("Constant", "Const"):
         return
@@ -257,11 +258,12 @@ def _cases(known: Known) -> Iterator[Case]:
 
 
 def _is_sound(constant: Constant) -> bool:
-    """Whether the data of a constant is present, of exactly the size that its shape needs, and finite."""
+    """Whether the data of a constant is present, of exactly the size that its shape needs, and without problems of its
+    values."""
     stored = constant.stored
     if constant.faults or stored is None or stored.linked or _is_missing(stored) or _is_short(constant):
         return False
-    return _has_exact_size(constant) and not _may_be_infinite_or_nan(constant.tensor)
+    return _has_exact_size(constant) and not _may_have_value_problems(constant.tensor)
 
 
 def _in_attributes(graph: Graph) -> Iterator[tuple[Node, Constant]]:
@@ -337,6 +339,7 @@ def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[P
 
 
 def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
+    """The problem of a file that is too short, at the first of its cases."""
     case, others = cases[0], len(cases) - 1
     node, stored = case.node, case.stored
     assert stored.available is not None

@@ -163,6 +163,7 @@ class _Comparison:
                 yield node
 
     def _of_node(self, node: Node) -> Iterator[Problem]:
+        """The problems of the declarations of a node: of its input ports, then of its outputs."""
         known = self.known
         ports = list(_of_inputs(node, self.graph, known, self.terms)) if known.format.ports_declare else []
         yield from ports

@@ -58,6 +58,7 @@ def declared_shape(value: Value, node: Node | None, known: Known) -> Shape | Non
 
 
 def _fault(name: str, given: Shape, declared: Shape, by: str) -> Fault | None:
+    """The fault of a given shape that cannot be equal to the declared one; None if it can. ``by`` names its source."""
     allowed = [_allowed(dim) for dim in declared]
     if len(given) != len(declared):
         what = f"it has {counted(len(given), 'axis', 'axes')} against {len(declared)}"

@@ -127,6 +127,7 @@ def _may_be_required_equal(one: Dim, other: Dim, known: Known) -> bool:
 
 
 def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
+    """The problem of names with two sizes each: the first in detail, and the number of the others."""
     one, other = clashes[0]
     more = len(clashes) - 1
     also = f", and {more} other name{'s' * (more > 1)} of the graph {'are' if more > 1 else 'is'} used for two" * bool(

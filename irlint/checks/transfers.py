@@ -37,6 +37,7 @@ class Interval:
 
     @property
     def is_zero(self) -> bool:
+        """Whether every element is 0."""
         return self.low == self.high == 0
 
     @property
@@ -103,7 +104,8 @@ def joined(given: Sequence[Interval]) -> Interval:
 
 
 def held(low: float, high: float, dtype: str | None) -> Interval:
-    """An interval rounded to a floating-point type; numbers that are too large for it become infinite."""
+    """An interval as a floating-point type holds it: numbers that are too large become infinite, and float16 and
+    float32 round."""
     return Interval(_held(low, dtype), _held(high, dtype))
 
 

@@ -316,7 +316,7 @@ class Values:
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
-    """Whether a type is that of a constant that holds NaN or infinity, as far as its numbers were read."""
+    """Whether a type is that of a constant that may hold NaN or infinity."""
     if type(tensor) is Weights:
         return not tensor.is_finite
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:

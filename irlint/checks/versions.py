@@ -180,6 +180,7 @@ def _used(model: Model) -> frozenset[str]:
 
 
 def _ir_version(model: Model) -> Iterator[Fault]:
+    """The faults of the IR version, and of a model that has to import opsets but does not."""
     if model.format_version is None:
         yield MISSING_IR_VERSION.fault("the model has no ir_version", help="set ir_version, for example to 8")
         return
@@ -245,6 +246,7 @@ def imported_twice(model: Model) -> list[list[tuple[str, int]]]:
 
 
 def _imported_twice(model: Model) -> Iterator[Fault]:
+    """A fault for each domain that is imported more than once."""
     for entries in imported_twice(model):
         domain = _standard(entries[0][0])
         versions = [version for _, version in entries]

@@ -50,6 +50,7 @@ def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
 
 
 def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fault | None:
+    """The fault of a budget: an error if the model exceeds it, a warning if this is not known; None if it does not."""
     size, what = _size(budget.name, stored, cost)
     fits = None if size is None else at_least(budget.most, guarded(fed, size))
     if fits:

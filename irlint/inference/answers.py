@@ -279,6 +279,7 @@ class Unread(Tensor):
 
     @property
     def value(self) -> Contents | None:  # type: ignore[override]
+        """The values; notes that they were read."""
         self.read = True
         return self.contents
 

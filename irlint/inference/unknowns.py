@@ -153,6 +153,7 @@ def numbers_in(known: Tensor) -> tuple[Dim, ...]:
 
 
 def _numbers(extent: object) -> tuple[Dim, ...]:
+    """The sizes in the ``extent`` of values, which may contain symbols."""
     from irlint.model.descriptions import Columns, Ratio, Ratios
 
     match extent:

@@ -54,6 +54,7 @@ class Document:
         return None if spot is None else self.line_and_column(spot.start)
 
     def line_and_column(self, index: int) -> tuple[int, int]:
+        """The line and the column of an index of the text, both from 1."""
         return line_and_column(self.lines, index)
 
     def spot(self, place: Place | None, mark: str = "", label: str = "") -> Spot | None:
@@ -133,6 +134,7 @@ class Document:
         return start, end
 
     def _line(self, number: int, spots: Sequence[Spot], *, gap: bool) -> Line:
+        """The line with this number and its marks; of a long line only the part around the spots."""
         start, end = self._extent(number)
         left, right = start, end
         if end - start > LONG:

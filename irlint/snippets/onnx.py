@@ -170,6 +170,8 @@ class Painter:
         return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
+        """At most PRODUCERS nodes of the graph to show before ``node``: those that make the inputs at fault, those at
+        the origin of sizes, and those that passed the sizes on."""
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:
@@ -208,6 +210,8 @@ class Painter:
         return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op, outputs=outputs), "", gap)
 
     def _operand_marks(self, node: Node, fault: Fault, *, current: bool) -> dict[int, tuple[str, str]]:
+        """The marks and labels of the inputs of a node, by index: the input at fault is ``primary``, others are
+        ``second``."""
         marked = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input is not None else max(marked, default=None)
         indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else [])])

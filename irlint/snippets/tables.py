@@ -76,6 +76,7 @@ def _row(
     dtype: Callable[[str | None], str],
     origins_of: Origins,
 ) -> Row:
+    """The row of a value. Known elements follow its origins, and a scalar shows its value."""
     origins, line = origins_of(value)
     if not isinstance(known, Tensor):
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
@@ -90,6 +91,7 @@ def _row(
 
 
 def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
+    """The sizes of a shape as texts, ``?`` for unknown ones; None for an unknown rank."""
     return None if shape is None else tuple("?" if dim is None else f"{dim}" for dim in shape)
 
 
