@@ -38,7 +38,8 @@ INITIALIZER_WITHOUT_NAME = Rule(
     "An initializer has no name.",
     why=(
         "No node can use it. The ONNX checker refuses the model. ONNX Runtime ignores such an initializer in the "
-        "main graph, but refuses the model if the initializer is in a body or is sparse."
+        "main graph, but refuses the model if the initializer is in a body or is sparse, or if a node omits an "
+        "optional input."
     ),
     fix="Remove the initializer, or give it the name that its users refer to.",
     fixable=True,

@@ -28,10 +28,10 @@ OPERAND_INFINITE = Rule(
     "operand-infinite",
     Severity.WARNING,
     "A weight or bias contains infinity.",
-    why="A conversion to float16 that overflowed ends here, or a training that diverged. Every result that it takes "
-    "part in is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, and feed no product, "
-    "convolution or normalization. A weight that a Cast, Transpose or Gather of a constant gives counts as well. Large "
-    "weights are read only with `--weights`.",
+    why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
+    "result computed with it is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, "
+    "and feed no product, convolution or normalization. A weight that is the Cast, Transpose or Gather of a "
+    "constant counts as well. Large weights are read only with `--weights`.",
     fix="Export the weights again, with a type that is wide enough.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
@@ -57,7 +57,7 @@ FAILS_WHEN_RUN = Rule(
     Severity.WARNING,
     "ONNX Runtime loads a node that fails each time it runs.",
     why="ONNX Runtime reads the ratio of a Dropout and the depth of a OneHot only when the node runs: it fails for a "
-    "ratio outside of 0 to 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and gives an "
+    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and gives an "
     "empty tensor for the depth.",
     fix="Correct the number.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
