@@ -103,20 +103,20 @@ def _of_the_operation(
     layers of the kind with the same surroundings, or for all if it does not depend on them."""
     if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
-    looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
-    if kind.silent.intersection(looked):
+    found_surroundings: list[Surroundings] = [sources.around(node)] if kind.silent else []
+    if kind.silent.intersection(found_surroundings):
         return None
 
     def surroundings() -> Surroundings:
-        if not looked:
-            looked.append(sources.around(node))
-        return looked[0]
+        if not found_surroundings:
+            found_surroundings.append(sources.around(node))
+        return found_surroundings[0]
 
     fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), surroundings))
-    if fault is None and not looked:
+    if fault is None and not found_surroundings:
         kind.asked = False
     elif fault is None:
-        kind.silent.update(looked)
+        kind.silent.update(found_surroundings)
     return fault
 
 
@@ -435,10 +435,10 @@ class Sources:
                 self.origins[last] = (False, False, False)
             else:
                 used = [each for each in node.inputs if each is not None]
-                open_ones = [each for each in used if each not in self.origins and each not in met]
-                if open_ones:
-                    waiting += open_ones
-                    met.update(open_ones)
+                unseen = [each for each in used if each not in self.origins and each not in met]
+                if unseen:
+                    waiting += unseen
+                    met.update(unseen)
                     continue
                 known = [self.origins.get(each, (False, False, False)) for each in used]
                 self.origins[last] = self._of_node(node, known)

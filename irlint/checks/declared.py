@@ -69,8 +69,8 @@ MANY = 8
 def problems(known: Known) -> list[Problem]:
     """A problem for each declaration that contradicts the inferred type or shape.
 
-    In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. With --shape,
-    the problems are the declared inputs that contradict the option.
+    In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. If an option or
+    the configuration gives shapes, the problems are the inputs whose given shape contradicts the declared one.
     """
     if known.overridden:
         from irlint.checks import given

@@ -106,11 +106,11 @@ def _outside(known: Known) -> dict[Value, Constant]:
     """The values of initializers and Constant nodes in external data, without those that callers may override."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
-        fed = replaceable(graph, known.model)
+        overridable = replaceable(graph, known.model)
         for value, constant in graph.constants.items():
             if constant.stored is None or constant.stored.file is None:
                 continue
-            if value not in fed:
+            if value not in overridable:
                 found[value] = constant
         for node in [each for each in graph.nodes if each.op == "Constant"]:
             attribute = node.attributes.get("value")

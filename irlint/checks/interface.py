@@ -113,13 +113,14 @@ def _twice(graph: Graph) -> Iterator[Problem]:
 
 
 def _without_shape(graph: Graph) -> Iterator[Problem]:
-    open_inputs = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
-    open_outputs = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
-    parts = [_listed("input", open_inputs), _listed("output", open_outputs)]
-    if open_inputs or open_outputs:
-        have = "has" if len(open_inputs) + len(open_outputs) == 1 else "have"
+    inputs_without_shape = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
+    outputs_without_shape = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
+    parts = [_listed("input", inputs_without_shape), _listed("output", outputs_without_shape)]
+    if inputs_without_shape or outputs_without_shape:
+        have = "has" if len(inputs_without_shape) + len(outputs_without_shape) == 1 else "have"
         yield Problem(
-            _no_shape(f"{' and '.join(filter(None, parts))} {have}"), value=(open_inputs or open_outputs)[0].name
+            _no_shape(f"{' and '.join(filter(None, parts))} {have}"),
+            value=(inputs_without_shape or outputs_without_shape)[0].name,
         )
 
 

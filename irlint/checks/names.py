@@ -183,10 +183,10 @@ def _name_after_node(value: Value, other: Value, names: _Names) -> str:
         right, wrong = names.maker(named), names.maker(rest)
         if right is None or wrong is None or right.name.rpartition("_")[2] != named.name:
             continue
-        free = wrong.name.rpartition("_")[2]
-        if free.isdigit() and free not in names.all:
+        unused = wrong.name.rpartition("_")[2]
+        if unused.isdigit() and unused not in names.all:
             return (
-                f"rename the output {wrong.name!r} to {free!r}, after which the node is named, and update the nodes "
+                f"rename the output {wrong.name!r} to {unused!r}, after which the node is named, and update the nodes "
                 "that use it"
             )
     return ""
@@ -197,17 +197,17 @@ def _help_for_duplicates(value: Value, other: Value, names: _Names) -> str:
     graph = names.graph
     if _are_equal(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both are equal"
-    free = _name_after_node(value, other, names)
-    lacking = "" if free else _undefined_name(value, other, names)
+    named = _name_after_node(value, other, names)
+    lacking = "" if named else _undefined_name(value, other, names)
     if lacking:
         return lacking
     some = [at for each in (value, other) for at in names.users.get(each, ())[: USERS + 1]]
     if not 0 < len(some) <= USERS:
-        return free or "rename one of them, and update the nodes that use it"
+        return named or "rename one of them, and update the nodes that use it"
     nodes = [graph.nodes[at] for at in some]
     labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
-    if free:
-        return f"{free}: one of {', '.join(labels)}" if len(labels) > 1 else f"{free}: {labels[0]}"
+    if named:
+        return f"{named}: one of {', '.join(labels)}" if len(labels) > 1 else f"{named}: {labels[0]}"
     return f"rename one of them, and update the nodes that use it: {', '.join(labels)}"
 
 

@@ -29,17 +29,17 @@ class Row:
         return f"nodes {self.first} to {self.last} repeat nodes {self.before} to {self.before + self.last - self.first}"
 
 
-def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
+def grouped(duplicates: Sequence[Problem], graph: Graph) -> list[Problem]:
     """The problems of repeated names of a graph. If rows of nodes repeat others, one problem names the rows, and the
     problems of these nodes follow from it."""
     rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST]
     if not rows:
-        return list(doubled)
+        return list(duplicates)
     repeated = {node for row in rows for node in graph.nodes[row.first : row.last + 1]}
     first = graph.nodes[rows[0].first]
     rule = (
         DUPLICATE_NAME
-        if any(each.fault.rule is DUPLICATE_NAME and each.node is first for each in doubled)
+        if any(each.fault.rule is DUPLICATE_NAME and each.node is first for each in duplicates)
         else DUPLICATE_NODE
     )
     what = "their outputs have the same names" if rule is DUPLICATE_NAME else "they have the same names"
@@ -51,7 +51,7 @@ def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
         "(onnx.compose.add_prefix)",
     )
     root = Problem(fault, graph.path, first, place=first.place, disputes=_values_with_shared_names(graph))
-    return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in doubled)]
+    return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in duplicates)]
 
 
 def _follows(problem: Problem, repeated: set[Node]) -> bool:

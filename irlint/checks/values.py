@@ -57,8 +57,8 @@ FAILS_WHEN_RUN = Rule(
     Severity.WARNING,
     "ONNX Runtime loads a node that fails each time it runs.",
     why="ONNX Runtime reads the ratio of a Dropout and the depth of a OneHot only when the node runs: it fails for a "
-    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and gives an "
-    "empty tensor for the depth.",
+    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and "
+    "gives an empty tensor for the depth.",
     fix="Correct the number.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float r = {1.5}> { y = Dropout (x, r) }""",

@@ -120,7 +120,7 @@ def problems(known: Known) -> list[Problem]:
     unread = [*_unread(graph, known.format.keeps_alive)]
     return [
         *unread,
-        *_open_variables(known, graph),
+        *_of_unknown_rank(known, graph),
         *_without_initial_value(known, graph),
         *(() if unread else _pairs(known, graph)),
     ]
@@ -198,7 +198,7 @@ def _variable(node: Node) -> str | None:
     return None if attribute is None else attribute.value
 
 
-def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
+def _of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
     """Variables of unknown rank, if a variable with a stated shape gets its initial value from them."""
     readers = set(_readers(graph))
     if len(readers) < 2:
@@ -212,10 +212,10 @@ def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
         outputs = outputs_for(known, node, given)
         if outputs is None:
             continue
-        made = _open_values(node, outputs)
+        made = _values_of_unknown_rank(node, outputs)
         roots.update(dict.fromkeys(made, root or node))
         if root is not None and node in readers and not made:
-            yield _open_problem(root, node, graph)
+            yield _unknown_rank_problem(root, node, graph)
 
 
 def _readers(graph: Graph) -> list[Node]:
@@ -223,13 +223,15 @@ def _readers(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
 
 
-def _open_values(node: Node, types: Iterable[Type | None]) -> list[Value]:
+def _values_of_unknown_rank(node: Node, types: Iterable[Type | None]) -> list[Value]:
     """The outputs of unknown rank of a node, for outputs of these types."""
-    open_ones = (value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None)
-    return [value for value in open_ones if value is not None]
+    without_rank = (
+        value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None
+    )
+    return [value for value in without_rank if value is not None]
 
 
-def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
+def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
     """The problem of a variable of unknown rank from which the initial value of a variable with a stated shape is
     computed."""
     from irlint.ops.flow.state import VARIABLE_MISMATCH

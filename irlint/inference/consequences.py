@@ -343,7 +343,7 @@ class Consequences:
         """
         hold, types = self.known.format.declared_shapes_hold, self.known.types
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
-        others = {value: value.type if hold else _of_open_sizes(types.get(value)) for value in doubted}
+        others = {value: value.type if hold else _with_unknown_sizes(types.get(value)) for value in doubted}
         answer = asked_again(self.known, node, self.known.types_of(node.inputs, others))
         if answer is None:
             return False
@@ -356,7 +356,7 @@ class Consequences:
         )
 
 
-def _of_open_sizes(known: Type | None) -> Type | None:
+def _with_unknown_sizes(known: Type | None) -> Type | None:
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     return Tensor(known.dtype, tuple(symbol(f"_open_{axis}") for axis in range(len(known.shape))))

@@ -215,8 +215,8 @@ def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Nod
 
     Calls of functions of the model are not included.
     """
-    whole = model.graph if function is None else function.graph
-    waiting: list[Graph] = [] if whole is None else [whole]
+    main = model.graph if function is None else function.graph
+    waiting: list[Graph] = [] if main is None else [main]
     while waiting:
         for node in waiting.pop().nodes:
             waiting += [body for _, body in node.bodies]

@@ -63,9 +63,9 @@ def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: 
             groups.setdefault((kind, place), []).append((text, axis))
     if not groups:
         return ""
-    whole = ", ".join("?" if entry is None else f"{entry}" for entry in entries)
+    texts = ", ".join("?" if entry is None else f"{entry}" for entry in entries)
     parts = [_part(kind, place, text) for (kind, place), text in groups.items()]
-    return f"{label} is [{whole}] by {naming.short(node)}: {', '.join(parts)}"
+    return f"{label} is [{texts}] by {naming.short(node)}: {', '.join(parts)}"
 
 
 def _part(kind: str, place: str, text: list[tuple[str, str]]) -> str:

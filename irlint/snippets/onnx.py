@@ -307,9 +307,9 @@ class Painter:
                 break
             parts.append(self.short(maker.node))
             current = self._leading(maker.node)
-        whole = len(parts) if current is None else 0
+        complete = len(parts) if current is None else 0
         return tuple(
-            " -> ".join([*([] if count == whole else ["..."]), *reversed(parts[:count])])
+            " -> ".join([*([] if count == complete else ["..."]), *reversed(parts[:count])])
             for count in range(len(parts), 0, -1)
         )
 
