@@ -21,8 +21,8 @@ def port_text(given: Shape | None, declared: Shape | None, text: str, port: str)
 
 
 def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
-    """The only axis on which two shapes cannot be equal; None if there is none or more than one, or if the ranks
-    differ."""
+    """The only axis on which two shapes cannot be equal; None if there is none or more than one, or if the ranks differ
+    or are unknown."""
     if one is None or other is None or len(one) != len(other):
         return None
     axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]

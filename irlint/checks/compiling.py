@@ -99,8 +99,8 @@ def _of_the_operation(
     inputs: Sequence[Type | None],
     outputs: Sequence[Type | None],
 ) -> Fault | None:
-    """The fault that the operation finds in its layer; None if there is none. Such an answer also holds for other
-    layers of the kind with the same surroundings, or for all if it does not depend on them."""
+    """The fault that the operation finds in its layer; None if there is none. A layer without a fault stands for others
+    of its kind: for all, if the operation did not look at the surroundings, else for those with the same ones."""
     if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
     found_surroundings: list[Surroundings] = [sources.around(node)] if kind.silent else []

@@ -43,7 +43,7 @@ g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 )
 
-#: At most this many operators are named.
+#: At most this many operators are listed in a message.
 _SHOWN = 8
 
 

@@ -71,8 +71,7 @@ def _help_for(stored: Sequence[Stored], known: Known, taken: Collection[str | No
 
 
 def _are_unread(cases: list[Case], known: Known) -> bool:
-    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO does not create the layers of
-    them."""
+    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO does not create their layers."""
     if all(case.unread for case in cases):
         return True
     if not known.format.keeps_alive:

@@ -165,8 +165,8 @@ def _is_denormal(width: float, levels: str) -> bool:
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
-    """The fault of a Multiply with a scale of 0 after compressed weights are converted to floating point; none if there
-    is no such scale. ``maker`` is the Convert or the Subtract before it."""
+    """The fault of a product with a scale of 0 after compressed weights are converted to floating point; none if there
+    is no such scale. ``maker`` is the conversion, or the subtraction after it."""
     if not _has_zero(values.tensor(node, 1)):
         return
     while maker.op in ("Sub", "Subtract"):

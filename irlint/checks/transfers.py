@@ -272,8 +272,8 @@ def _exponential(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
-    """The transfer of a function that is defined from ``least`` to ``most``: ``gives``, or for numbers beyond the
-    reason ``what``."""
+    """The transfer of a function that is defined from ``least`` to ``most``. It returns ``gives``, or the reason
+    ``what`` if every number is beyond that range."""
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         (x,) = given

@@ -66,7 +66,7 @@ g (seq(complex64[2]) x) => (seq(complex64[2]) y) { y = Identity (x) }""",
 g (seq(float[2]) x) => (seq(float[2]) y) { y = Identity (x) }""",
 )
 
-#: The types of keys and of values that ONNX Runtime has maps of.
+#: The types of the keys and of the values of maps in ONNX Runtime.
 _KEYS = ("int64", "string")
 _MAPPED = ("float32", "float64", "int64", "string")
 
