@@ -34,7 +34,7 @@ CAST_LOSES = Rule(
     "A Cast changes every number of its input.",
     why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
     "any number in this range, so each one becomes another number, infinity or 0. Runtimes do this without a message, "
-    "and the numbers differ between runtimes.",
+    "and some return other numbers than others.",
     fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (int32[2] y) <float h = {0.5}> { s = Sigmoid (x) m = Mul (s, h) y = Cast <to = 6> (m) }""",
