@@ -1,4 +1,4 @@
-"""Two axes of one input that the file names differently, though the graph requires equal sizes."""
+"""Finds two axes of one input that have different names in the file, although the graph requires equal sizes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 
 @record
 class Equal:
-    """Two sizes that have to be equal, by the names of their symbols, and the demand; ``ones`` are those that may be 1
-    instead."""
+    """Two sizes that have to be equal, by the names of their symbols, and the demand that requires it. ``ones`` are the
+    symbols that may be 1 instead."""
 
     names: tuple[str, str]
     demand: Demand
@@ -45,8 +45,8 @@ class Equal:
 
 
 def equal_sizes(contract: Contract, named: Mapping[str, str], known: Known) -> Iterator[tuple[Equal, Value]]:
-    """Each two axes of one input that have to be equal, with the input; ``named`` maps symbols to the names that the
-    file gives them."""
+    """Each pair of sizes of one input that have to be equal, with the input. ``named`` maps symbols to their names in
+    the file; other sizes do not count."""
     graph = known.model.graph
     assert graph is not None
     inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
@@ -62,7 +62,7 @@ def equal_sizes(contract: Contract, named: Mapping[str, str], known: Known) -> I
 def problem_of(
     each: Equal, value: Value, named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
 ) -> Problem:
-    """The problem at the node that first demands it."""
+    """The problem of two sizes that have to be equal, at the node that requires it."""
     one, other = (named[name] for name in each.names)
     ones = [named[name] for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
@@ -77,11 +77,13 @@ def problem_of(
 
 
 def _sizes(given: Type | None) -> frozenset[str]:
+    """The dims of a tensor as texts; empty for other types."""
     shape = given.shape if isinstance(given, Tensor) else None
     return frozenset(str(dim) for dim in shape or ())
 
 
 def _equal(contract: Contract) -> Iterator[Equal]:
+    """Each pair of symbols that the contract requires to be equal."""
     for name, demand in contract.equal.items():
         for other in _names(contract.values.get(name)):
             yield Equal((name, other), demand)
@@ -95,5 +97,5 @@ def _equal(contract: Contract) -> Iterator[Equal]:
 
 
 def _names(a: Dim | None) -> tuple[str, ...]:
-    """The name of a size that is a symbol alone."""
+    """The name of a size that is a single symbol, as a tuple; () for other sizes."""
     return (str(a),) if isinstance(a, Expr) and str(a) in symbols(a) else ()
