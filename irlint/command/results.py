@@ -173,9 +173,9 @@ def notices(
     if policy.baseline and not options["update_baseline"]:
         from irlint.policy import baseline
 
-        idle = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
-        if idle:
-            yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline removes them"
+        unused = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
+        if unused:
+            yield f"{options['baseline']}: {baseline.listed(unused)}; --update-baseline removes them"
 
 
 def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:

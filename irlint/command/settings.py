@@ -234,7 +234,7 @@ def of_files(
     from irlint.run.files import Settings
 
     drawn, silenced, facts = (any(getattr(form, name) for form in forms) for name in ("drawn", "silenced", "facts"))
-    lasting = options["cache"] and not (facts or options["weights"])
+    cached = options["cache"] and not (facts or options["weights"])
     return Settings(
         _shapes(options),
         models=config.models if config is not None else None,
@@ -246,7 +246,7 @@ def of_files(
         targets=named_targets(options["target"]),
         timeout=float(options["timeout"] or USUAL),
         ignores=not options["no_ignores"],
-        cache=os.path.abspath(options["cache"]) if lasting else "",
+        cache=os.path.abspath(options["cache"]) if cached else "",
         drawn=drawn,
         silenced=silenced,
         facts=facts,

@@ -17,7 +17,7 @@ from irlint.records import NOTHING, record
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 
-#: Longer strings, and longer lists of the elements of a constant, are cut and get a hash.
+#: Longer strings are cut and get a hash. Elements of a constant that take more characters are replaced by a hash.
 LONGEST = 60
 
 #: Longer lists are shown by their first entries and a hash.

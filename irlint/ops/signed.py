@@ -103,14 +103,14 @@ class Parameters:
 
 
 def describe(operators: Sequence[Declared]) -> None:
-    """From now on, nodes of these operators are bound to them."""
+    """Makes the nodes of these operators use their signatures from now on."""
     custom.clear()
     custom.update({(each.domain, each.name): each for each in operators})
 
 
 @contextmanager
 def in_force(operators: Sequence[Declared]) -> Iterator[None]:
-    """A block in which nodes of these operators are bound to them."""
+    """A context in which the nodes of these operators use their signatures."""
     before = list(custom.values())
     describe(operators)
     try:

@@ -101,11 +101,11 @@ def updated(
 
     ``now`` are the entries that the baseline file has by now. Entries that another run has added stay.
     """
-    idle = stale(entries, report, root, reports)
+    unused = stale(entries, report, root, reports)
     result: dict[str, dict[str, frozenset[str]]] = {}
     for name, rules in (entries if now is None else now).items():
         for code, fingerprints in rules.items():
-            result.setdefault(name, {})[code] = fingerprints - idle.get(name, {}).get(code, frozenset())
+            result.setdefault(name, {})[code] = fingerprints - unused.get(name, {}).get(code, frozenset())
     kept = _count(result)
     new: dict[tuple[str, str], set[str]] = {}
     for finding in report.findings:
@@ -114,7 +114,7 @@ def updated(
     for (path, code), added in new.items():
         rules = result.setdefault(relative(path, root), {})
         rules[code] = rules.get(code, frozenset()) | added
-    return Change(result, _count(result) - kept, kept, _count(idle))
+    return Change(result, _count(result) - kept, kept, _count(unused))
 
 
 def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
@@ -175,8 +175,8 @@ def _count(entries: Entries) -> int:
     return sum(len(fingerprints) for rules in entries.values() for fingerprints in rules.values())
 
 
-def listed(idle: Entries) -> str:
+def listed(unused: Entries) -> str:
     """The text ``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, with at most three files."""
-    names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(idle.items())]
+    names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(unused.items())]
     shown = "; ".join(names[:3]) + "; ..." * (len(names) > 3)
-    return f"stale entries: {_count(idle)} ({shown})"
+    return f"stale entries: {_count(unused)} ({shown})"

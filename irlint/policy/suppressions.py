@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
-#: The notices list at most this many unused entries of a model.
-IDLE_SHOWN = 5
+#: At most this many unused entries of a model are listed.
+UNUSED_SHOWN = 5
 
 #: The width of an entry that is the code or the name of one rule; the width of a prefix of codes is its length.
 ONE_RULE = 100
@@ -297,13 +297,14 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     listed = [("the model", name) for name in whole if (0, name) not in used]
     for owner, node in nodes.items():
         listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
-    notices = [_idle(model.path, where, name) for where, name in listed[:IDLE_SHOWN]]
-    if len(listed) > IDLE_SHOWN:
-        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - IDLE_SHOWN} more unused entries")
+    notices = [_unused(model.path, where, name) for where, name in listed[:UNUSED_SHOWN]]
+    if len(listed) > UNUSED_SHOWN:
+        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - UNUSED_SHOWN} more unused entries")
     return result, notices
 
 
-def _idle(path: str, where: str, name: str) -> str:
+def _unused(path: str, where: str, name: str) -> str:
+    """The notice about an unused or unknown name in the metadata of the model or a node."""
     from irlint.policy.rulebook import codes, every_rule, suggestion
 
     fault = "which is unused; remove it" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"

@@ -254,8 +254,8 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
 
 
 def _is_stated(entry: Dim) -> bool:
-    """Whether an entry has no symbols of unknown origin, whose names begin with ``_``; OpenVINO can infer the other
-    symbols. OpenVINO can infer such entries."""
+    """Whether an entry has no symbols of unknown origin, whose names begin with ``_``; OpenVINO can infer such an
+    entry."""
     return all(not name.startswith("_") for name in symbols(entry))
 
 

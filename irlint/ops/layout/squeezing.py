@@ -61,8 +61,10 @@ def _ones(shape: Shape) -> list[bool | None]:
 
 
 def _declared_rank(node: Node) -> int | None:
-    """The rank that the file declares for the output; None if it declares none. None if it declares none or rank 0,
-    because a shape without sizes may also mean that none is declared."""
+    """The rank that the file declares for the output; None if it declares no shape or rank 0.
+
+    Rank 0 does not count, because a shape without sizes may also mean that none is declared.
+    """
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
     types = [each.type for each in declared]
     return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
@@ -155,7 +157,7 @@ def _expect_numbers(axes: Tensor | None) -> None:
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """The shape of a Squeeze. An axis with another size is kept, with a warning unless ``skip``. With ``one_removed``,
+    """The result of a Squeeze. An axis with another size is kept, with a warning unless ``skip``. With ``one_removed``,
     a list of one unknown axis removes exactly one axis."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)

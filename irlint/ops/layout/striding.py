@@ -75,7 +75,10 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry than 0 and 1, or another length."""
+    """The masks as sets of positions.
+
+    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has an entry other than 0 and 1, or if their lengths differ.
+    """
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
         if any(entry not in (0, 1) for entry in mask):
