@@ -22,7 +22,7 @@ def _spelled() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
             yield option.twin, (option, False)
 
 
-#: The options of a check by their spellings, with the value that a spelling sets; None where the next word is the
+#: The options of a check by their spellings, with the value that a spelling sets; None if the next word is the
 #: value.
 SPELLED = dict(_spelled())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}

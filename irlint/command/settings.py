@@ -166,7 +166,7 @@ def _unwritable(file: str) -> str:
 
 
 def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
-    """The rules, levels and suppressions of the run; None if every finding is reported as it is.
+    """The rules, levels and suppressions of the run; None if every finding is reported unchanged.
 
     The selection of the options applies after that of the configuration.
     """

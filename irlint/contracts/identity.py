@@ -227,7 +227,7 @@ class Identity:
         return self.numbers.of(kind, repr(value), self._cut(attribute))
 
     def _cut(self, attribute: Attribute) -> str:
-        """The hash of a text of which only the beginning is kept; "" for a complete text."""
+        """The hash of a text that is kept only in part; "" for a complete text."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""

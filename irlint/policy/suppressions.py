@@ -168,7 +168,7 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
 @record
 class Policy:
-    """What a run reports.
+    """Which findings a run reports, and at what severity.
 
     ``selections`` apply one after another. ``suppress`` holds the entries that have not expired. ``baseline`` holds the
     fingerprints of findings to hide, by file and rule; its files are relative to ``baseline_root``. ``pointers`` is

@@ -39,7 +39,7 @@ PROCESSES = "processes"
 
 @record
 class Settings:
-    """How files are checked, as plain data for every process.
+    """The settings of the check of each file, as plain data for every process.
 
     ``models`` are the ``[[models]]`` entries of the configuration; ``shapes`` override their shapes. ``policy`` selects
     the reported findings; None reports all. ``skip_pointers`` skips Git LFS pointers, and ``skip_non_models`` skips

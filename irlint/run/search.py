@@ -50,7 +50,7 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """What not to check.
+    """The files that a run does not check.
 
     * ``here``: globs relative to the working folder; ``there``: globs relative to ``root``.
     * ``git``: what git ignores.

@@ -243,7 +243,7 @@ Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """How many axes are sliced, None if that is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
+    """The number of sliced axes; None if it is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
     fault."""
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:

@@ -201,7 +201,7 @@ def split_by_attribute(
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-13 and 18: sizes from an input. From 18 on, ``num_outputs`` parts, of which the last may be
+    """ONNX Split-13 and 18: sizes from an input. From 18 on, ``num_outputs`` equal parts; the last one may be
     smaller."""
     if split is not None:
         if num_outputs is not None:

@@ -103,7 +103,7 @@ Plan = list[tuple[str, int, int]]
 
 
 def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
-    """What each of ``count`` entries of a StridedSlice does with a tensor of ``rank`` axes, in the output's order.
+    """The effect of each of ``count`` entries of a StridedSlice on a tensor of ``rank`` axes, in the output's order.
 
     Raises a ``STRIDED_SLICE_MASK`` fault.
     """

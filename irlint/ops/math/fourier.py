@@ -54,7 +54,7 @@ OV_FOURIER = frozenset({"float16", "float32", "bfloat16"})
 
 
 def onesided_size(points: MaybeDim) -> MaybeDim:
-    """How many frequencies a real signal of ``points`` samples has: points // 2 + 1."""
+    """The number of frequencies of a real signal of ``points`` samples: points // 2 + 1."""
     return None if points is None else floordiv(points, 2) + 1
 
 

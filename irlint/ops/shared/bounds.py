@@ -355,7 +355,7 @@ def _taken(ramp: Ramp, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described
 
 
 def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
-    """What Gather takes along ``axis``."""
+    """The values that Gather takes along ``axis``."""
     ramp, places = ramp_of(data), ramp_of(indices)
     if ramp is None or data.shape is None or indices.shape is None:
         return None
