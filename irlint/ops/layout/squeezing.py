@@ -71,8 +71,8 @@ def _declared_rank(node: Node) -> int | None:
 
 
 def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """The shape without its axes of size 1, if ``rank`` axes remain: all axes that may be wider, or those that
-    certainly are."""
+    """The shape without its axes of size 1, if ``rank`` axes remain. Its sizes are known if the remaining axes are all
+    that may be wider than 1, or only those that certainly are. None if ``rank`` axes cannot remain."""
     wide = len(shape) - ones.count(True)
     if rank is None or not ones.count(False) <= rank <= wide:
         return None
@@ -93,7 +93,8 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 
 
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
-    """``x`` without ``axes``. For ONNX an empty list removes no axis; ONNX Runtime then removes all axes of size 1.
+    """``x`` without ``axes``. In ONNX an empty list removes no axis, but ONNX Runtime then removes all axes of size 1;
+    so the shape is unknown if there may be such an axis.
 
     If ``axes`` is None and a size may or may not be 1, the rank that the file declares (from ``context``) decides.
     """

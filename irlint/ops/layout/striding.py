@@ -219,7 +219,8 @@ def _cut(
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
-    """Warns of an index beyond the axis: the library reads it, but the model does not compile."""
+    """Raises an ``INDEX_OUT_OF_RANGE`` fault if the index is outside the axis: the library reads it, but the model does
+    not compile."""
     fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
     if fault is not None:
         raise fault
