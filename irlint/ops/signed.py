@@ -320,7 +320,8 @@ def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
 
 
 def _bind_shape(given: _Given, bound: _Bound) -> None:
-    """Gives sizes to the names that occur alone in a shape."""
+    """Gives sizes to the names that occur alone in a shape, and axes to ``...``. Raises a ``SIGNATURE_MISMATCH`` fault
+    if the rank differs."""
     at, parameter, tensor = given.at, given.parameter, given.tensor
     if tensor.shape is None or parameter.dims is None:
         return

@@ -268,8 +268,8 @@ def _direction_of(atom: Atom) -> int | None:
 
 
 def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
-    """``a`` if the condition holds and ``b`` if it does not, provided that it is the same everywhere or makes no
-    difference."""
+    """``a`` if the condition holds everywhere, and ``b`` if it holds nowhere. Otherwise ``a`` if both are the same
+    ramp, or else None."""
     entries = set(condition.value or ())
     if len(entries) == 1 and isinstance(next(iter(entries)), bool):
         return spread(a if entries.pop() else b, shape) if a.dtype in EXACT else None

@@ -74,7 +74,7 @@ Axes = tuple[tuple[str, MaybeDim], ...]
 
 
 def advised(tensor: Tensor, expected: Expected) -> None:
-    """Adds as a warning a fault that OpenVINO does not check."""
+    """Checks that an input can have the expected axes. OpenVINO does not check this, so a fault is only a warning."""
     try:
         check(tensor, expected)
     except Fault as fault:
