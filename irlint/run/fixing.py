@@ -181,7 +181,10 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 
 
 def _repaired(path: str, before: Version, fixes: Applied, settings: Settings) -> tuple[Version, Applied]:
-    """A model with its unsafe fixes, applied one by one. A fix is kept only if safe fixes remove all new findings."""
+    """A model with its unsafe fixes, applied one by one, each followed by safe fixes.
+
+    A fix is kept only if its finding is gone and no new finding is left.
+    """
     after, applied = before, list(fixes)
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):
