@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.checks import with_causes
-from irlint.checks.early_opsets import NO_KERNEL
+from irlint.checks.early_opsets import KERNEL_ENDED, NO_KERNEL
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
@@ -18,7 +18,7 @@ from irlint.targets.tables import short
 from irlint.targets.verdicts import Target, grouped, reasons, record_of, target, too_old
 
 #: Rules about the newest release of ONNX Runtime; the results of a named release replace their warnings.
-_OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL)
+_OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL, KERNEL_ENDED)
 
 
 def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -> list[Problem]:
@@ -30,7 +30,8 @@ def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -
     named = {each.runtime for each in asked}
     own = next(iter(known.format.runtimes))
     kept = [each for each in found if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
-    if own in named:
+    newest = len(tables.releases(own)) - 1
+    if any(each.runtime == own and each.column == newest for each in asked):
         kept = with_causes(kept, [_targeted(each) for each in kept])
     by_runtime = {
         name: [each for each in asked if each.runtime == name] for name in known.format.runtimes if name in named
@@ -41,8 +42,8 @@ def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -
 
 
 def _targeted(problem: Problem) -> Problem:
-    """The problem for a target of the runtime: a warning about a layer that the runtime does not compile becomes an
-    error."""
+    """The problem for the newest release of the runtime: a warning about a layer that it does not compile becomes an
+    error. Other releases were not asked to compile."""
     if problem.fault.stage != "compile" or problem.fault.severity is not Severity.WARNING:
         return problem
     return replaced(problem, fault=problem.fault.lowered(Severity.ERROR))

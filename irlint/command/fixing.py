@@ -12,7 +12,7 @@ from irlint.command.streams import complain, emit, emit_blocks, fail, write_bloc
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.model.formats import FORMATS
-from irlint.parsers.opening import is_url
+from irlint.parsers.opening import beside, is_url
 from irlint.reporters.forms import FORMS
 
 if TYPE_CHECKING:
@@ -73,13 +73,17 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     return found
 
 
-def weights_left(path: str, output: str, form: str | None) -> list[str]:
-    """A notice in a list if the weights file of a model is missing beside the written model; else []."""
-    suffix = next((each.weights for each in FORMATS if each.name == form), "")
-    beside, wanted = (os.path.splitext(each)[0] + suffix for each in (path, output))
-    if not suffix or not os.path.exists(beside) or os.path.exists(wanted):
-        return []
-    return [f"{output} reads its weights from {wanted}, which does not exist: copy {beside} to it"]
+def weights_left(path: str, output: str, found: Fixed) -> list[str]:
+    """A notice for each file of weights that is beside a model, and missing beside the written model."""
+    suffix = next((each.weights for each in FORMATS if each.name == found.after.outcome.file.format), "")
+    pairs = [(os.path.splitext(path)[0] + suffix, os.path.splitext(output)[0] + suffix)] if suffix else []
+    if not suffix and os.path.dirname(path) != os.path.dirname(output):
+        pairs = [(beside(path, name), beside(output, name)) for name in found.external_data()]
+    return [
+        f"{output} reads its weights from {wanted}, which does not exist: copy {file} to it"
+        for file, wanted in pairs
+        if os.path.exists(file) and not os.path.exists(wanted)
+    ]
 
 
 class _Run:
@@ -135,7 +139,7 @@ class _Run:
             return False
         if self.options["output"] is not None:
             write_blocks(self.options["output"], found.blocks(), "--output")
-            self.lines += weights_left(path, self.options["output"], found.after.outcome.file.format)
+            self.lines += weights_left(path, self.options["output"], found)
             return True
         if piped:
             emit_blocks(found.blocks())

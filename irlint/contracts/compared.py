@@ -127,9 +127,9 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
         ("added", "new", [each.name for each in ends.added if each.optional]),
     ):
         if optional:
-            count = f"{len(optional)} inputs" if len(optional) > 1 else "input"
+            count = f"{len(optional)} optional inputs" if len(optional) > 1 else "the optional input"
             verb = "are" if len(optional) > 1 else "is"
-            message = f"{count} {listed(optional)} {verb} {change}, which are optional"
+            message = f"{count} {listed(optional)} {verb} {change}"
             yield Change(f"input-{kind}", message, optional[0])
 
 

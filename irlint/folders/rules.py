@@ -52,7 +52,7 @@ FIELD_REFUSED = Rule(
     "IRL621",
     "config-field-refused",
     Severity.ERROR,
-    "A configuration has a value that whoever reads it refuses, whatever the model is.",
+    "A configuration has a value that its server or library refuses for any model.",
     why="The server checks the configuration before it opens the model.",
     fix="Correct the value as the message says.",
     bad=f"""-- model/config.pbtxt --

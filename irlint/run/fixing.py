@@ -15,6 +15,7 @@ from irlint.findings.report import Finding
 from irlint.fixes.wire import Unwritable
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from irlint.model.formats import FORMATS
+from irlint.model.order import graphs
 from irlint.parsers.opening import opened, shrunk, whole_of
 from irlint.records import NOTHING, record, replaced
 from irlint.run.files import Outcome, Settings, outcome
@@ -95,6 +96,12 @@ class Fixed:
         models = [parsers.read(self.path, version.data) for version in (self.before, self.after)]
         before, after = [rendered(inferred(model), lambda _: None).splitlines() for model in models]
         return before, after
+
+    def external_data(self) -> list[str]:
+        """The files with external data that the fixed ONNX model names, relative to its folder."""
+        model = parsers.read(self.path, self.after.data)
+        stored = [each.stored for graph in graphs(model) for each in graph.constants.values()]
+        return sorted({each.file for each in stored if each is not None and each.file is not None})
 
     def close(self) -> None:
         """Closes the files; the temporary file is then removed."""
