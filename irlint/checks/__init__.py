@@ -1,4 +1,5 @@
-"""Rules about whole models: each module has a function ``problems`` from what is known of a model to what it sees."""
+"""Checks of complete models. The modules that a format lists have a function ``problems``, which returns what they
+find."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def problems(known: Known) -> list[Problem]:
-    """What the checks of its format say of a model."""
+    """The problems that the checks of the format find. Its ``last_checks`` run only if there is no error yet."""
     found: list[Problem] = []
     for name in known.format.checks:
         found += import_module(f"{__name__}.{name}").problems(known)
@@ -33,8 +34,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
-    """What the parser, the walk and every check find in a model, each as severe as it is where it stands; ``targets``
-    are releases that have to take it."""
+    """All problems of a model: those of the parser, of inference and of the checks, each with the severity for its
+    place. ``targets`` are the releases for which the model is intended."""
     model = known.model
     if model.graph is None:
         return [*model.problems, *known.problems]
@@ -51,7 +52,8 @@ def found(known: Known, targets: Sequence[str] = ()) -> list[Problem]:
 
 
 def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Problem]:
-    """The problems ``after`` a change of some, each that follows from one with what became of it."""
+    """The problems ``after`` a change of some of ``before``, in the same order; each ``because`` names the changed
+    problem."""
     moved = {id(one): other for one, other in zip(before, after) if one is not other}
     return [
         replaced(each, because=moved[id(each.because)]) if moved and id(each.because) in moved else each
@@ -60,7 +62,8 @@ def with_causes(before: Sequence[Problem], after: Sequence[Problem]) -> list[Pro
 
 
 def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) -> set[Node]:
-    """The layers that OpenVINO never creates, those in the bodies of such layers among them."""
+    """The layers of a graph and of its bodies that OpenVINO never creates. With ``inside`` the graph belongs to such a
+    layer, and all of its layers count."""
     alive = set() if inside else live(graph, keeps_alive)
     found = {node for node in graph.nodes if node not in alive}
     for node in graph.nodes:
@@ -70,8 +73,11 @@ def _unused(graph: Graph, keeps_alive: tuple[str, ...], inside: bool = False) ->
 
 
 def _places(known: Known) -> Callable[[Problem], list[Reach]]:
-    """What keeps the place of a problem from running: it is in a layer that the runtime never creates, or never
-    compiles, or in a function that nothing calls, of which the outputs are what every runtime looks at."""
+    """A function that returns the reasons for which a runtime does not run the place of a problem.
+
+    The layer is never created, its function is never called, or only the shape of its output is needed. An undefined
+    output of an uncalled function has no reason, because every runtime looks at the outputs of functions.
+    """
     graph = known.model.graph
     assert graph is not None
     unused = _unused(graph, known.format.keeps_alive)
@@ -94,7 +100,7 @@ def _places(known: Known) -> Callable[[Problem], list[Reach]]:
 
 
 def _leveled(problem: Problem, place: Collection[Reach], form: Format) -> Problem:
-    """A problem as bad as it is where it stands."""
+    """The problem with the severity for the reasons ``place``; unchanged if there are none."""
     if not place:
         return problem
     from irlint.inference.levels import leveled

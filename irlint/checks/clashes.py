@@ -1,4 +1,4 @@
-"""How a declared shape differs from what the operator gives, in words, and what to correct."""
+"""Texts about a declaration that differs from the inferred shape or type: the difference, and the help."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from irlint.inference.agreement import joins
 from irlint.inference.known import Known
 from irlint.model.tensor import Tensor, Type, shape_text
 
-#: A declaration of longer sizes is not proposed.
+#: A shape with a longer expression, in characters, is not proposed as a declaration.
 READABLE = 24
 
 
 def port_text(given: Shape | None, declared: Shape | None, text: str, port: str) -> str:
-    """The text of an inferred and a declared shape: the one size that differs, or both shapes in full."""
+    """The start of a message about an inferred and a declared shape: the one size that differs, or both shapes in full.
+    ``port`` is the subject and verb, such as ``input port 1 declares``."""
     axis = _only_axis(given, declared)
     if axis is not None and given is not None and declared is not None:
         return f"{given[axis]} arrives on axis {axis}, but {port} {declared[axis]}"
@@ -20,7 +21,8 @@ def port_text(given: Shape | None, declared: Shape | None, text: str, port: str)
 
 
 def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
-    """The only axis on which two shapes cannot be equal; None if there are several."""
+    """The only axis on which two shapes cannot be equal; None if there is none or more than one, or if the ranks differ
+    or are unknown."""
     if one is None or other is None or len(one) != len(other):
         return None
     axes = [axis for axis, (a, b) in enumerate(zip(one, other)) if same(a, b) is False]
@@ -28,7 +30,8 @@ def _only_axis(one: Shape | None, other: Shape | None) -> int | None:
 
 
 def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | None:
-    """The axis of a clash: the only one that differs, or the one on which a declared size was merged with another."""
+    """The axis that the message ``text`` is about: the only one that differs, or the one whose declared size is
+    broadcast with others to the inferred size; None if there is no such axis."""
     axis = None if "; " in text else _only_axis(given, declared)
     if axis is not None:
         return axis
@@ -37,8 +40,8 @@ def clash_axis(given: Shape | None, declared: Shape | None, text: str) -> int | 
 
 
 def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[str, ...]:
-    """A note with the conditions of the node that broadcast a declared size together with another one; () if there is
-    no such node."""
+    """A note about the node that broadcasts the declared size together with another one, and the conditions of that
+    node; () if there is no such node."""
     for a, b in zip(given or (), declared or ()):
         if not joins(a, b):
             continue
@@ -52,8 +55,8 @@ def joining(given: Shape | None, declared: Shape | None, known: Known) -> tuple[
 
 
 def correction(given: Shape | None, declared: Shape | None, axis: int | None) -> str:
-    """What to correct: what leads here, or the declaration, unless what is given is empty or nothing that anyone would
-    write."""
+    """The help: declare the inferred shape, or correct the layers before this one. It does not propose a shape that has
+    a size of 0 or an expression of more than READABLE characters."""
     if not given or any(dim == 0 or (isinstance(dim, Expr) and len(str(dim)) > READABLE) for dim in given):
         return (
             "correct the layers before this one"
@@ -72,7 +75,8 @@ def correction(given: Shape | None, declared: Shape | None, axis: int | None) ->
 
 
 def conversion(given: Type | None, wanted: Type) -> str:
-    """How a value of one type becomes one of another."""
+    """The help for a value of the type ``given`` where ``wanted`` is declared: convert it, cast its elements (in
+    containers of one type), or connect another value."""
     if isinstance(given, Tensor) and isinstance(wanted, Tensor):
         return f"convert the value to {wanted.dtype}"
     return "cast the elements" if type(given) is type(wanted) else "connect another value"

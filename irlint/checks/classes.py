@@ -1,7 +1,8 @@
-"""The names of classes in the metadata of detectors that Ultralytics or YOLOv5 exported, against their outputs.
+"""Compares the class names in the metadata of models that Ultralytics or YOLOv5 exported with their outputs.
 
 Sources: ``exporter.py``, ``nn/modules/head.py``, ``nn/autobackend.py`` and ``utils/nms.py`` of ultralytics 8.4, and
-``export.py`` of YOLOv5 7.0. Outputs that the model has already filtered, [batch, boxes, 6 or more], state no classes.
+``export.py`` of YOLOv5 7.0. An output that the model has already filtered, [batch, boxes, 6 or more], does not show the
+number of classes.
 """
 
 from __future__ import annotations
@@ -41,42 +42,47 @@ CLASS_NAMES = Rule(
     good=_MODEL.replace("{NAMES}", "{0: 'cat', 1: 'dog', 2: 'bird'}"),
 )
 
-#: The output that both exporters write first, and that of the prototypes of masks.
+#: The first output of both exporters, and the output with the mask prototypes.
 OUTPUT, PROTOTYPES = "output0", "output1"
 
-#: Coordinates of a box; YOLOv5 adds the score of an object.
+#: The coordinates of a box; with the objectness score of YOLOv5, one more.
 BOX, SCORED_BOX = 4, 5
 
-#: Columns of a box that the model has filtered: the box, its score and its class.
+#: The columns of a filtered box: four coordinates, the score and the class.
 FILTERED = 6
 
-#: The tasks whose output has channels for boxes and classes, and those that split it by the number of names.
+#: The tasks whose output has channels for boxes and classes; and those for which Ultralytics splits the channels by the
+#: number of names.
 DETECTS = ("detect", "segment", "pose", "obb")
 SPLITS = ("segment", "pose")
 
-#: The strides of the first feature map of detectors.
+#: The strides that the first feature map of a detector may have.
 FIRST_STRIDES = (4, 8, 16)
 
-#: The anchors of YOLOv5 at each place.
+#: The number of anchors of YOLOv5 at each position of a feature map.
 ANCHORS = 3
 
-#: The heads, as newer releases state them, whose channels are those of a box, the classes and what the task adds.
+#: The heads in the metadata of newer releases whose channels are the box, the classes and those of the task.
 HEADS = ("Detect", "Segment", "Pose", "OBB", "Segment26", "Pose26", "OBB26", "v10Detect")
 
-#: The longest text that is parsed.
+#: The longest text that is parsed, in characters.
 LONGEST = 1 << 20
 
 
 @record
 class Detector:
-    """What a model states: its metadata, the shapes of its image and its outputs by names."""
+    """The metadata of a model, the shape of its image, and the shapes of its outputs by name.
+
+    ``image`` has four unknown sizes if the model does not have exactly one input of rank 4.
+    """
 
     metadata: Mapping[str, str]
     image: tuple[MaybeDim, ...]
     outputs: Mapping[str, tuple[MaybeDim, ...]]
 
     def literal(self, key: str) -> Any:
-        """The value that a text of the metadata stands for, None where it is none."""
+        """The value of a Python literal in the metadata; None if there is no such key, or its text is no literal or too
+        long."""
         text = self.metadata.get(key, "")
         if len(text) > LONGEST:
             return None
@@ -87,7 +93,8 @@ class Detector:
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """The names of classes that an output contradicts."""
+    """One problem if the metadata names another number of classes than an output has; none if that number is
+    uncertain."""
     metadata = known.model.metadata
     own = metadata.get("author") == "Ultralytics" and "task" in metadata
     if not own and metadata.keys() != {"names", "stride"}:
@@ -115,7 +122,7 @@ def problems(known: Known) -> Iterator[Problem]:
 
 
 def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
-    """The axis of the classes in the output of ultralytics' own models, and their number; None where not certain."""
+    """The axis of the classes in the output of an Ultralytics model, and their number; None if these are uncertain."""
     shape = detector.outputs[OUTPUT]
     if task == "classify":
         return (1, shape[1]) if len(shape) == 2 and isinstance(shape[1], int) else None
@@ -134,7 +141,8 @@ def _classes(detector: Detector, task: str) -> tuple[int, int] | None:
 
 
 def _older(detector: Detector) -> tuple[int, int] | None:
-    """The same of YOLOv5, whose output is [batch, anchors, channels]."""
+    """The axis of the classes in the output [batch, anchors, channels] of YOLOv5, and their number; None if these are
+    uncertain."""
     shape = detector.outputs[OUTPUT]
     more = _more(detector, "segment" if PROTOTYPES in detector.outputs else "detect")
     if len(shape) != 3 or more is None or not isinstance(shape[2], int):
@@ -144,20 +152,23 @@ def _older(detector: Detector) -> tuple[int, int] | None:
 
 
 def _more(detector: Detector, task: str) -> int | None:
-    """The channels behind those of the classes, None where not certain."""
+    """The number of channels that follow those of the classes; None if it is uncertain."""
     if task == "segment":
         masks = detector.outputs.get(PROTOTYPES, ())
         size = masks[1] if len(masks) == 4 else None
         return size if isinstance(size, int) else None
     if task == "pose":
         points = detector.literal("kpt_shape")
-        whole = isinstance(points, (list, tuple)) and len(points) == 2 and all(isinstance(each, int) for each in points)
-        return points[0] * points[1] if whole else None
+        is_pair = (
+            isinstance(points, (list, tuple)) and len(points) == 2 and all(isinstance(each, int) for each in points)
+        )
+        return points[0] * points[1] if is_pair else None
     return 1 if task == "obb" else 0
 
 
 def _places(detector: Detector) -> list[int]:
-    """How many places the feature maps of a detector can have: they halve from a first stride to the last one."""
+    """The possible numbers of positions in all feature maps together, one for each first stride; strides double up to
+    the last one. [] if the size of the image or the last stride is unknown."""
     height, width = detector.image[2:]
     last = detector.metadata.get("stride", "")
     if not isinstance(height, int) or not isinstance(width, int) or not last.isdecimal() or not 0 < int(last) <= 512:

@@ -1,4 +1,4 @@
-"""Inputs and outputs of an IR of version 10 whose names are those of other tensors."""
+"""Finds inputs and outputs of an IR of version 10 whose names are names of other tensors."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ TENSOR_NAME_COLLISION = Rule(
     good=_GOOD,
 )
 
-#: What asks a layer's rule.
+#: A function that asks the rule of a layer for its outputs.
 Asked = Callable[[Node, Sequence[Type | None], Call | None], Answer | None]
 
-#: A value with the layer that makes it.
+#: The layer that makes each value, and its output port.
 Made = dict[Value, tuple[Node, int]]
 
 
 def problems(known: Known) -> Iterator[Problem]:
-    """The first collision of the main graph, none where one tensor name stands twice, as OpenVINO renames one of the
-    two."""
+    """The first name collision of the main graph. None if two output ports have the same tensor name, because OpenVINO
+    then renames one of them."""
     graph = known.model.graph
     assert graph is not None
     if _repeats_a_name(graph):
@@ -66,40 +66,41 @@ def problems(known: Known) -> Iterator[Problem]:
         value: (node, port) for node in graph.nodes for port, value in enumerate(node.outputs) if value is not None
     }
     owners = {name: value for value in graph.inputs for name in _names(makers, value)}
-    twice = _leaves_twice(known, graph, makers, owners)
-    if twice is not None:
-        yield twice
+    collision = _output_collision(known, graph, makers, owners)
+    if collision is not None:
+        yield collision
         return
-    yield from _added(known, graph, makers, owners)
+    yield from _layer_name_collision(known, graph, makers, owners)
 
 
-def _leaves_twice(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Problem | None:
-    """The first output with the name of an input or of another output; adds the names of outputs to ``owners``."""
+def _output_collision(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Problem | None:
+    """The problem of the first output with a tensor name of an input or of another output; None if there is none. Adds
+    the names of the outputs before it to ``owners``."""
     for node in graph.nodes:
         if node.op != known.format.output_node or not node.inputs or node.inputs[0] is None:
             continue
         names = _names(makers, node.inputs[0])
         taken = next((name for name in names if name in owners), None)
         if taken is not None:
-            return _left_twice(graph, node, taken)
+            return _output_problem(graph, node, taken)
         owners.update(dict.fromkeys(names, node.inputs[0]))
     return None
 
 
 def _repeats_a_name(graph: Graph) -> bool:
-    """Whether two output ports have one tensor name."""
+    """Whether two output ports have the same tensor name."""
     ports = [port for node in graph.nodes for port in {each.id: each for each in node.output_ports}.values()]
     names = [name for port in ports for name in port.names]
     return len(set(names)) < len(names)
 
 
 def _names(makers: Made, value: Value) -> tuple[str, ...]:
-    """The tensor names of a value."""
+    """The tensor names of a value; () if the layer that makes it is unknown."""
     node, port = makers.get(value, (None, 0))
     return node.output_ports[port].names if node is not None and port < len(node.output_ports) else ()
 
 
-def _left_twice(graph: Graph, node: Node, name: str) -> Problem:
+def _output_problem(graph: Graph, node: Node, name: str) -> Problem:
     fault = TENSOR_NAME_COLLISION.fault(
         f'the tensor "{name}" is an output here, and is already an input or another output of the model',
         help=f'remove "{name}" from the `names` of the port, or insert a layer before the Result',
@@ -107,8 +108,9 @@ def _left_twice(graph: Graph, node: Node, name: str) -> Problem:
     return Problem(fault, graph.path, node, place=node.place)
 
 
-def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Iterator[Problem]:
-    """The first layer whose name is the tensor name of another input or output."""
+def _layer_name_collision(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -> Iterator[Problem]:
+    """The problem of the first Parameter, or layer before a Result, whose name already belongs to another input or
+    output."""
     ask = questions(known)
     results = [node.inputs[0] for node in graph.nodes if node.op == known.format.output_node and node.inputs]
     for value in (*results, *graph.inputs):
@@ -129,7 +131,7 @@ def _added(known: Known, graph: Graph, makers: Made, owners: dict[str, Value]) -
 
 
 def _output_name(known: Known, ask: Asked, node: Node, port: int) -> str | None:
-    """The name that OpenVINO adds for an output of a layer; None if it is unknown."""
+    """The name that OpenVINO adds for an output of a layer; "" or None if there is none or it is unknown."""
     if not node.name or node.op == known.format.input_node:
         return node.name
     answer = ask(node, known.types_of(node.inputs), None)

@@ -1,5 +1,4 @@
-"""What OpenVINO reads and its CPU plugin refuses to compile: what operations say of themselves, and ranks that stay
-unknown."""
+"""Finds layers that OpenVINO reads but its CPU plugin does not compile."""
 
 from __future__ import annotations
 
@@ -24,7 +23,8 @@ from irlint.schemas.openvino_cpu import is_refused
 
 
 def problems(known: Known) -> list[Problem]:
-    """One problem for each layer of the main graph that is read and not compiled."""
+    """One problem for each layer of the main graph that is read but not compiled, and the problems of constants of
+    every graph that OpenVINO cannot use."""
     graph = known.model.graph
     assert graph is not None
     constants = [problem for each in graphs(known.model) for problem in _constants(known, each)]
@@ -44,8 +44,11 @@ def _refusals(known: Known, graph: Graph) -> list[Problem]:
 
 @record(frozen=False, eq=False)
 class _Kind:
-    """What holds for layers with the same call and types: the inputs of refused element types, whether the rank of a
-    result may be open, and whether the operation may have something to say, but for the ``silent`` surroundings."""
+    """What layers with the same call and types have in common.
+
+    ``refused`` are the inputs with refused element types. ``lacks_rank``: the rank of a result may be unknown.
+    ``asked``: the operation may refuse the layer, except in the ``silent`` surroundings.
+    """
 
     refused: list[tuple[int, str]]
     lacks_rank: bool
@@ -54,6 +57,8 @@ class _Kind:
 
 
 def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
+    """The fault for which the plugin does not compile a layer; None if it does, or if the layer has another fault or is
+    not needed."""
     call = known.calls.get(node)
     if call is None or call.broken or call.operator is None or node in known.faulted:
         return None
@@ -71,7 +76,7 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
 
 
 def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> Fault | None:
-    """The fault of the first input of an element type for which the plugin does not have the operation."""
+    """The fault of the first input whose element type the plugin refuses for this operation; None if there is none."""
     for index, dtype in kind.refused:
         value = node.inputs[index]
         if sources.is_varying(value) if dtype != "dynamic" else value in sources.inputs:
@@ -94,29 +99,29 @@ def _of_the_operation(
     inputs: Sequence[Type | None],
     outputs: Sequence[Type | None],
 ) -> Fault | None:
-    """What the operation says of its layer; of others of its kind it is asked again only if that depends on what is
-    around them."""
+    """The fault that the operation finds in its layer; None if there is none. A layer without a fault stands for others
+    of its kind: for all, if the operation did not look at the surroundings, else for those with the same ones."""
     if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
-    looked: list[Surroundings] = [sources.around(node)] if kind.silent else []
-    if kind.silent.intersection(looked):
+    found_surroundings: list[Surroundings] = [sources.around(node)] if kind.silent else []
+    if kind.silent.intersection(found_surroundings):
         return None
 
     def surroundings() -> Surroundings:
-        if not looked:
-            looked.append(sources.around(node))
-        return looked[0]
+        if not found_surroundings:
+            found_surroundings.append(sources.around(node))
+        return found_surroundings[0]
 
     fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), surroundings))
-    if fault is None and not looked:
+    if fault is None and not found_surroundings:
         kind.asked = False
     elif fault is None:
-        kind.silent.update(looked)
+        kind.silent.update(found_surroundings)
     return fault
 
 
 def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int, str]]:
-    """The inputs whose element types the plugin refuses where they are no constants, with these types."""
+    """The inputs whose element types the plugin refuses unless they are constants, with these types."""
     typed = [(index, each.dtype or "dynamic") for index, each in enumerate(inputs) if isinstance(each, Tensor)]
     refused = [each for each in typed if is_refused(call.op, call.version, *each, sized=True)]
     if not refused or all(each is None or whole_sizes(each) is not None for each in inputs):
@@ -125,8 +130,7 @@ def _refused_types(call: Call, inputs: Sequence[Type | None]) -> list[tuple[int,
 
 
 def _arguments(call: Call) -> dict[str, object]:
-    """The attributes by their names, those that are not written with their defaults, and each group of them as its
-    record."""
+    """The attributes by name, with the defaults of omitted ones; each group of attributes is a record."""
     if call.signature is None:
         return {}
     written = call.attributes or {}
@@ -143,7 +147,8 @@ def _constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Lists of no elements, of which OpenVINO has not even a place where the file of the weights is empty."""
+    """The problems of lists without elements if the weights file is empty: OpenVINO needs a position in it even for
+    them."""
     stored = [(value, constant.stored) for value, constant in graph.constants.items() if constant.stored is not None]
     unstored = {value: each.file for value, each in stored if (each.size, each.offset, each.available) == (0, 0, 0)}
     if not unstored:
@@ -167,7 +172,8 @@ def _unstored_constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
-    """What is wrong with constants of a dynamic type: an error where more of them is needed than their shape."""
+    """The problems of constants of a dynamic type: an error if a result needs a layer that uses the constant, else a
+    warning."""
     untyped = [value for value, constant in graph.constants.items() if constant.tensor.dtype is None]
     if not untyped:
         return
@@ -188,6 +194,7 @@ def _untyped_constants(known: Known, graph: Graph) -> Iterator[Problem]:
 
 
 def _is_dynamic(text: object) -> bool:
+    """Whether a text is the element type of a Const without a certain type, such as ``dynamic``."""
     try:
         return stored_type(str(text)) is None
     except ValueError:
@@ -198,7 +205,8 @@ def _is_dynamic(text: object) -> bool:
 
 
 def _may_lack_rank(known: Known, node: Node, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> bool:
-    """Whether whole numbers that come with the input, or no dims at all, may leave the rank of a result open."""
+    """Whether the rank of a result may be unknown: an output has no shape, or an integer input has unknown values.
+    False if the shape of an input is unknown."""
     if not node.inputs or node.op == known.format.output_node:
         return False
     given = [each for each, value in zip(inputs, node.inputs) if value is not None]
@@ -214,7 +222,7 @@ def _lacks_rank(type: Type | None) -> bool:
 
 
 def _of_the_rank(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fault | None:
-    """The fault of a result whose rank depends on the values of the model's inputs."""
+    """The fault of a result whose rank depends on values that are known only at run time; None if there is none."""
     late = sources.late_inputs(node)
     if not (late or kind.lacks_rank):
         return None
@@ -231,8 +239,8 @@ def _of_the_rank(known: Known, node: Node, kind: _Kind, sources: Sources) -> Fau
 
 
 def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: Node, known: Known) -> bool:
-    """Whether a result has no rank where the ``late`` inputs hold what nobody knows, as the ``direct`` ones do, and all
-    others what is known."""
+    """Whether a result has no rank without the values of the ``late`` inputs. False if the values of another input,
+    except the first and the ``direct`` ones, are unknown."""
     given = known.types_of(node.inputs)
     for index, each in enumerate(given[1:], 1):
         if index in direct:
@@ -249,7 +257,12 @@ def _lacks_rank_without(late: Collection[int], direct: Collection[int], node: No
 
 
 class Sources:
-    """What the values of a graph follow from, and which layers its results need for more than their shapes."""
+    """The origins of the values of a graph, and the layers that its results need for more than shapes.
+
+    The origin of a value has three parts. Fixed: it is computed from constants alone when OpenVINO compiles the model.
+    Varying: it is computed when the model runs. Late: it is varying although it depends on constants alone. Nothing is
+    known if all three are False.
+    """
 
     def __init__(self, graph: Graph, known: Known) -> None:
         self.known = known
@@ -260,28 +273,33 @@ class Sources:
 
     @cached_property
     def producers(self) -> dict[Value, Node]:
+        """The layer that makes each value."""
         return producers(self.graph)
 
     @cached_property
     def users(self) -> Counter[Value | None]:
+        """The number of uses of each value."""
         return Counter([value for node in self.graph.nodes for value in node.inputs])
 
     @cached_property
     def inputs(self) -> set[Value]:
+        """The inputs of the model."""
         given = [node for node in self.graph.nodes if node.op == self.known.format.input_node]
         return {value for node in given for value in node.outputs if value is not None}
 
     @cached_property
     def results(self) -> set[Value | None]:
+        """The values that are outputs of the model."""
         return {value for node in self.graph.nodes if node.op == self.known.format.output_node for value in node.inputs}
 
     @cached_property
     def used(self) -> set[Value]:
+        """The inputs of the needed layers."""
         return {value for node in self.needed for value in node.inputs if value is not None}
 
     @cached_property
     def has_late(self) -> bool:
-        """Whether any operation is one that OpenVINO does not work out where all inputs are constants."""
+        """Whether the model has an operation that OpenVINO does not compute in advance if all inputs are constants."""
         calls = {id(call): call for call in self.known.calls.values()}
         return any(call.operator is not None and call.operator.kept for call in calls.values())
 
@@ -291,6 +309,7 @@ class Sources:
 
     @cached_property
     def needed(self) -> set[Node]:
+        """The layers whose outputs a result or a variable needs, and not only their shapes."""
         form = self.known.format
         waiting = [node for node in self.graph.nodes if node.op in form.keeps_alive]
         found = set(waiting)
@@ -315,7 +334,7 @@ class Sources:
 
     def kind(self, node: Node, call: Call, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> _Kind:
         """What layers with the call and types of this one have in common."""
-        # Calls and types are kept by what is known: their identity stands for them.
+        # ``known`` keeps calls and types alive, so an id belongs to one object only.
         key = (id(call), *map(id, inputs), None, *map(id, outputs))
         found = self.kinds.get(key)
         if found is None:
@@ -336,34 +355,33 @@ class Sources:
         return Surroundings(fixed, varying, direct, stored, used, shared, outward, leaving)
 
     def is_needed(self, node: Node) -> bool:
-        """Whether a result of the model needs what the layer makes, and not only its shape."""
+        """Whether a result of the model needs the output of a layer, and not only its shape."""
         return node in self.needed
 
     def of_input(self, value: Value | None) -> tuple[bool, bool, bool, bool, bool]:
-        """Whether what a layer takes is fixed, varying, an input of the model, a constant itself, and taken by others
-        too."""
+        """Whether a value is fixed, varying, an input of the model, a constant, and used more than once."""
         if value is None:
             return False, False, False, False, False
         fixed, varying, _ = self._origin(value)
         return fixed, varying, value in self.inputs, value in self.constants, self.users.get(value, 0) > 1
 
     def is_varying(self, value: Value | None) -> bool:
-        """Whether the elements of a value are worked out when the model runs."""
+        """Whether the elements of a value are computed when the model runs."""
         return value is not None and self._origin(value)[1]
 
     def is_late(self, value: Value | None) -> bool:
-        """Whether a value follows from constants alone, and OpenVINO works it out only when the model runs."""
+        """Whether a value depends on constants alone but is computed only when the model runs."""
         return value is not None and self._origin(value)[2]
 
     def late_inputs(self, node: Node) -> list[int]:
-        """The inputs of a layer behind its first whose values are late."""
+        """The indices of the late inputs of a layer, without the first input."""
         if not self.has_late:
             return []
         return [index for index, value in enumerate(node.inputs) if index and self.is_late(value)]
 
     def _in_order(self, graph: Graph) -> dict[Value, tuple[bool, bool, bool]]:
-        """The origins of what each layer makes where those of what it takes are known, as they are in a document that
-        is in order."""
+        """The origins of the outputs of all layers in the order of the file. A layer whose inputs have no known origin
+        yet is skipped."""
         origins: dict[Value, tuple[bool, bool, bool]] = {}
         constants, inputs = self.constants, self.inputs
         for node in graph.nodes:
@@ -383,7 +401,7 @@ class Sources:
         return origins
 
     def _of_node(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
-        """The origin of what a layer makes of values of ``known`` origins."""
+        """The origin of the outputs of a layer with inputs of ``known`` origins."""
         key = (id(self.known.calls.get(node)), len(node.inputs), len(node.bodies), *known)
         found = self.of_nodes.get(key)
         if found is None:
@@ -391,6 +409,7 @@ class Sources:
         return found
 
     def _of_call(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
+        """The same as ``_of_node``, without its cache."""
         if self._gives_shape_only(node) or not node.inputs or any(node.bodies):
             return False, False, False
         fixed, varying, late = True, False, True
@@ -401,7 +420,7 @@ class Sources:
         return fixed and not late, varying or late, late
 
     def _origin(self, value: Value) -> tuple[bool, bool, bool]:
-        """Whether a value is fixed, whether it is varying, and whether it is late; of some layers nothing is known."""
+        """The origin of a value; all parts are False if it is unknown."""
         if value in self.origins:
             return self.origins[value]
         waiting, met = [value], {value}
@@ -416,10 +435,10 @@ class Sources:
                 self.origins[last] = (False, False, False)
             else:
                 used = [each for each in node.inputs if each is not None]
-                open_ones = [each for each in used if each not in self.origins and each not in met]
-                if open_ones:
-                    waiting += open_ones
-                    met.update(open_ones)
+                unseen = [each for each in used if each not in self.origins and each not in met]
+                if unseen:
+                    waiting += unseen
+                    met.update(unseen)
                     continue
                 known = [self.origins.get(each, (False, False, False)) for each in used]
                 self.origins[last] = self._of_node(node, known)

@@ -1,4 +1,4 @@
-"""Which attribute of a Const is wrong whose shape, element type, bytes and ports contradict each other."""
+"""Finds the wrong attribute of a Const whose shape, element type, bytes and ports contradict each other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from irlint.parsers.weights import byte_size
 
 
 def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
-    """The attribute of a Const that has ``size`` bytes, and needs others, that most of the rest speaks against: the
-    bytes, its port and the ports that it leads to; "" where those do not decide it."""
+    """The help for a Const whose type needs another number of bytes than its ``size``: the attribute to correct. "" if
+    the types that its port and the ports of its users declare do not decide which one is wrong."""
     declarations = _declared_by(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
     other = _of_size(size, constant.tensor, declarations)
@@ -31,7 +31,7 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
         return f'write {name}="{text}": the ports declare {stated}, which needs exactly {counted(size, "byte")}'
     needed = _bytes_of(dtype, shape)
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
-    if agreed and needed is not None and _is_free(constant, needed, known):
+    if agreed and needed is not None and _can_grow(constant, needed, known):
         return (
             f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes after these '
             "belong to "
@@ -41,8 +41,8 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
 
 
 def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tensor | None:
-    """The type that most ports declare, where it needs ``size`` bytes and has the element type or the shape that is
-    stated."""
+    """The type that more than half of the ports declare, that needs ``size`` bytes, and whose element type or shape is
+    that of ``stated``; None if there is none."""
     shapes = dict.fromkeys((stated.shape, *(each.shape for each in declarations)))
     dtypes = dict.fromkeys((stated.dtype, *(each.dtype for each in declarations)))
     for dtype, shape in [(stated.dtype, each) for each in shapes] + [(each, stated.shape) for each in dtypes]:
@@ -52,12 +52,13 @@ def _of_size(size: int, stated: Tensor, declarations: Sequence[Tensor]) -> Tenso
 
 
 def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | None) -> int:
-    """How many declarations agree with an element type and a shape."""
+    """The number of declarations that agree with an element type and a shape."""
     return sum(each.dtype in (None, dtype) and each.shape == shape for each in declarations)
 
 
 def _declared_by(node: Node, known: Known) -> list[Tensor]:
-    """The types that the port of a Const and the ports that it leads to declare."""
+    """The types that the output port of a Const, and the input ports of its users, declare; scalars and types without a
+    shape are omitted."""
     found = [port.type for port in node.output_ports[:1]]
     for value in node.outputs:
         found += _declared_types(known.model).get(value, ())
@@ -66,7 +67,7 @@ def _declared_by(node: Node, known: Known) -> list[Tensor]:
 
 @lru_cache(maxsize=1)
 def _declared_types(model: Model) -> dict[Value | None, list[Tensor]]:
-    """The types that input ports declare, by the values that lead to them."""
+    """The types that input ports declare, by the value that arrives there."""
     found: dict[Value | None, list[Tensor]] = {}
     for graph in graphs(model):
         for node in graph.nodes:
@@ -86,8 +87,9 @@ def _sizes(shape: Shape | None) -> str:
     return ",".join(map(str, shape or ()))
 
 
-def _is_free(constant: Constant, needed: int, known: Known) -> bool:
-    """Whether as many bytes as a constant needs lie where it begins, and none of those that it lacks are of another."""
+def _can_grow(constant: Constant, needed: int, known: Known) -> bool:
+    """Whether the file has ``needed`` bytes from the offset of the constant on, and no other constant uses those after
+    its end."""
     stored = constant.stored
     if stored is None or stored.size is None or needed > (stored.available or 0):
         return False
@@ -99,7 +101,7 @@ def _is_free(constant: Constant, needed: int, known: Known) -> bool:
 
 @lru_cache(maxsize=1)
 def _extents(model: Model) -> tuple[list[int], list[int]]:
-    """Where the bytes of constants begin, in order, and the greatest of the ends up to each of them."""
+    """The offsets of all constants in ascending order, and for each of them the greatest end of a constant so far."""
     stored = (each.stored for graph in graphs(model) for each in graph.constants.values())
     extents = sorted((each.offset, each.offset + each.size) for each in stored if each is not None and each.size)
     return [begin for begin, _ in extents], list(accumulate((end for _, end in extents), max))

@@ -1,4 +1,4 @@
-"""Constants whose bytes are missing, too few, not as many as their shape needs, or not where the format has them."""
+"""Checks the data of constants: missing files, wrong sizes, links, and numbers that are not finite."""
 
 from __future__ import annotations
 
@@ -109,8 +109,7 @@ INFINITE = Rule(
 
 @record
 class Case:
-    """A constant in its graph: ``node`` holds it, None for an initializer; ``unread`` says that the runtime does not
-    look at it."""
+    """A constant in its graph. ``node`` holds it; None for an initializer. ``unread``: the runtime does not read it."""
 
     graph: Graph
     name: str
@@ -120,30 +119,29 @@ class Case:
 
     @property
     def file(self) -> str:
-        """The file that it is stored in."""
+        """The file with its data; "" if there is none."""
         stored = self.constant.stored
         return stored.file or "" if stored is not None else ""
 
     @property
     def stored(self) -> Stored:
-        """Where it is stored, of a constant in a file."""
+        """The position of its data. Only for constants that have one."""
         assert self.constant.stored is not None
         return self.constant.stored
 
     @property
     def made(self) -> tuple[Value, ...]:
-        """The outputs of the node that holds it."""
+        """The outputs of the node that holds it; () for an initializer."""
         return () if self.node is None else tuple(value for value in self.node.outputs if value is not None)
 
     def problem(self, fault: Fault, disputes: tuple[Value, ...] = ()) -> Problem:
-        """A problem of it."""
+        """A problem at this constant."""
         return Problem(fault, self.graph.path, self.node, self.name, self.constant.place, disputes=disputes)
 
 
 def problems(known: Known) -> list[Problem]:
-    """Missing, short and ill-sized constants, one problem for each weights file and for each other constant;
-    initializers that are no inputs, one problem for each graph.
-    """
+    """The problems of constants: one for each weights file that is missing, too short or linked; and those of each
+    constant of a wrong size, with NaN or infinity, or with faults from the parser."""
     found: list[Problem] = []
     missing: dict[str, list[Case]] = {}
     short: dict[str, list[Case]] = {}
@@ -151,8 +149,8 @@ def problems(known: Known) -> list[Problem]:
     for case in _cases(known):
         constant, stored = case.constant, case.constant.stored
         if constant.faults:
-            found += _stated(case, known.format)
-        if not case.unread and _has_strange_numbers(constant.tensor):
+            found += _parser_problems(case, known.format)
+        if not case.unread and _may_have_value_problems(constant.tensor):
             found += _value_problems(case)
         if stored is not None and stored.linked:
             linked.setdefault(case.file, []).append(case)
@@ -160,7 +158,7 @@ def problems(known: Known) -> list[Problem]:
             missing.setdefault(case.file, []).append(case)
         elif _is_short(constant):
             short.setdefault(case.file, []).append(case)
-        elif not _is_whole(constant):
+        elif not _has_exact_size(constant):
             found += [_lowered(each) if case.unread else each for each in _size_problems(case, known)]
     if missing:
         from irlint.checks.missing_weights import missing_problems
@@ -172,12 +170,13 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _is_missing(stored: Stored | None) -> bool:
-    """Whether a constant is stored in a file that is not there, or cannot be read."""
+    """Whether the data of a constant is in a file that does not exist or cannot be read."""
     return stored is not None and stored.file is not None and (stored.available is None or bool(stored.reason))
 
 
-def _has_strange_numbers(tensor: Tensor) -> bool:
-    """Whether a number may be among those that were read that is none, or an infinite one."""
+def _may_have_value_problems(tensor: Tensor) -> bool:
+    """Whether ``_value_problems`` may find something: NaN among the values, or a summary of values that counts NaN and
+    infinity."""
     if type(tensor) is Weights and tensor.is_finite:
         return False
     if tensor.value is None:
@@ -188,8 +187,8 @@ def _has_strange_numbers(tensor: Tensor) -> bool:
 
 
 def _value_problems(case: Case) -> Iterator[Problem]:
-    """What is wrong with the numbers of a constant, as far as they were read; in the tables of other operators NaN may
-    separate."""
+    """The problems of NaN in a constant and, if its values are summarized (``Extent``), of infinity. Attributes of
+    other operators than Constant are skipped, because NaN may be a separator in their tables."""
     tensor = case.constant.tensor
     if case.node is not None and case.node.op not in ("Constant", "Const"):
         return
@@ -207,27 +206,29 @@ def _value_problems(case: Case) -> Iterator[Problem]:
             yield case.problem(rule.fault(f"{number} {total} {'is' if number == 1 else 'are'} {what}", help=help))
 
 
-def _stated(case: Case, form: Format) -> Iterator[Problem]:
-    """What its parser found in a constant, as bad as ONNX Runtime takes it where the constant stands."""
+def _parser_problems(case: Case, form: Format) -> Iterator[Problem]:
+    """The faults that the parser found in a constant, each with the severity that it has in ONNX Runtime at this
+    place."""
     for fault in case.constant.faults:
         if case.unread and not fault.rule.is_refused(form.loaded_by, "unused constant"):
             fault = fault.at_most(Severity.WARNING)
-        elif _checker_looks(case.graph, case.node):
+        elif _is_checked(case.graph, case.node):
             fault = fault.lowered(Severity.ERROR)
         yield case.problem(fault)
 
 
-def _checker_looks(graph: Graph, node: Node | None) -> bool:
-    """Whether ONNX Runtime has the ONNX checker look at a constant: it makes initializers of the Constants of the main
-    graph and of functions before."""
+def _is_checked(graph: Graph, node: Node | None) -> bool:
+    """Whether ONNX Runtime passes a constant to the ONNX checker: constants of bodies, and attributes of other
+    operators than Constant. It does not check the initializers, nor the Constants, of the main graph and of
+    functions."""
     if node is not None and node.op != "Constant":
         return True
     return bool(graph.path) and not graph.path.startswith("function:")
 
 
 def _unread(graph: Graph) -> frozenset[str | Node]:
-    """The names of the initializers of the main graph that nothing uses, and its Constants: ONNX Runtime drops them
-    without a look."""
+    """The names of the unused initializers of the main graph, and its unused Constants: ONNX Runtime drops them unread.
+    Empty for other graphs."""
     if graph.path:
         return frozenset()
     read = used_values(graph)
@@ -240,8 +241,8 @@ def _lowered(problem: Problem) -> Problem:
 
 
 def _cases(known: Known) -> Iterator[Case]:
-    """The constants of a model that are not sound: initializers and what Const layers hold, then those in attributes,
-    graph by graph."""
+    """The constants of a model that are not sound, graph by graph: initializers and those of Const layers, then those
+    in attributes."""
     for graph in graphs(known.model):
         stored = [pair for pair in graph.constants.items() if not _is_sound(pair[1])]
         inside = [pair for pair in _in_attributes(graph) if not _is_sound(pair[1])]
@@ -257,15 +258,17 @@ def _cases(known: Known) -> Iterator[Case]:
 
 
 def _is_sound(constant: Constant) -> bool:
-    """Whether a constant has the very bytes that its shape needs, and they are there and finite."""
+    """Whether the data of a constant is present, of exactly the size that its shape needs, and without problems of its
+    values."""
     stored = constant.stored
     if constant.faults or stored is None or stored.linked or _is_missing(stored) or _is_short(constant):
         return False
-    return _is_whole(constant) and not _has_strange_numbers(constant.tensor)
+    return _has_exact_size(constant) and not _may_have_value_problems(constant.tensor)
 
 
 def _in_attributes(graph: Graph) -> Iterator[tuple[Node, Constant]]:
-    # Nodes with the same attributes share them.
+    # Equal attributes of nodes are one object.
+    """The constants in attributes of nodes, without those that are constants of the graph, each with its node."""
     plain: set[int] = set()
     for node in graph.nodes:
         if id(node.attributes) in plain or (node.outputs and node.outputs[0] in graph.constants):
@@ -287,19 +290,20 @@ def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
     return byte_size(dtype, elements(shape))  # type: ignore[arg-type]
 
 
-def _is_whole(constant: Constant) -> bool:
-    """Whether a constant has the very bytes that its shape needs."""
+def _has_exact_size(constant: Constant) -> bool:
+    """Whether a constant has exactly as many bytes as its shape needs."""
     stored, needed = constant.stored, _needed(constant)
     return stored is not None and stored.size == needed is not None and _in_blocks(constant, needed) == needed
 
 
 def _in_blocks(constant: Constant, needed: int) -> int:
-    """The bytes of an IR's constant: elements of 3 and 6 bits lie in blocks of 3 bytes."""
+    """The number of bytes of an IR's constant that needs ``needed`` bytes: types of 3 and 6 bits are stored in blocks
+    of 3 bytes."""
     return -(-needed // 3) * 3 if constant.tensor.dtype in ("uint3", "uint6") else needed
 
 
 def _is_short(constant: Constant) -> bool:
-    """Whether the file of a constant ends before it does."""
+    """Whether the file ends before the data of a constant does."""
     stored = constant.stored
     if stored is None or stored.file is None or stored.available is None:
         return False
@@ -308,8 +312,9 @@ def _is_short(constant: Constant) -> bool:
 
 
 def _linked_problem(file: str, cases: list[Case]) -> Problem:
-    """The problem of a file that the ONNX checker does not open; an error where it looks at one of the constants."""
-    case = next((each for each in cases if _checker_looks(each.graph, each.node)), None)
+    """The problem of a file that the ONNX checker does not open, because it is a link or is reached through one; an
+    error if the checker examines one of the constants."""
+    case = next((each for each in cases if _is_checked(each.graph, each.node)), None)
     shown = case or cases[0]
     fault = WEIGHTS_LINKED.fault(
         f"the constant {shown.name!r}{_and_more(len(cases) - 1)} in {file}, which {shown.stored.linked}",
@@ -324,7 +329,7 @@ def _and_more(count: int) -> str:
 
 
 def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
-    """One problem for each file that is too short, at the first constant that the runtime reads."""
+    """One problem for each file that is too short, at the first constant that the runtime reads, if there is one."""
     if not short:
         return
     alive = {graph: live(graph, known.format.keeps_alive) for graph in graphs(known.model)}
@@ -334,6 +339,7 @@ def _short_problems(short: Mapping[str, list[Case]], known: Known) -> Iterator[P
 
 
 def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
+    """The problem of a file that is too short, at the first of its cases."""
     case, others = cases[0], len(cases) - 1
     node, stored = case.node, case.stored
     assert stored.available is not None
@@ -351,8 +357,7 @@ def _short_problem(file: str, cases: Sequence[Case], known: Known) -> Problem:
 
 
 def _other_offset(file: str, size: int, known: Known) -> str:
-    """The offset of the only bytes of a file that no constant has, where they are as many as one needs; "" where there
-    are no such."""
+    """The help with the offset of the only unused bytes of a file, if there are exactly ``size`` of them; else ""."""
     from irlint.checks.sources import holes
 
     found = [(offset, length) for each, offset, length in holes(known) if each == file]
@@ -366,7 +371,7 @@ def _stored_text(size: int) -> str:
 
 
 def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
-    """What is wrong with the shape of a constant, or with the number of bytes that are stored."""
+    """The problems of the shape of a constant, or of the number of its bytes."""
     constant = case.constant
     stored, needed, shape = constant.stored, _needed(constant), constant.tensor.shape
     negative = _negative(shape) if not constant.parts else None
@@ -376,15 +381,15 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
         return
     if stored is None or stored.size is None or needed is None:
         return
-    more_is_fine = known.format.bytes_may_be_spare
-    if more_is_fine and needed <= stored.size < _in_blocks(constant, needed):
+    may_have_more = known.format.bytes_may_be_spare
+    if may_have_more and needed <= stored.size < _in_blocks(constant, needed):
         yield case.problem(_block_fault(constant, stored.size, _in_blocks(constant, needed)))
-    if stored.size < needed or (stored.size > needed and not more_is_fine):
+    if stored.size < needed or (stored.size > needed and not may_have_more):
         yield case.problem(_size_fault(case, stored.size, needed, known), disputes=case.made)
 
 
 def _negative(shape: Shape | None) -> tuple[int, int] | None:
-    """The first axis with a size below 0, and the size."""
+    """The first axis with a size below 0, and that size; None if there is none."""
     sizes = [(axis, dim) for axis, dim in enumerate(shape or ()) if isinstance(dim, int)]
     return next((each for each in sizes if each[1] < 0), None)
 
@@ -399,8 +404,8 @@ def _block_fault(constant: Constant, size: int, needed: int) -> Fault:
 
 
 def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
-    """The fault of a constant of ``size`` bytes that needs others; of an initializer in a file that has these,
-    ``length`` is wrong."""
+    """The fault of a constant of ``size`` bytes that needs ``needed`` ones. If the file of an initializer has these,
+    its entry ``length`` is wrong."""
     constant, stored, node = case.constant, case.stored, case.node
     shape = list(constant.tensor.shape or ())
     count = elements(constant.tensor.shape or ())  # type: ignore[arg-type]
@@ -418,20 +423,20 @@ def _size_fault(case: Case, size: int, needed: int, known: Known) -> Fault:
 
 
 def _help_for(constant: Constant, count: int, size: int, node: Node | None, known: Known) -> str:
-    """What to do about a constant of another number of bytes than its ``count`` elements need."""
+    """The help for a constant of ``size`` bytes, with which its ``count`` elements do not fit its element type."""
     again = "write the constant again with the shape of its data"
     if node is not None and node.output_ports:
         from irlint.checks.const_attributes import correction
 
         return correction(constant, node, size, known) or again
     kind = next((each for each in PLAIN if constant.tensor.dtype in each), ())
-    meant = next((each for each in kind if count and byte_size(each, count) == size), None)
-    if meant is None:
+    fitting = next((each for each in kind if count and byte_size(each, count) == size), None)
+    if fitting is None:
         return again
-    return f"{again}; or, if its {size} bytes are {meant}, which needs so many, correct the element type"
+    return f"{again}; or, if its {size} bytes are {fitting}, which needs so many, correct the element type"
 
 
-#: The element types of one kind.
+#: Element types that differ only in their width.
 PLAIN = (
     ("float16", "float32", "float64"),
     ("int8", "int16", "int32", "int64"),

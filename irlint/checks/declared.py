@@ -69,8 +69,8 @@ MANY = 8
 def problems(known: Known) -> list[Problem]:
     """A problem for each declaration that contradicts the inferred type or shape.
 
-    In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. With --shape,
-    the problems are the declared inputs that contradict the option.
+    In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. If an option or
+    the configuration gives shapes, the problems are the inputs whose given shape contradicts the declared one.
     """
     if known.overridden:
         from irlint.checks import given
@@ -163,6 +163,7 @@ class _Comparison:
                 yield node
 
     def _of_node(self, node: Node) -> Iterator[Problem]:
+        """The problems of the declarations of a node: of its input ports, then of its outputs."""
         known = self.known
         ports = list(_of_inputs(node, self.graph, known, self.terms)) if known.format.ports_declare else []
         yield from ports

@@ -1,4 +1,4 @@
-"""The operators in versions that ONNX Runtime does not run: of the opsets before 7, and some of the newest."""
+"""Finds operators in versions that ONNX Runtime does not run: those of the opsets before 7, and some of the newest."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = RandomNormalLike (x) }""",
 )
 
-#: At most this many operators are named.
+#: At most this many operators are listed in a message.
 _SHOWN = 8
 
 
 def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault of all nodes of a model whose operators ``runtime`` does not run yet, in the opsets that they have."""
+    """One fault for all nodes whose opset is older than ONNX Runtime's first kernel of their operator; none if there
+    are none. ``runtime`` is the version of ONNX Runtime."""
     first = late_kernels()
     counts, opsets = _counted(model, lambda op, version: version < first.get(op, 0))
     if not counts:
@@ -62,7 +63,8 @@ def without_kernel(model: Model, runtime: str) -> Iterator[Fault]:
 
 
 def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
-    """One fault of all nodes of a model whose operators are newer than the kernels of ``runtime``."""
+    """One fault for all nodes whose opset is newer than ONNX Runtime's last kernel of their operator; none if there are
+    none. ``runtime`` is the version of ONNX Runtime."""
     ended = ended_kernels()
     counts, opsets = _counted(model, lambda op, version: version >= ended.get(op, version + 1))
     if not counts:
@@ -77,8 +79,8 @@ def kernel_ended(model: Model, runtime: str) -> Iterator[Fault]:
 
 
 def _counted(model: Model, lacks: Callable[[str, int], bool]) -> tuple[dict[str, int], set[int]]:
-    """How many nodes there are of each version of an operator of ai.onnx that the runtime ``lacks``, and the opsets
-    they are of."""
+    """The number of nodes of each operator version of ai.onnx, such as ``Add-6``, that the runtime ``lacks`` (operator
+    and opset), and the opsets of these nodes."""
     counts: dict[str, int] = {}
     opsets: set[int] = set()
     for graph in graphs(model):

@@ -1,4 +1,4 @@
-"""Two axes of inputs that the file names differently, though the graph requires equal sizes."""
+"""Finds two axes of inputs that have different names in the file, although the graph requires equal sizes."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 
 @record
 class Equal:
-    """Two sizes that have to be equal, by the names of their symbols, and the demand.
+    """Two sizes that have to be equal, by the names of their symbols, and the demand that requires it.
 
-    The second one may be an expression of other symbols. ``ones`` are those that may be 1 instead, and ``more`` is the
-    number of other such pairs of different inputs.
+    The second one may be an expression of other symbols. ``ones`` are the symbols that may be 1 instead, and ``more``
+    is the number of other such pairs of different inputs.
     """
 
     names: tuple[str, str]
@@ -55,8 +55,8 @@ class Equal:
 def equal_sizes(
     contract: Contract, named: Mapping[str, str], known: Known
 ) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
-    """Each two axes of inputs that have to be equal, with the inputs; ``named`` maps symbols to the names that the file
-    gives them. Of axes of different inputs, only the first two are returned."""
+    """Each pair of sizes of inputs that have to be equal, with the inputs. ``named`` maps symbols to their names in the
+    file. Of sizes of different inputs, only the first pair is returned."""
     graph = known.model.graph
     assert graph is not None
     inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
@@ -77,7 +77,7 @@ def equal_sizes(
 def problem_of(
     each: Equal, values: tuple[Value, Value], named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
 ) -> Problem:
-    """The problem at the node that first demands it."""
+    """The problem of two sizes that have to be equal, at the node that requires it."""
     one, other = (named.get(name, name) for name in each.names)
     ones = [named.get(name, name) for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
@@ -101,11 +101,13 @@ def problem_of(
 
 
 def _sizes(given: Type | None) -> frozenset[str]:
+    """The dims of a tensor as texts; empty for other types."""
     shape = given.shape if isinstance(given, Tensor) else None
     return frozenset(str(dim) for dim in shape or ())
 
 
 def _equal(contract: Contract) -> Iterator[Equal]:
+    """Each pair of symbols that the contract requires to be equal."""
     for name, demand in contract.equal.items():
         for other in _names(contract.values.get(name)):
             yield Equal((name, other), demand, frozenset((name, other)))
@@ -121,5 +123,5 @@ def _equal(contract: Contract) -> Iterator[Equal]:
 
 
 def _names(a: Dim | None) -> tuple[str, ...]:
-    """The name of a size that is a symbol alone."""
+    """The name of a size that is a single symbol, as a tuple; () for other sizes."""
     return (str(a),) if isinstance(a, Expr) and str(a) in symbols(a) else ()

@@ -1,4 +1,4 @@
-"""ONNX constants in external data whose contents decide a shape: ONNX's inference of shapes cannot read them there."""
+"""Finds ONNX constants in external data whose values decide a shape: ONNX shape inference does not read them there."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _Users = tuple[Graph, Node, int]
 
 
 def problems(known: Known, outside: Mapping[Value, Constant]) -> list[Problem]:
-    """One problem for each of the constants ``outside`` of the model that decides a shape, at the first node where it
-    does."""
+    """One problem for each constant that decides a shape, at the first node for which it does. ``outside`` are the
+    constants in external data."""
     constants: set[Value] = set()
     for graph in graphs(known.model):
         constants |= graph.constants.keys() - replaceable(graph, known.model)
@@ -79,8 +79,8 @@ def _problem(value: Value, constant: Constant, graph: Graph, node: Node, index: 
 
 
 def _has_known_operands(known: Known, node: Node) -> bool:
-    """Whether the sizes of the operands follow from those of the model's inputs: where they do not, ONNX's inference
-    may not even know how many axes there are, and looks no further."""
+    """Whether the inputs of a node without a declared shape have no unknown sizes, whose symbols begin with ``_``. If
+    one has, ONNX shape inference may not even know the rank, and does not reach the constant."""
     for value in node.inputs:
         operand = (
             None if value is None or (isinstance(value.type, Tensor) and value.type.shape) else known.types.get(value)
@@ -93,19 +93,19 @@ def _has_known_operands(known: Known, node: Node) -> bool:
 
 
 def _decides(known: Known, node: Node, index: int, constant: Constant) -> bool:
-    """Whether the rule of the node says other shapes where it does not see the contents, as the operands are or where
-    none of their sizes is known."""
+    """Whether the node has other output shapes without the values of the constant: with its inputs as they are, or with
+    inputs whose sizes are unknown."""
     inputs = known.types_of(node.inputs)
     tensor = constant.tensor
     empty = tensor.shape == (0,)
     if tensor.value is None and not empty:
         return False
     declared = Tensor(tensor.dtype, tensor.shape, tensor.value or ())
-    hidden = Tensor(tensor.dtype, (None,) if empty else tensor.shape)
-    opened = [_opened(each, position) for position, each in enumerate(inputs)]
+    without_values = Tensor(tensor.dtype, (None,) if empty else tensor.shape)
+    unsized = [_with_unknown_sizes(each, position) for position, each in enumerate(inputs)]
     return any(
-        _shapes(known, node, case, index, declared) != _shapes(known, node, case, index, hidden)
-        for case in (inputs, opened)
+        _shapes(known, node, case, index, declared) != _shapes(known, node, case, index, without_values)
+        for case in (inputs, unsized)
     )
 
 
@@ -114,28 +114,28 @@ def _shapes(known: Known, node: Node, inputs: Sequence[Type | None], index: int,
     return None if outputs is None else [each.shape if isinstance(each, Tensor) else each for each in outputs]
 
 
-def _opened(known: Type | None, position: int) -> Type | None:
-    """A tensor without its sizes; one whose contents are known as it is."""
+def _with_unknown_sizes(known: Type | None, position: int) -> Type | None:
+    """A tensor with unknown sizes; a scalar or a tensor of known values, and any other type, stays as it is."""
     if not isinstance(known, Tensor) or not known.shape or known.value is not None:
         return known
     return Tensor(known.dtype, tuple(symbol(f"size_{position}_{axis}") for axis in range(len(known.shape))))
 
 
 def _is_read(known: Known, node: Node, index: int, constants: set[Value]) -> bool:
-    """Whether ONNX's own inference reads an input where it decides a shape: of several of one type, as the start and
-    the limit of a Range, all or none."""
+    """Whether ONNX shape inference reads the values of an input. It reads inputs of one type variable, such as the
+    start and the limit of a Range, only if all of them are constants."""
     call = known.calls.get(node)
     if call is None or _is_unread(known, node, call, index):
         return False
     if node.domain or call.schema is None or index >= len(call.schema.inputs):
         return True
     variables = [formal.variable for formal in call.schema.inputs]
-    alike = [value for value, variable in zip(node.inputs, variables) if variable == variables[index]]
-    return all(value is None or value in constants for value in alike)
+    of_one_type = [value for value, variable in zip(node.inputs, variables) if variable == variables[index]]
+    return all(value is None or value in constants for value in of_one_type)
 
 
 def _is_unread(known: Known, node: Node, call: Call, index: int) -> bool:
-    """Whether the operator states that ONNX's inference does not read an input."""
+    """Whether the operator states that ONNX shape inference does not read an input."""
     if call.operator is None or call.signature is None or index >= len(call.signature.inputs):
         return False
     name, unread = call.signature.inputs[index], call.operator.unread

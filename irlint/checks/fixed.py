@@ -1,4 +1,4 @@
-"""What the contract of a model fixes of the sizes that its inputs declare dynamic, as problems."""
+"""Problems about dynamic input sizes that the contract of a model fixes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from irlint.model import Graph, Node, Problem
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record, replaced
 
-#: Of a demand with a longer condition only the reason is given.
+#: A longer condition, in characters, is omitted from a note.
 LONG = 120
 
-#: Of demands on one size, at most this many are listed.
+#: At most this many conditions are listed for one size, and before the last one.
 MOST = 3
 
 #: At most this many sizes or ranges of sizes are listed, up to this size.
 LISTED, LARGEST = 6, 1 << 16
 
-#: The element types of weights begin so.
+#: How the element types of weights begin.
 FLOATING = ("float", "bfloat")
 
 #: The element types of ids.
@@ -42,7 +42,7 @@ Marks = tuple[tuple[int, int], ...]
 @record
 class Place:
     """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file, "" if it has none;
-    ``dtype`` is the element type of the input."""
+    ``limits`` are its bounds, and ``dtype`` is the element type of the input."""
 
     input: str
     axis: int
@@ -61,7 +61,7 @@ def problems(known: Known) -> list[Problem]:
         return []
     contract = contract_of(known)
     if not contract.satisfiable:
-        return [] if _takes_nothing(graph, known) else _unsatisfiable(contract, places, known)
+        return [] if _has_empty_input(graph, known) else _unsatisfiable(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
     limits = {name: place.limits for name, place in places.items()}
@@ -82,7 +82,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _places(graph: Graph, known: Known) -> dict[str, Place]:
-    """The first input and axis of each size that is a symbol of its own."""
+    """The first input and axis of each size that is a single symbol, by the symbol."""
     makers = {node.outputs[0]: node.name for node in graph.nodes if node.op == known.format.input_node and node.outputs}
     found: dict[str, Place] = {}
     sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in _axes([known.types.get(value)])]
@@ -98,8 +98,8 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
     return found
 
 
-def _takes_nothing(graph: Graph, known: Known) -> bool:
-    """Whether an input is declared to have no elements: then others may have none, too."""
+def _has_empty_input(graph: Graph, known: Known) -> bool:
+    """Whether an input is declared with a size of 0. Then sizes of 0 may be valid for other inputs, too."""
     given = (known.types.get(value) for value in graph.inputs if value not in graph.constants)
     return any(isinstance(each, Tensor) and 0 in (each.shape or ()) for each in given)
 
@@ -108,6 +108,7 @@ def _takes_nothing(graph: Graph, known: Known) -> bool:
 
 
 def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
+    """The problem of a size or product that the contract fixes."""
     known, demand = makers.known, each.demands[0]
     if len(each.names) == 1:
         dynamic = f"{_called(each.names, places)} is dynamic, but only {each.size} works"
@@ -118,7 +119,7 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
     marks = _marks(demand, each.names, known)
     fault = FROZEN_SIZE.fault(
         f"{dynamic} (and {each.one})" if each.one else dynamic,
-        help=_help(each, declare, demand.node, makers),
+        help=_help_for_size(each, declare, demand.node, makers),
         marks=marks,
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(each, demand, marks),
@@ -136,7 +137,7 @@ def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Proble
     as_fixed = Fixed((each.name,), each.demands, None, text)
     fault = NARROW_SIZE.fault(
         f"{_called((each.name,), places)} is dynamic, but only {text} work",
-        help=_help(as_fixed, "declare one of these sizes", demand.node, makers),
+        help=_help_for_size(as_fixed, "declare one of these sizes", demand.node, makers),
         marks=marks,
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(as_fixed, demand, marks),
@@ -165,7 +166,7 @@ def _listed_sizes(each: Narrow) -> str:
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
-    """```H` and `W` of `x```, or ``axes 2 and 3 of `x```."""
+    """The names of sizes with their inputs: ```H` and `W` of `x```, or ``axes 2 and 3 of `x```."""
     inputs: dict[str, list[Place]] = {}
     for name in names:
         inputs.setdefault(places[name].input, []).append(places[name])
@@ -179,7 +180,7 @@ def _sizes(places: Sequence[Place]) -> str:
 
 
 def _needed(demand: Demand, *, here: bool) -> str:
-    """What a node needs, and why."""
+    """The note about what a node needs, and why. A condition of more than LONG characters is omitted."""
     condition, why = demand.requirement.condition, demand.requirement.why
     who = "this node" if here else f"{demand.node.op} {demand.node.label!r}"
     return f"{who} needs {condition}: {why}" if len(condition) <= LONG else f"{who} needs it: {why}"
@@ -192,8 +193,8 @@ def _remark(each: Fixed, demand: Demand, marks: Marks) -> str:
 
 
 def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
-    """The axes that the node demands to be equal: those under each other, or the only two; else those with the sizes
-    that are fixed."""
+    """The axes of inputs to mark at a node: those that it requires to be equal, if they are aligned by broadcasting or
+    a single pair; else those whose sizes are fixed."""
     types = inputs_of(demand.node, known)
     if _lists_removed_axes(demand.node, types, known):
         types = types[:1]
@@ -211,7 +212,7 @@ def _marks(demand: Demand, names: Sequence[str], known: Known) -> Marks:
 
 
 def _pairs(relation: Relation, types: Sequence[Type | None]) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    """The axes of two inputs that have the two sizes of a relation."""
+    """The pairs of axes of two different inputs that have the two sizes of a relation."""
     left, right = (
         [(index, axis) for index, axis, dim in _axes(types) if dim == side] for side in (relation.left, relation.right)
     )
@@ -229,6 +230,7 @@ def _rank(known: Type | None) -> int:
 
 
 def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
+    """Whether the marks of several inputs are on the same axes, counted from the last one."""
     types = inputs_of(node, known)
     ends: dict[int, set[int]] = {}
     for index, axis in marks:
@@ -242,7 +244,7 @@ def _of_ids(names: Sequence[str], places: Mapping[str, Place]) -> bool:
 
 
 def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
-    """Whether a weight fixes the size, in a file that declares every axis of every input dynamic."""
+    """Whether a weight fixes the size, in a model that declares every axis of every input dynamic."""
     known = makers.known
     graph = known.model.graph
     inputs = [value for value in graph.inputs if value not in graph.constants] if graph is not None else []
@@ -272,9 +274,9 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 # --- helps ------------------------------------------------------------------------------------------------------------
 
 
-def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """What lets a node work for every size: another entry of its target, its matrices transposed, another axis, or a
-    table of another size."""
+def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
+    """The help for a fixed size: another target, other axes to remove, another axis, transposed matrices, a table of
+    another size, or the declaration of the size."""
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
@@ -294,7 +296,7 @@ def _help(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
     marked = [(axis, index) for index, axis in _marks(each.demands[0], each.names, known)]
     fixing = {index for axis, index in axes or marked if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
-        text = _of_a_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
+        text = _help_for_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
         pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
         return f"pool to a fixed size before this node, or {text}" if pools else text
     return f"correct the nodes before this one, so that it works for every size, or {declare}"
@@ -326,7 +328,7 @@ def _input_text(node: Node, index: int, known: Known) -> str:
 
 
 def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) -> bool:
-    """Whether the second of two inputs lists axes of the first that the output does not have."""
+    """Whether the second of two inputs lists the axes of the first that the output does not have."""
     made = [known.types.get(value) for value in node.outputs if value is not None]
     if len(types) != 2 or len(made) != 1 or not isinstance(types[1], Tensor) or types[1].rank != 1:
         return False
@@ -337,15 +339,15 @@ def _lists_removed_axes(node: Node, types: Sequence[Type | None], known: Known) 
     return 0 < len(listed_axes) == _rank(types[0]) - _rank(made[0])
 
 
-def _of_a_constant(what: str, declare: str, demand: Demand) -> str:
-    """What to do about a constant that fixes a size: a table or a mask can have another one, where it is broadcast."""
+def _help_for_constant(what: str, declare: str, demand: Demand) -> str:
+    """The help for the constant ``what`` that fixes a size. A table or mask that is broadcast may get another size."""
     if len(demand.requirement.any_of) > 1:
         return f"slice or compute {what} to the size of the input, or {declare}"
     return f"{declare}, which {what} fixes"
 
 
 def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether a node takes every size with the last two axes of an input exchanged. An axis of 1 proves nothing,
+    """Whether a node accepts every size if the last two axes of an input are swapped. An axis of 1 proves nothing,
     because it is broadcast."""
     given = inputs[index]
     if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2 or 1 in given.shape[-2:]:
@@ -359,7 +361,8 @@ def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], know
 
 
 def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known) -> list[Problem]:
-    """The problem of conditions that no sizes meet; it follows from an error of a node that has a part of them."""
+    """The problem of conditions that no sizes meet; it follows from an error of a node with one of them. [] if a size
+    in them is not that of an input."""
     demands = contract.impossible
     relations = [relation for each in demands for relation in each.requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
@@ -373,7 +376,7 @@ def _unsatisfiable(contract: Contract, places: Mapping[str, Place], known: Known
 
 
 def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[str, Place], known: Known) -> Fault:
-    """The fault of conditions that no sizes of these ``names`` meet together, at the node of the last condition."""
+    """The fault of conditions that no sizes ``names`` meet together, at the node of the last condition."""
     last = demands[-1]
     before = [f"{each.node.op} {each.node.label!r} needs {_text(each)}" for each in demands[:-1][-MOST:]]
     others = listed(before) if before else ""
@@ -395,8 +398,8 @@ def _no_sizes(demands: Sequence[Demand], names: Sequence[str], places: Mapping[s
 
 
 def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
-    """What is noted of names that stand for several axes of inputs, where sizes fit once each axis has its own:
-    runtimes do not compare the axes of one name."""
+    """The notes about names that several axes of inputs share, if some sizes would work with a name for each axis; else
+    (). Runtimes do not compare axes of one name."""
     graph = known.model.graph
     assert graph is not None
     axes: dict[str, list[str]] = {}
@@ -419,8 +422,7 @@ def _shared(names: Sequence[str], known: Known) -> tuple[str, ...]:
 
 
 def _text(demand: Demand) -> str:
-    """A condition, and what it is where nothing but numbers is left without the sizes that are factors of both
-    sides."""
+    """A condition. If only numbers remain without the common factors of both sides, that relation follows."""
     relations = [without_common_factors(each) for each in demand.requirement.any_of]
     condition = demand.requirement.condition
     if any(symbols(each.left) or symbols(each.right) for each in relations):

@@ -1,4 +1,4 @@
-"""Sizes that the file declares dynamic and that the graph restricts to one, and models that no sizes fit."""
+"""Finds input sizes that are declared dynamic although only one value works, and models for which no sizes work."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each dynamic size for which only one value works, or a few; a single one if no sizes work."""
+    """A problem for each dynamic size or product of sizes for which only one value works, or a few, and for each two
+    sizes that must be equal; a single problem if no sizes work. [] if an option or the configuration gives shapes."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
     from irlint.checks import fixed

@@ -1,5 +1,4 @@
-"""What the functions of an ONNX model have to be: named inputs and outputs, no circles, and attributes and opsets that
-are there."""
+"""Checks the functions of an ONNX model: their parameters, recursion, opsets and attributes."""
 
 from __future__ import annotations
 
@@ -108,9 +107,9 @@ Relu (a) => (b) { b = Neg (a) }""",
 
 
 def problems(known: Known) -> list[Problem]:
-    """What is wrong with the functions of a model, whether they are called or not."""
+    """The problems of the functions of a model, whether they are called or not."""
     model = known.model
-    found = list(_circles(model))
+    found = list(_recursions(model))
     for function in model.functions.values():
         path = function.graph.path
         found += [Problem(fault, path) for fault in (*_parameters(function), *_shadowed(function, model))]
@@ -120,6 +119,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _parameters(function: Function) -> Iterator[Fault]:
+    """The faults of the names of a function, its inputs and its outputs."""
     inputs = [value.name for value in function.graph.inputs]
     outputs = [value.name for value in function.graph.outputs]
     if not function.name:
@@ -143,6 +143,7 @@ def _parameters(function: Function) -> Iterator[Fault]:
 
 
 def _shadowed(function: Function, model: Model) -> Iterator[Fault]:
+    """The fault of a function with the name of an operator of its domain."""
     version = model.opsets.get(function.domain)
     if function.domain in OFFICIAL_DOMAINS and version and official(function.name, version, function.domain):
         name = f"{function.domain or 'ai.onnx'}.{function.name}"
@@ -163,28 +164,29 @@ def _nodes(graph: Graph) -> Iterator[tuple[Graph, Node]]:
 Calls = dict[Function, list[tuple[Graph, Node, Function]]]
 
 
-def _circles(model: Model) -> Iterator[Problem]:
-    """The circles of functions that call each other, each reported once, at its first function."""
+def _recursions(model: Model) -> Iterator[Problem]:
+    """A problem for each cycle of functions that call each other, at its first function. A cycle that shares a function
+    with a reported one is omitted."""
     calls = _calls(model)
-    groups = _groups({function: [callee for _, _, callee in called] for function, called in calls.items()})
+    components = _components({function: [callee for _, _, callee in called] for function, called in calls.items()})
     reported: set[Function] = set()
     for function, called in calls.items():
         for graph, node, callee in called:
-            if groups[function] is not groups[callee] or function in reported or callee in reported:
+            if components[function] is not components[callee] or function in reported or callee in reported:
                 continue
-            way = _way_back(callee, function, calls, groups)
-            if reported.intersection(way):
+            chain = _call_chain(callee, function, calls, components)
+            if reported.intersection(chain):
                 continue
-            reported.update(way)
+            reported.update(chain)
             text = "the function calls itself"
             if callee is not function:
-                text += f": {' calls '.join(each.name for each in (function, *way))}"
+                text += f": {' calls '.join(each.name for each in (function, *chain))}"
             fault = RECURSIVE_FUNCTION.fault(text, help="write the recurrence with Loop or Scan")
             yield Problem(fault, graph.path, node)
 
 
 def _calls(model: Model) -> Calls:
-    """The functions that each function calls, with the nodes that do."""
+    """The calls in each function: the graph, the node and the called function."""
     calls: Calls = {}
     for function in model.functions.values():
         named = (
@@ -195,25 +197,25 @@ def _calls(model: Model) -> Calls:
     return calls
 
 
-def _groups(calls: Mapping[Function, Sequence[Function]]) -> dict[Function, Function]:
-    """One function of each strongly connected group, for all functions of the group (Kosaraju's algorithm)."""
+def _components(calls: Mapping[Function, Sequence[Function]]) -> dict[Function, Function]:
+    """A representative of the strongly connected component of each function (Kosaraju's algorithm)."""
     callers: dict[Function, list[Function]] = {}
     for function, called in calls.items():
         for callee in called:
             callers.setdefault(callee, []).append(function)
-    groups: dict[Function, Function] = {}
+    components: dict[Function, Function] = {}
     for function in reversed(_callees_first(calls)):
-        waiting = [] if function in groups else [function]
+        waiting = [] if function in components else [function]
         while waiting:
             at = waiting.pop()
-            if at not in groups:
-                groups[at] = function
+            if at not in components:
+                components[at] = function
                 waiting += callers.get(at, ())
-    return groups
+    return components
 
 
 def _callees_first(calls: Mapping[Function, Sequence[Function]]) -> list[Function]:
-    """The functions in the order in which a search in depth leaves them."""
+    """The functions in postorder of a depth-first search: callees before their callers, except in cycles."""
     found: list[Function] = []
     seen: set[Function] = set()
     for start in calls:
@@ -231,25 +233,28 @@ def _callees_first(calls: Mapping[Function, Sequence[Function]]) -> list[Functio
     return found
 
 
-def _way_back(start: Function, goal: Function, calls: Calls, groups: Mapping[Function, Function]) -> list[Function]:
-    """The functions from ``start`` to ``goal``, of the same group, each of which calls the next: as few as possible."""
+def _call_chain(
+    start: Function, goal: Function, calls: Calls, components: Mapping[Function, Function]
+) -> list[Function]:
+    """The shortest chain of calls from ``start`` to ``goal``, both included, inside their component."""
     before: dict[Function, Function | None] = {start: None}
     for at in (waiting := [start]):
         if at is goal:
             break
         for _, _, callee in calls[at]:
-            if callee not in before and groups[callee] is groups[goal]:
+            if callee not in before and components[callee] is components[goal]:
                 before[callee] = at
                 waiting.append(callee)
-    way: list[Function] = []
+    chain: list[Function] = []
     step: Function | None = goal
     while step is not None:
-        way.append(step)
+        chain.append(step)
         step = before[step]
-    return way[::-1]
+    return chain[::-1]
 
 
 def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
+    """The problem of a function with nodes that have another operator version at the opset of the model."""
     differing = []
     for graph, node in _nodes(function.graph):
         mine, theirs = function.opsets.get(node.domain), model.opsets.get(node.domain)
@@ -273,6 +278,7 @@ def _other_opset(function: Function, model: Model) -> Iterator[Problem]:
 
 
 def _references(function: Function, graph: Graph) -> Iterator[Problem]:
+    """A problem for each reference to an attribute that the function does not declare."""
     for inner, node in _nodes(graph):
         for name, attribute in node.attributes.items():
             if attribute.reference is None or attribute.reference in function.attributes:

@@ -1,4 +1,4 @@
-"""What an ONNX model carries and nothing uses."""
+"""Finds parts of an ONNX model that nothing uses: initializers, inputs, nodes, functions, imports and declarations."""
 
 from __future__ import annotations
 
@@ -114,18 +114,19 @@ _SHOWN = 4
 
 
 def problems(known: Known) -> list[Problem]:
-    """What nothing uses, one problem for each kind and graph."""
+    """One problem for each kind of unused part in each graph."""
     model = known.model
     every = list(graphs(model))
     found: list[Problem] = []
     for graph in every:
         found += _values(graph)
-        found += _stray(graph)
+        found += _undefined_declarations(graph)
     return [*found, *_functions(model), *_imports(model, every)]
 
 
 def _values(graph: Graph) -> Iterator[Problem]:
-    """The initializers, the nodes and, in the main graph, the inputs that nothing uses."""
+    """One problem each for the unused initializers, for the unused nodes and, in the main graph, for the unused
+    inputs."""
     needed = used_values(graph)
     constants = unused_initializers(graph, needed)
     if constants:
@@ -146,17 +147,18 @@ def _values(graph: Graph) -> Iterator[Problem]:
 
 
 def unused_initializers(graph: Graph, needed: Collection[Value]) -> list[Value]:
-    """The unused initializers of a graph; ``needed`` are the values that something uses."""
+    """The initializers with a name that nothing uses; ``needed`` are the values that something uses."""
     constants = [value for value in graph.constants if value not in needed and value.name]
     if constants:
-        # Of two constants of one name, nodes use the last.
+        # A name that is defined twice is in use if one of its values is.
         names = {value.name for value in needed}
         constants = [value for value in constants if value.name not in names]
     return constants
 
 
 def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
-    """The nodes of a graph that contribute to no output; ``needed`` are the values that something uses."""
+    """The nodes of a graph that contribute to no output; [] if the graph has no outputs. ``needed`` are the values that
+    something uses."""
     ends = [node for node in graph.nodes if needed.isdisjoint(node.outputs) and _makes_values(node)]
     if ends:
         names = {value.name for value in needed}
@@ -165,12 +167,12 @@ def unused_nodes(graph: Graph, needed: Set[Value]) -> list[Node]:
 
 
 def _makes_values(node: Node) -> bool:
-    """Whether a node is there for its outputs; one of another domain may be there for what it does."""
+    """Whether a node is of use only by its outputs. A node of another domain may have side effects."""
     return bool(node.outputs) and (node.domain in OFFICIAL_DOMAINS or node.domain == MICROSOFT)
 
 
 def _leading_to(graph: Graph, ends: list[Node]) -> list[Node]:
-    """The nodes that lead only to ``ends``, which nothing uses, and these."""
+    """``ends``, whose outputs nothing uses, and the nodes that lead only to them, in the order of the graph."""
     dead = set(ends)
     users: dict[Value, set[Node]] = {}
     makers: dict[Value, Node] = {}
@@ -191,8 +193,9 @@ def _leading_to(graph: Graph, ends: list[Node]) -> list[Node]:
     return [node for node in graph.nodes if node in dead]
 
 
-def _stray(graph: Graph) -> Iterator[Problem]:
-    """What ``value_info`` declares that is no value of the graph, nor of a body in it."""
+def _undefined_declarations(graph: Graph) -> Iterator[Problem]:
+    """The problem of the names that ``value_info`` declares although nothing in the graph or in its bodies computes
+    them."""
     names = stray_names(graph)
     if names:
         text = f"value_info declares {counted(len(names), 'name')} that nothing computes: {_listed(names)}"
@@ -200,7 +203,7 @@ def _stray(graph: Graph) -> Iterator[Problem]:
 
 
 def stray_names(graph: Graph) -> list[str]:
-    """The names that ``value_info`` declares and nothing makes, in the graph or in a body of it."""
+    """The names that ``value_info`` declares although no value of the graph or of its bodies has them."""
     if not graph.stray:
         return []
     inner: set[str] = set()
@@ -215,7 +218,7 @@ def stray_names(graph: Graph) -> list[str]:
 
 
 def _functions(model: Model) -> Iterator[Problem]:
-    """The functions that no call leads to."""
+    """The problem of the functions that the main graph calls neither directly nor through other functions."""
     if not model.functions:
         return
     assert model.graph is not None
@@ -248,7 +251,8 @@ def _imports(model: Model, every: Iterable[Graph]) -> Iterator[Problem]:
 
 
 def unused_imports(model: Model, every: Iterable[Graph]) -> list[str]:
-    """The domains that a model imports and no node and no function of ``every`` graph has, but for ONNX's own."""
+    """The imported domains, without ai.onnx, of which ``every`` graph has no node and the model no function. [] if the
+    model uses a domain that it does not import."""
     if all(domain in ("", "ai.onnx") for domain, _ in model.imports):
         return []
     present = {node.domain for graph in every for node in graph.nodes} | {domain for domain, _, _ in model.functions}
@@ -263,6 +267,8 @@ def _problem(rule: Rule, text: str, graph: Graph, value: str | None, node: Node 
 
 
 def _listed(names: Iterable[str], many: int | None = None) -> str:
+    """The first _SHOWN names in quotes and the number of the others. ``many`` is the number of all, if ``names`` has
+    only some."""
     shown = list(names)
     more = (len(shown) if many is None else many) - _SHOWN
     return ", ".join(repr(shortened(name)) for name in shown[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

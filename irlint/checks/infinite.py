@@ -1,4 +1,4 @@
-"""Where infinity that is added to values leads: into products, and into the differences of a Softmax."""
+"""Finds infinity that is added to values and then reaches a product or the differences of a Softmax."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from irlint.checks.values import OPERAND_INFINITE, PASSING, PRODUCTS, STEPS, Val
 from irlint.findings.faults import Fault
 from irlint.model import Node, Value
 
-#: Operators that multiply and add all that they take.
+#: Operators that multiply their elements, and add the products.
 MULTIPLYING = PRODUCTS | {"Gemm"}
 
-#: Operators that subtract the largest element from the others.
+#: Operators that subtract the largest element of a row from each element.
 SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
 
 
 def added(values: Values, node: Node) -> list[Fault]:
-    """An infinite constant that is added to the product of a weight, or to the scores of a Softmax; minus infinity
-    alone may mask results."""
+    """A fault for each constant input of an Add that holds plus infinity, if the Add has a product with a weight as
+    input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask."""
     if node.op != "Add" or not (_adds_to_product(values, node) or _is_subtracted(values, node.outputs[0])):
         return []
     terms = [values.tensor(node, index) for index in range(len(node.inputs))]
@@ -28,12 +28,13 @@ def added(values: Values, node: Node) -> list[Fault]:
 
 
 def _adds_to_product(values: Values, node: Node) -> bool:
+    """Whether an input is a product or a convolution with a constant weight."""
     makers = [values.makers.get(value) if value is not None else None for value in node.inputs]
     return any(maker is not None and _has_weight(values, maker) for maker in makers)
 
 
 def _has_weight(values: Values, node: Node) -> bool:
-    """Whether a node is a product or a convolution with a constant."""
+    """Whether a node is a product or a convolution whose second input comes from a constant."""
     value = node.inputs[1] if node.op in PRODUCTS and len(node.inputs) > 1 else None
     for _ in range(STEPS):
         maker = values.makers.get(value) if value is not None else None
@@ -44,7 +45,7 @@ def _has_weight(values: Values, node: Node) -> bool:
 
 
 def _is_subtracted(values: Values, value: Value | None) -> bool:
-    """Whether the largest of the elements is subtracted from each: infinity minus infinity is NaN."""
+    """Whether a user subtracts the largest element of the value from its elements: infinity minus infinity is NaN."""
     for user in _users(values, value):
         if user.op in SUBTRACTING:
             return True
@@ -56,7 +57,8 @@ def _is_subtracted(values: Values, value: Value | None) -> bool:
 
 
 def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fault]:
-    """Infinity or NaN around values that are multiplied next."""
+    """The fault of a Pad that adds infinity or NaN (``number``, input ``index``) around values that a user multiplies;
+    none if it is not known to add elements."""
     mode = node.attributes.get("mode") or node.attributes.get("pad_mode")
     is_constant = mode is None or mode.value in ("constant", b"constant")
     user = next((each for each in _users(values, node.outputs[0]) if each.op in MULTIPLYING), None)
@@ -75,7 +77,7 @@ def _pads(values: Values, node: Node, index: int) -> bool:
 
 
 def _users(values: Values, value: Value | None, steps: int = STEPS) -> Iterator[Node]:
-    """The nodes that use a value, also behind operators that change none of its elements."""
+    """The nodes that use a value, directly or after up to ``steps`` operators that do not change its elements."""
     for user in values.users.get(value, ()) if value is not None else ():
         yield user
         if steps and user.op in PASSING and user.outputs and user.inputs[0] is value:

@@ -1,4 +1,4 @@
-"""ONNX initializers against the graph inputs of their names."""
+"""Checks ONNX initializers: their names, their storage, and the graph inputs and declarations of their names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ INITIALIZER_WITHOUT_NAME = Rule(
     "An initializer has no name.",
     why=(
         "No node can use it. The ONNX checker refuses the model. ONNX Runtime ignores such an initializer in the "
-        "main graph, but refuses the model if the initializer is in a body or is sparse."
+        "main graph, but refuses the model if the initializer is in a body or is sparse, or if a node omits an "
+        "optional input."
     ),
     fix="Remove the initializer, or give it the name that its users refer to.",
     fixable=True,
@@ -60,9 +61,8 @@ SPARSE_INITIALIZER = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
-    """Initializers that are no inputs, and those without a name, one problem for each graph; those that contradict the
-    input of their name.
-    """
+    """The problems of the initializers of all graphs: not an input, without a name, sparse, in external data although
+    they decide a shape, or unlike their declaration."""
     found = [*_not_inputs(known), *_nameless(known), *_sparse(known)]
     if outside := _outside(known):
         from irlint.checks import external
@@ -74,6 +74,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _not_inputs(known: Known) -> Iterator[Problem]:
+    """One problem for each graph with an initializer that is no graph input, up to IR version 3."""
     version = known.model.format_version
     if known.model.inputs_have_defaults:
         return
@@ -97,19 +98,19 @@ def _not_inputs(known: Known) -> Iterator[Problem]:
 
 
 def replaceable(graph: Graph, model: Model) -> Set[Value]:
-    """The graph inputs, if callers may feed them in place of their initializers; else nothing."""
+    """The graph inputs, if callers may override their initializers; else an empty set."""
     return frozenset(graph.inputs) if model.inputs_have_defaults else frozenset()
 
 
 def _outside(known: Known) -> dict[Value, Constant]:
-    """Initializers and Constants in external data, without those that a graph input may replace."""
+    """The values of initializers and Constant nodes in external data, without those that callers may override."""
     found: dict[Value, Constant] = {}
     for graph in graphs(known.model):
-        fed = replaceable(graph, known.model)
+        overridable = replaceable(graph, known.model)
         for value, constant in graph.constants.items():
             if constant.stored is None or constant.stored.file is None:
                 continue
-            if value not in fed:
+            if value not in overridable:
                 found[value] = constant
         for node in [each for each in graph.nodes if each.op == "Constant"]:
             attribute = node.attributes.get("value")
@@ -120,13 +121,13 @@ def _outside(known: Known) -> dict[Value, Constant]:
 
 
 def _nameless(known: Known) -> Iterator[Problem]:
-    """Initializers without a name; ONNX Runtime refuses those in bodies, sparse ones (``stored`` is None), and any
-    where some node omits an input by an empty name."""
+    """One problem for each graph with initializers without a name. ONNX Runtime refuses them in bodies, if one is
+    sparse (``stored`` is None), or if a node omits an input by an empty name."""
     for graph in graphs(known.model):
         nameless = [constant for value, constant in graph.constants.items() if not value.name]
         if nameless:
-            left_out = any(None in node.inputs for node in graph.nodes)
-            refused = graph.path or left_out or any(constant.stored is None for constant in nameless)
+            omits_inputs = any(None in node.inputs for node in graph.nodes)
+            refused = graph.path or omits_inputs or any(constant.stored is None for constant in nameless)
             fault = INITIALIZER_WITHOUT_NAME.fault(
                 f"{counted(len(nameless), 'initializer')} of the graph {'has' if len(nameless) == 1 else 'have'} no "
                 "name",
@@ -137,7 +138,7 @@ def _nameless(known: Known) -> Iterator[Problem]:
 
 
 def _sparse(known: Known) -> Iterator[Problem]:
-    """Sparse initializers (``stored`` is None) that a node or output uses."""
+    """One problem for each graph with sparse initializers (``stored`` is None) that a node or output uses."""
     for graph in graphs(known.model):
         sparse = [
             value
@@ -157,8 +158,9 @@ def _sparse(known: Known) -> Iterator[Problem]:
 
 
 def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
-    """Initializers that hold something else than is declared of them: ONNX Runtime refuses them if the declaration is a
-    graph input's, or up to IR version 3; it ignores other declarations, and one name for two sizes."""
+    """A problem for each initializer whose type or shape differs from its declaration. ONNX Runtime refuses the model
+    if a graph input declares it or, up to IR version 3, if the initializer is in the main graph; it ignores other
+    declarations, and one name for two sizes."""
     refuses = not known.model.inputs_have_defaults and not graph.path
     inputs = frozenset(graph.inputs)
     kinds: dict[str | None, int] = {}
@@ -166,13 +168,13 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
         kinds[constant.tensor.dtype] = kinds.get(constant.tensor.dtype, 0) + 1
     for value, constant in graph.constants.items():
         declared, stored = value.type, constant.tensor
-        milder = None if value in inputs or refuses else Severity.WARNING
+        severity_if_ignored = None if value in inputs or refuses else Severity.WARNING
         if disagree(declared, stored):
             stated, given = types_text(declared, stored)
             fault = TYPE_CONTRADICTED.fault(
                 f"{value.name!r} is declared as {stated}; its initializer is {given}",
                 help=_help_for(declared, stored.dtype, kinds) or f"declare {given}",
-                severity=milder,
+                severity=severity_if_ignored,
             )
             yield Problem(fault, graph.path, value=value.name)
             continue
@@ -187,14 +189,14 @@ def _contradicted(graph: Graph, known: Known) -> Iterator[Problem]:
                 f"{value.name!r} is declared as {shape_text(declared.shape)}; its initializer is "
                 f"{shape_text(stored.shape)}: {text}",
                 help=f"declare {shape_text(stored.shape)}",
-                severity=milder if differ(stored, declared) else Severity.WARNING,
+                severity=severity_if_ignored if differ(stored, declared) else Severity.WARNING,
             )
             yield Problem(fault, graph.path, value=value.name)
 
 
 def _help_for(declared: Type | None, stored: str | None, kinds: Mapping[str | None, int]) -> str:
-    """Advice to convert an initializer, if its declared type is more common among the others than its stored one; else
-    "". ``kinds`` has how many initializers are of each type."""
+    """The help to convert an initializer, if more initializers have its declared type than its stored type; else "".
+    ``kinds`` counts the initializers of each element type."""
     stated = declared.dtype if isinstance(declared, Tensor) else None
     count = kinds.get(stated, 0)
     if stated is None or stored not in FLOATS or stated not in FLOATS or count <= kinds.get(stored, 0):

@@ -1,4 +1,4 @@
-"""What is meant by a name that nothing defines: a value that it is spelled like, or one that is missing."""
+"""Suggests the value that an undefined name was probably intended to be."""
 
 from __future__ import annotations
 
@@ -11,33 +11,35 @@ from irlint.model import Graph, Node, Value
 from irlint.model.order import used_values
 from irlint.model.tensor import Tensor, Type, type_text
 
-#: At most this many values that nothing uses are named.
+#: At most this many unused values are listed in a help.
 SHOWN = 3
 
-#: Of so many it is tried which of them fit.
+#: At most this many values are tested at the users of the undefined name.
 TRIED = 16
 
-#: How alike names are of which one may stand for the other, and those of values of one kind.
+#: The least similarity (0 to 1) of a misspelled name to the right one, and of names of the same kind of value.
 ALIKE, AKIN = 0.8, 0.6
 
-#: A name that is written wrong differs from the right one in at most this many letters.
+#: A misspelled name differs from the right one in at most this many letters.
 SLIP = 2
 
-#: Which nodes pass their input on, as an Identity does that renames a weight.
+#: A tensor to ask which nodes return their input unchanged, such as an Identity that renames a weight.
 PROBE = Tensor("float32", (3, 5))
 
 
 def spare_values(graph: Graph) -> list[Value]:
-    """What the nodes of a graph make, and its inputs and initializers, that nothing uses."""
+    """The named values of a graph that nothing uses: inputs, initializers and outputs of nodes."""
     needed = used_values(graph)
     return [value for value in dict.fromkeys(_definitions(graph)) if value.name and value not in needed]
 
 
 def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known) -> str:
-    """Another name that may be intended, first that of the only input that nothing uses, then another one that nothing
-    uses; "" where none is. One that differs in digits only
-    is of another block, and one that others use is meant where it is written almost alike, or ends alike; an
-    initializer never is, as what the others use is still there."""
+    """The name of the only unused input if it holds the other name, else the most similar name that fits, searched
+    among the unused values ``spare`` before the others; "" if there is none.
+
+    A name that differs only in digits belongs to another block and does not count. A name that others use counts only
+    if it differs in a few letters or has the same end, and is no initializer.
+    """
     wanted = plain(value.name)
     stored = set(graph.constants).difference(graph.inputs)
     fed = [each for each in spare if each in graph.inputs and each not in graph.constants]
@@ -48,7 +50,7 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
             each.name: each
             for each in values
             if plain(each.name) != wanted
-            and not (others_use_it and (each in stored or not _slipped(value.name, each.name)))
+            and not (others_use_it and (each in stored or not _is_slip(value.name, each.name)))
         }
         close = wording.closest(value.name, names, ALIKE)
         if close is not None and _fits(names[close], value, user, known):
@@ -57,13 +59,14 @@ def close_value(value: Value, user: Node | None, graph: Graph, spare: list[Value
 
 
 def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], known: Known, *, searched: bool) -> str:
-    """The help for a name that stands for no other; whether it is one of an initializer is ``searched`` for."""
+    """The help for an undefined name without a close value. If ``searched``, the help states whether the name is
+    probably that of a missing initializer."""
     name = value.name
     missing, otherwise = f"define {name!r}", ", or connect another value"
-    if searched and _is_stored(name, graph):
+    if searched and _is_like_initializer(name, graph):
         fitting = _type_of_missing(value, graph, known)
         missing, otherwise = f"the initializer {name!r} is missing: restore it{fitting}, or export the model again", ""
-        slips = _letters_lost(value, user, graph, known)
+        slips = _slips_of_length(value, user, graph, known)
         if slips:
             alike = wording.first_few([f"`{each}`" for each in slips], SHOWN)
             return f"restore the initializer {name!r}, or connect {alike}, which fits, if the name is misspelled"
@@ -75,18 +78,18 @@ def help_for(value: Value, user: Node | None, graph: Graph, spare: list[Value], 
     return f"{missing}, or connect an unused value: {names}"
 
 
-def _letters_lost(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
-    """The names that have a few letters more or fewer than one that nothing defines, of values that fit in its place;
-    none where they are too many to name."""
+def _slips_of_length(value: Value, user: Node | None, graph: Graph, known: Known) -> list[str]:
+    """The names that differ from an undefined one in a few letters and in length, and whose values fit; [] if there are
+    too many to test or to list."""
     close = [each for each in _definitions(graph) if 0 < abs(len(each.name) - len(value.name)) <= SLIP]
-    close = [each for each in close if _slipped(value.name, each.name)]
+    close = [each for each in close if _is_slip(value.name, each.name)]
     fitting = [each.name for each in close if _fits(each, value, user, known)] if len(close) <= TRIED else []
     return fitting if len(fitting) <= SHOWN else []
 
 
-def _is_stored(name: str, graph: Graph) -> bool:
-    """Whether the name is most like that of an initializer, or begins like one (``layer.norm.weight`` beside
-    ``layer.fc.bias``)."""
+def _is_like_initializer(name: str, graph: Graph) -> bool:
+    """Whether an undefined name is probably that of an initializer: its first part is that of one
+    (``layer.norm.weight`` and ``layer.fc.bias``), or the most similar name is that of one."""
     module, dot, _ = name.partition(".")
     if dot and any(each.name.startswith(module + dot) for each in graph.constants if each not in graph.inputs):
         return True
@@ -100,8 +103,8 @@ def _holds(one: str, other: str) -> bool:
     return bool(short) and short in long
 
 
-def _slipped(name: str, other: str) -> bool:
-    """Whether a name is the other one with a few letters that are wrong, or one is the end of the other's path."""
+def _is_slip(name: str, other: str) -> bool:
+    """Whether two names differ only in one group of at most SLIP letters, or one is the end of the other."""
     start = 0
     while start < min(len(name), len(other)) and name[start] == other[start]:
         start += 1
@@ -114,7 +117,7 @@ def _slipped(name: str, other: str) -> bool:
 
 
 def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bool:
-    """Whether nothing speaks against the candidate in the place of the value at its user."""
+    """Whether the node ``user`` accepts the candidate in place of the value; True if this is unknown."""
     if user is None or value not in user.inputs:
         return True
     answer = asked_again(known, user, known.types_of(user.inputs, {value: known.types.get(candidate)}))
@@ -122,11 +125,11 @@ def _fits(candidate: Value, value: Value, user: Node | None, known: Known) -> bo
 
 
 def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
-    """The type of a missing initializer: that of similar ones in other blocks, else the type that all its users
-    take."""
+    """The type of a missing initializer in parentheses: that of the same parameter in other blocks, else one that fits
+    all users; "" if it is unknown."""
     users = _users(value, graph, known)
     similar = [each for each in graph.constants if plain(each.name) == plain(value.name)]
-    types = {_without_contents(known.types.get(each)) for each in similar}
+    types = {_without_values(known.types.get(each)) for each in similar}
     for one in types if len(types) == 1 else ():
         if one is not None and _is_taken(one, users, known):
             return f" ({type_text(one)}, as {similar[0].name!r} is)"
@@ -135,8 +138,8 @@ def _type_of_missing(value: Value, graph: Graph, known: Known) -> str:
 
 
 def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | None:
-    """The only type of a last axis among the other inputs of the users of a value, where they take it, and a scalar of
-    its element type, too."""
+    """The type of the last axis of the users' other inputs; None if these differ, or if the users refuse this type or a
+    scalar of its element type."""
     others = (each for user, used in users for each in user.inputs if each is not None and each is not used)
     rows = {
         Tensor(each.dtype, each.shape[-1:])
@@ -149,12 +152,13 @@ def _row_of_users(users: list[tuple[Node, Value]], known: Known) -> Tensor | Non
     return None
 
 
-def _without_contents(known: Type | None) -> Tensor | None:
+def _without_values(known: Type | None) -> Tensor | None:
+    """A tensor type without values; None for other types."""
     return Tensor(known.dtype, known.shape) if isinstance(known, Tensor) else None
 
 
 def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]:
-    """The nodes that use a value, each with what it uses: the value, or what a node hands on of it."""
+    """The nodes that use a value, each with its input: the value, or a copy that other nodes pass on."""
     found: list[tuple[Node, Value]] = []
     same = {value}
     for node in graph.nodes:
@@ -170,7 +174,7 @@ def _users(value: Value, graph: Graph, known: Known) -> list[tuple[Node, Value]]
 
 
 def _is_taken(known_type: Tensor, users: list[tuple[Node, Value]], known: Known) -> bool:
-    """Whether all nodes that use a value take a type for it."""
+    """Whether all nodes that use a value accept this type for it; False if there are none."""
     for user, used in users:
         answer = asked_again(known, user, known.types_of(user.inputs, {used: known_type}))
         if answer is None or answer.outputs is None or answer.faults:
@@ -179,7 +183,7 @@ def _is_taken(known_type: Tensor, users: list[tuple[Node, Value]], known: Known)
 
 
 def plain(name: str) -> str:
-    """A name without what counts repeated parts."""
+    """A name without its digits, which is equal for the same parameter of repeated blocks."""
     return name.translate(_DIGITS)
 
 
@@ -187,6 +191,7 @@ _DIGITS = dict.fromkeys(map(ord, "0123456789"))
 
 
 def _definitions(graph: Graph) -> Iterator[Value]:
+    """The inputs, the initializers and the outputs of nodes of a graph."""
     yield from graph.inputs
     inputs = frozenset(graph.inputs)
     yield from (value for value in graph.constants if value not in inputs)

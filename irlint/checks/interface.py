@@ -1,4 +1,4 @@
-"""What an ONNX model says of its inputs and outputs: that it has outputs, each once, and of which shapes."""
+"""Checks the outputs of an ONNX model, and whether its inputs and outputs have declared shapes."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ g (float[2,3] x) => (float[N,3] y) { y = Relu (x) }""",
 )
 
 
-#: At most this many values are named.
+#: At most this many values are listed in a message.
 _SHOWN = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """What is wrong with the inputs and outputs of the main graph."""
+    """The problems of the inputs and outputs of the main graph, and of class names in the metadata."""
     graph = known.model.graph
     assert graph is not None
     found = [*_no_outputs(graph), *_twice(graph), *_without_shape(graph)]
@@ -113,13 +113,14 @@ def _twice(graph: Graph) -> Iterator[Problem]:
 
 
 def _without_shape(graph: Graph) -> Iterator[Problem]:
-    open_inputs = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
-    open_outputs = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
-    parts = [_listed("input", open_inputs), _listed("output", open_outputs)]
-    if open_inputs or open_outputs:
-        have = "has" if len(open_inputs) + len(open_outputs) == 1 else "have"
+    inputs_without_shape = [value for value in graph.inputs if value.name and _lacks(value, "input", typed=True)]
+    outputs_without_shape = [value for value in dict.fromkeys(graph.outputs) if _lacks(value, "output", typed=False)]
+    parts = [_listed("input", inputs_without_shape), _listed("output", outputs_without_shape)]
+    if inputs_without_shape or outputs_without_shape:
+        have = "has" if len(inputs_without_shape) + len(outputs_without_shape) == 1 else "have"
         yield Problem(
-            _no_shape(f"{' and '.join(filter(None, parts))} {have}"), value=(open_inputs or open_outputs)[0].name
+            _no_shape(f"{' and '.join(filter(None, parts))} {have}"),
+            value=(inputs_without_shape or outputs_without_shape)[0].name,
         )
 
 
@@ -131,8 +132,8 @@ def _no_shape(places: str) -> Fault:
 
 
 def _lacks(value: Value, by: str, *, typed: bool) -> bool:
-    """Whether a value is declared without a shape as an input or an output; ``typed``: a missing type is reported
-    elsewhere."""
+    """Whether the declaration ``by`` "input" or "output" of a value has no shape. A missing declaration counts only if
+    not ``typed``, because another rule reports inputs without a type."""
     declared = next((each.type for each in value.declared if each.by == by), None)
     if declared is None:
         return not typed

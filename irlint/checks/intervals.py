@@ -1,4 +1,4 @@
-"""The intervals of the values of a graph, computed where somebody asks for them."""
+"""The intervals of the values of a graph, computed on demand."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Extent, Tensor
 from irlint.ops.shared.contents import fits, spread, static
 
-#: How many operators a search goes back.
+#: At most this many operators are followed back from a value.
 DEPTH = 24
 
 
 class Intervals:
-    """The intervals of one graph, computed where somebody asks for them."""
+    """The intervals of the values of one graph, computed on demand."""
 
     def __init__(self, known: Known, makers: Mapping[Value, Node]) -> None:
         self.known = known
@@ -40,7 +40,7 @@ class Intervals:
         self._found: dict[tuple[Value, bool], Parts] = {}
 
     def tensor(self, value: Value | None) -> Tensor | None:
-        """What is known of a value that is a tensor."""
+        """The type of a value; None if it is unknown or no tensor."""
         found = self.known.types.get(value) if value is not None else None
         return found if isinstance(found, Tensor) else None
 
@@ -49,9 +49,10 @@ class Intervals:
         return self.parts(value, each=False)[0]
 
     def parts(self, value: Value | None, *, each: bool = True, depth: int = DEPTH) -> Parts:
-        """An interval for all elements of a value, or with ``each`` one for each where its shape is static and small.
+        """One interval for all elements of a value, or with ``each`` one for each element if its shape is static and
+        small.
 
-        Elements that are never finite have any: what follows from them is no finding.
+        Elements that are never finite may be any number here, so that the nodes that use them are not reported, too.
         """
         if value is None or depth == 0:
             return (ANY,)
@@ -82,10 +83,8 @@ class Intervals:
         return (gathered(given, Site(node, dtype)) if given else ANY,)
 
     def by_constant(self, node: Node) -> tuple[int, Parts]:
-        """The only input of a node that is a constant of several elements, and the results for each of these.
-
-        This is asked where the shape of the result is dynamic; (-1, ()) where there is no such input.
-        """
+        """For a result of dynamic shape: the index of the only constant input with different elements, and the result
+        for each of them. (-1, ()) if there is no such input, or if the shape is static and small."""
         tensor, transfer = self.tensor(node.outputs[0] if node.outputs else None), ELEMENTWISE.get(node.op)
         if tensor is None or transfer is None or fits(tensor.shape) or len(node.inputs) < ARITY.get(transfer, 1):
             return -1, ()
@@ -131,7 +130,7 @@ class Intervals:
 
 
 def _applied(transfer: Transfer, given: Sequence[Interval], site: Site) -> Interval:
-    """What a function makes of intervals; any number if Python cannot compute the ends."""
+    """The interval that a transfer gives; any number if Python cannot compute its ends."""
     try:
         return transfer(given, site)
     except (ArithmeticError, ValueError):
@@ -139,7 +138,8 @@ def _applied(transfer: Transfer, given: Sequence[Interval], site: Site) -> Inter
 
 
 def _constant(tensor: Tensor, each: bool) -> Parts:
-    """The numbers of a constant, () where one is not known."""
+    """The interval of the numbers of a constant, or with ``each`` one for each number; () if a number is unknown or
+    NaN. Equal numbers have one interval."""
     if tensor.value is None:
         span = tensor.extent
         if not isinstance(span, Extent) or span.nans or span.infinities or span.least is None or span.most is None:
@@ -155,10 +155,11 @@ def _constant(tensor: Tensor, each: bool) -> Parts:
 
 
 def _is_aligned_right(node: Node) -> bool:
-    """Whether the inputs are broadcast as NumPy does it."""
+    """Whether a node broadcasts its inputs as NumPy does."""
     rule = node.attributes.get("auto_broadcast")
     return "axis" not in node.attributes and (rule is None or rule.value == "numpy")
 
 
 def _without_reasons(parts: Parts) -> Parts:
+    """The parts, in which elements that are never finite may be any number."""
     return tuple(ANY if part.why else part for part in parts) if any(part.why for part in parts) else parts

@@ -23,7 +23,8 @@ WEIGHTS_LEFT_OVER = Rule(
 
 
 def problems(known: Known) -> list[Problem]:
-    """The warning about bytes that no constant of the model uses; none if the end of a constant is unknown."""
+    """The warning about bytes after the last constant of the model; [] if there are none, or if the end of a constant
+    is unknown."""
     constants = [each for graph in graphs(known.model) for each in graph.constants.values()]
     ends = [_end(each) for each in constants]
     last = max((end for end in ends if end is not None), default=0)

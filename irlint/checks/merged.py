@@ -1,4 +1,4 @@
-"""The consequences of how ONNX Runtime merges declared sizes: it uses a declared number if it infers none."""
+"""Finds nodes that ONNX Runtime refuses because it uses a declared number where it infers no size."""
 
 from __future__ import annotations
 
@@ -16,36 +16,40 @@ from irlint.records import record
 
 @record
 class Refusal:
-    """A node that cannot work with the sizes that are declared for one of its inputs, and why."""
+    """A node that cannot work with the declared sizes of one of its inputs, and its fault."""
 
     node: Node
     fault: Fault
 
 
 def refusals(known: Known) -> dict[Value, Refusal]:
-    """For values of which the file declares numbers that are not inferred: the node that ONNX Runtime then refuses."""
+    """The node that ONNX Runtime refuses, by the value for which it uses declared numbers instead of inferred
+    expressions."""
     found: dict[Value, Refusal] = {}
     for graph in graphs(known.model):
         merged = {
-            value: taken
+            value: merged_type
             for node in graph.nodes
             for value in node.outputs
-            if value is not None and value.declared and (taken := _taken(value, known.types.get(value))) is not None
+            if value is not None
+            and value.declared
+            and (merged_type := _as_merged(value, known.types.get(value))) is not None
         }
         if not merged:
             continue
         for node in graph.nodes:
-            stale = next((value for value in node.inputs if value in merged), None)
-            if stale is None or node in known.faulted or stale in found:
+            cause = next((value for value in node.inputs if value in merged), None)
+            if cause is None or node in known.faulted or cause in found:
                 continue
             fault = _refused(known, node, merged)
             if fault is not None:
-                found[stale] = Refusal(node, fault)
+                found[cause] = Refusal(node, fault)
     return found
 
 
-def _taken(value: Value, inferred: Type | None) -> Tensor | None:
-    """The type with declared numbers instead of inferred expressions; None if it has no such expressions."""
+def _as_merged(value: Value, inferred: Type | None) -> Tensor | None:
+    """The type of a value with declared numbers in place of inferred expressions; None if no declaration has such a
+    number."""
     shape = tensor_shape(inferred)
     if shape is None or not any(isinstance(dim, Expr) for dim in shape):
         return None
@@ -61,6 +65,8 @@ def _taken(value: Value, inferred: Type | None) -> Tensor | None:
 
 
 def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | None:
+    """The first fault for which ONNX Runtime refuses a node with the ``merged`` types of its inputs; None if there is
+    none."""
     inputs = [None if value is None else merged.get(value) or known.types.get(value) for value in node.inputs]
     answer = asked_again(known, node, inputs)
     faults = answer.faults if answer is not None else ()
@@ -74,20 +80,22 @@ def _refused(known: Known, node: Node, merged: dict[Value, Tensor]) -> Fault | N
 
 
 def with_refusals(found: list[Problem], known: Known) -> list[Problem]:
-    """The problems, and those of declared sizes that ONNX Runtime takes, and with which it then refuses a node."""
+    """The problems. For each declared size that makes ONNX Runtime refuse a node there is an error, in place of a
+    milder problem of the same value."""
     refused = refusals(known)
     if not refused:
         return found
-    worse: dict[tuple[Node | None, str | None], Problem] = {}
+    errors: dict[tuple[Node | None, str | None], Problem] = {}
     for graph, node in ((each, node) for each in graphs(known.model) for node in each.nodes):
         made = tuple(each for each in node.outputs if each is not None)
         for value in [each for each in made if each in refused]:
             fault = _refusal(value, node.outputs.index(value), refused[value], known)
-            worse[node, value.name] = Problem(fault, graph.path, node, value.name, node.place, disputes=made)
-    return [worse.pop((each.node, each.value), each) for each in found] + list(worse.values())
+            errors[node, value.name] = Problem(fault, graph.path, node, value.name, node.place, disputes=made)
+    return [errors.pop((each.node, each.value), each) for each in found] + list(errors.values())
 
 
 def _refusal(value: Value, port: int, refusal: Refusal, known: Known) -> Fault:
+    """The error of the declaration of a value that makes ONNX Runtime refuse a node."""
     inferred = known.types[value]
     declared = next(each.type for each in value.declared if isinstance(each.type, Tensor))
     assert isinstance(inferred, Tensor)

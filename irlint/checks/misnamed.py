@@ -1,4 +1,4 @@
-"""Which file beside a model may be the one that is missing."""
+"""Finds a file beside the model that is probably the missing one under another name."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from irlint.model.formats import FORMATS
 from irlint.parsers.onnx.tensors import facts_beside
 from irlint.parsers.opening import is_url
 
-#: How the names of models end. A file whose name begins as that of another model belongs to that one.
+#: The suffixes of model files. A file whose name begins with the stem of another model belongs to that one.
 SUFFIXES = tuple(suffix for each in FORMATS for suffix in each.suffixes)
 
-#: A folder of more files is not looked through.
+#: A folder with more entries than this is not searched.
 MOST_FILES = 4096
 
 
 def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[str | None]) -> str:
-    """Which file beside the model at ``path`` is to get the name ``file``: one of a similar name, or the only one that
-    has just the bytes that the constants ``stored`` in it need and is neither ``taken`` nor another model's; "" where
-    there is none."""
+    """A help that names the file to rename to ``file``; "" if there is none.
+
+    It is a file beside the model at ``path`` with the same letters and digits, or the only one of exactly the size that
+    the constants ``stored`` in it need. A file of that size does not count if it is ``taken`` by other constants or
+    belongs to another model.
+    """
     if is_url(path) or not os.path.isfile(path):
         return ""
     folder, name = os.path.split(os.path.join(os.path.dirname(path), file.partition("\0")[0]))
@@ -42,14 +45,14 @@ def misnamed(file: str, stored: Sequence[Stored], path: str, taken: Collection[s
 
 
 def _needed(stored: Sequence[Stored]) -> int | None:
-    """Where the last of the constants in a file ends, None where that is not known of one."""
+    """The end of the last constant in a file, in bytes; None if the end of one is unknown or there is none."""
     ends = [None if each.size is None else each.offset + each.size for each in stored]
     return None if None in ends else max(ends, default=None)  # type: ignore[type-var]
 
 
 def _files(folder: str, own: str) -> Iterator[tuple[str, int | None]]:
-    """The names in a folder within that of the model, each with the bytes of a regular file that is no link; none where
-    there are very many."""
+    """The sorted names in ``folder``, each with the size in bytes, which is None for links and folders. Nothing if
+    ``folder`` is not inside ``own``, the folder of the model, cannot be read, or has too many files."""
     inside, around = os.path.realpath(folder or os.curdir), os.path.realpath(own or os.curdir)
     if inside != around and not inside.startswith(around + os.sep):
         return
@@ -67,8 +70,8 @@ def _files(folder: str, own: str) -> Iterator[tuple[str, int | None]]:
 
 
 def _only_of_size(size: int, names: Sequence[tuple[str, int | None]], own: str) -> str:
-    """The only file of ``size`` bytes that is neither the model ``own`` nor named like another model; "" where there
-    are none or several."""
+    """The only file of ``size`` bytes that is neither the model ``own`` nor named like another model; "" if there is
+    none or more than one."""
     stems = [os.path.splitext(each)[0] for each, _ in names if each != own and each.endswith(SUFFIXES)]
     models = tuple(f"{stem}{mark}" for stem in stems for mark in "._")
     fitting = [each for each, held in names if held == size and each != own and not each.startswith(models)]
@@ -76,4 +79,5 @@ def _only_of_size(size: int, names: Sequence[tuple[str, int | None]], own: str) 
 
 
 def _letters(name: str) -> str:
+    """The letters and digits of a name, in lower case."""
     return "".join(letter for letter in name.lower() if letter.isalnum())

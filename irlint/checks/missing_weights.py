@@ -1,4 +1,4 @@
-"""Weights files that are not there: the constants in them, and how to put each file in its place."""
+"""Reports weights files that are missing or cannot be read, with the constants in them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from irlint.inference.known import Known
 from irlint.model import Graph, Node, Problem, Stored
 from irlint.model.order import graphs, live
 
-#: Of so many missing files it is looked up whether another one beside the model is intended.
+#: For this many missing files, a misnamed one is searched beside the model.
 MOST_SOUGHT = 16
 
 
 def missing_problems(missing: Mapping[str, list[Case]], known: Known) -> Iterator[Problem]:
-    """One problem for each missing file, by its name with the constants in it."""
+    """One problem for each missing file; ``missing`` maps the name of a file to the constants in it."""
     makers: dict[tuple[Graph, str], Node] = {}
     for graph in {cases[0].graph for cases in missing.values()}:
         named = ((value.name, node) for node in graph.nodes for value in node.outputs if value is not None)
@@ -34,6 +34,7 @@ def missing_problems(missing: Mapping[str, list[Case]], known: Known) -> Iterato
 def _missing_problem(
     file: str, cases: list[Case], known: Known, maker: Node | None, taken: Collection[str | None] | None
 ) -> Problem:
+    """The problem of a missing file; ``maker`` is the node of its first constant."""
     graph, name, stored = cases[0].graph, cases[0].name, cases[0].stored
     label = maker.name if maker is not None and maker.name else name
     what = f"{len(cases)} constants are" if len(cases) > 1 else f"the constant {label!r} is"
@@ -44,17 +45,17 @@ def _missing_problem(
         f"{what} stored in {shortened(file) or 'a file'}, {text}",
         help=f'fetch it: git lfs pull --include "{beside}"'
         if "LFS" in reason
-        else _way_to([each.stored for each in cases], known, taken),
-        severity=Severity.WARNING if _all_dead(cases, known) else None,
+        else _help_for([each.stored for each in cases], known, taken),
+        severity=Severity.WARNING if _are_unread(cases, known) else None,
     )
     is_constant_node = maker is not None and not graph.constants.keys().isdisjoint(maker.outputs)
     place = next(iter(graph.constants.values())).place if graph.constants else None
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
-    """How to put a missing file in its place; where ``taken``, the files that constants name, are given, one beside the
-    model is sought."""
+def _help_for(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
+    """The help to put a missing file in its place. ``taken`` are the files that constants name; if it is None, no
+    misnamed file is searched beside the model."""
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
         return "write the position of the data: a file name as location, and integers as offset and length"
@@ -69,8 +70,8 @@ def _way_to(stored: Sequence[Stored], known: Known, taken: Collection[str | None
     return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
 
 
-def _all_dead(cases: list[Case], known: Known) -> bool:
-    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO creates no layer that does."""
+def _are_unread(cases: list[Case], known: Known) -> bool:
+    """Whether the runtime reads none of the constants: nothing uses them, or OpenVINO does not create their layers."""
     if all(case.unread for case in cases):
         return True
     if not known.format.keeps_alive:

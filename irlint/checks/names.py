@@ -1,4 +1,4 @@
-"""What the names of an ONNX graph have to be: each of one value, made before it is used, and with a type."""
+"""Checks the names of an ONNX graph: each has one value, which is computed before it is used; and inputs have types."""
 
 from __future__ import annotations
 
@@ -92,30 +92,31 @@ Neg (x) }>
 )
 
 
-#: So many doubled names may be those of a row of nodes that repeats another.
+#: At least this many duplicate names may be those of a repeated row of nodes.
 SEVERAL = 3
 
 
 def problems(known: Known) -> list[Problem]:
-    """Values without a type, duplicate names, nodes in the wrong order, and what bodies may not do with outer
-    values."""
+    """The problems of inputs without a type, of duplicate names, of nodes in the wrong order, and of bodies that return
+    or redefine outer values."""
     model = known.model
     assert model.graph is not None
     found: list[Problem] = list(_untyped(model.graph))
     for graph in (model.graph, *(function.graph for function in model.functions.values())):
         found += _bodies(graph, set())
     for graph in graphs(model):
-        doubled = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
-        if len(doubled) >= SEVERAL:
+        duplicates = [*_duplicates(graph, known), *_duplicate_nodes(graph)]
+        if len(duplicates) >= SEVERAL:
             from irlint.checks.repeated_rows import grouped
 
-            doubled = grouped(doubled, graph)
-        found += doubled
+            duplicates = grouped(duplicates, graph)
+        found += duplicates
         found += _late(known.order(graph), graph)
     return found
 
 
 def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
+    """A problem for each value with the name of an earlier one."""
     every = list(filter(None, chain.from_iterable([node.outputs for node in graph.nodes])))
     every += {*graph.inputs, *graph.constants}
     if len(set(map(attrgetter("name"), every))) == len(every):
@@ -132,7 +133,7 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
             f"{value.name!r} is listed twice among {_LISTS[one]}"
             if one in _LISTS and one == second
             else f"{value.name!r} is {second} and also {one}",
-            help=_renamed(value, other, names),
+            help=_help_for_duplicates(value, other, names),
             severity=Severity.WARNING if _tolerated(names, known, value, other) else None,
             loses=1,
         )
@@ -140,7 +141,7 @@ def _duplicates(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 class _Names:
-    """The values of a graph by what makes and what uses them, each looked up once for all values of one name."""
+    """The values of a graph, with the nodes that compute and use them."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -159,11 +160,11 @@ class _Names:
                     self.users.setdefault(value, []).append(at)
 
     def maker(self, value: Value) -> Node | None:
-        """The node that makes a value."""
+        """The node that computes a value; None for inputs and initializers."""
         return self.graph.nodes[self.makers[value][0]] if value in self.makers else None
 
     def origin(self, value: Value) -> str:
-        """What a value is."""
+        """The origin of a value in words, such as ``output 0 of node 3 (Add)`` or ``a graph input``."""
         node = self.maker(value)
         if node is not None:
             named = f" {node.name!r}" if node.name else ""
@@ -171,48 +172,49 @@ class _Names:
         return "a graph input" if value in self.inputs else "an initializer"
 
     def first_use(self, *values: Value) -> int:
-        """The place among the nodes of the first one that uses a value, -1 where none does."""
+        """The index of the first node that uses one of the values; -1 if there is none."""
         return min((self.users[each][0] for each in values if each in self.users), default=-1)
 
 
-def _free_name(value: Value, other: Value, names: _Names) -> str:
-    """Which of two values to rename, where nodes are named after their outputs: ``Add_95`` gives ``95``, which no
-    value is named."""
+def _name_after_node(value: Value, other: Value, names: _Names) -> str:
+    """The help to rename one of two values as its node suggests, in graphs whose nodes are named after their outputs:
+    ``Add_95`` computes ``95``. "" if the names of the nodes do not show it, or the name is in use."""
     for named, rest in ((other, value), (value, other)):
         right, wrong = names.maker(named), names.maker(rest)
         if right is None or wrong is None or right.name.rpartition("_")[2] != named.name:
             continue
-        free = wrong.name.rpartition("_")[2]
-        if free.isdigit() and free not in names.all:
+        unused = wrong.name.rpartition("_")[2]
+        if unused.isdigit() and unused not in names.all:
             return (
-                f"rename the output {wrong.name!r} to {free!r}, after which the node is named, and update the nodes "
+                f"rename the output {wrong.name!r} to {unused!r}, after which the node is named, and update the nodes "
                 "that use it"
             )
     return ""
 
 
-def _renamed(value: Value, other: Value, names: _Names) -> str:
-    """What to do about two values of one name: remove one of two equal constants, else rename one and what uses it."""
+def _help_for_duplicates(value: Value, other: Value, names: _Names) -> str:
+    """The help for two values of one name: remove one of two equal constants, or rename one and update its users."""
     graph = names.graph
-    if _alike(graph.constants.get(value), graph.constants.get(other)):
+    if _are_equal(graph.constants.get(value), graph.constants.get(other)):
         return "remove one of them: both are equal"
-    free = _free_name(value, other, names)
-    lacking = "" if free else _lacking_name(value, other, names)
+    named = _name_after_node(value, other, names)
+    lacking = "" if named else _undefined_name(value, other, names)
     if lacking:
         return lacking
     some = [at for each in (value, other) for at in names.users.get(each, ())[: USERS + 1]]
     if not 0 < len(some) <= USERS:
-        return free or "rename one of them, and update the nodes that use it"
+        return named or "rename one of them, and update the nodes that use it"
     nodes = [graph.nodes[at] for at in some]
     labels = [repr(node.name) if node.name else f"node {node.index} ({node.op})" for node in nodes]
-    if free:
-        return f"{free}: one of {', '.join(labels)}" if len(labels) > 1 else f"{free}: {labels[0]}"
+    if named:
+        return f"{named}: one of {', '.join(labels)}" if len(labels) > 1 else f"{named}: {labels[0]}"
     return f"rename one of them, and update the nodes that use it: {', '.join(labels)}"
 
 
-def _lacking_name(value: Value, other: Value, names: _Names) -> str:
-    """The one name that nodes of a graph use and nothing makes, where it can be that of only one of two values: what
-    uses it comes behind the node of that one, and what uses the name of both behind the other."""
+def _undefined_name(value: Value, other: Value, names: _Names) -> str:
+    """The help to rename one of two values to the only undefined name of the graph; "" unless that fits exactly one of
+    them. It fits if its node comes before the first use of the undefined name, and the node of the other before the
+    first use of the duplicate one."""
     graph = names.graph
     if len(graph.undefined) != 1 or value not in names.makers or other not in names.makers:
         return ""
@@ -234,16 +236,17 @@ def _lacking_name(value: Value, other: Value, names: _Names) -> str:
     )
 
 
-def _alike(one: Constant | None, other: Constant | None) -> bool:
-    """Whether two constants are known to hold the same."""
+def _are_equal(one: Constant | None, other: Constant | None) -> bool:
+    """Whether the values of two constants are known and equal."""
     return one is not None and other is not None and one.tensor.value is not None and one.tensor == other.tensor
 
 
-#: The most users of a name that a message lists.
+#: At most this many users of a name are listed in a help.
 USERS = 4
 
 
 def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
+    """A problem for each node with the name of an earlier one, except for Constants."""
     names = [node.name for node in graph.nodes if node.name and node.op != "Constant"]
     if len(set(names)) == len(names):
         return
@@ -259,8 +262,10 @@ def _duplicate_nodes(graph: Graph) -> Iterator[Problem]:
 
 
 def _tolerated(names: _Names, known: Known, value: Value, other: Value) -> bool:
-    """Whether ONNX Runtime takes values of one name in the main graph: constants of one type and shape that are not
-    both sparse, of which the last counts, and inputs of an initializer's name, of which the first counts.
+    """Whether ONNX Runtime accepts two values of one name.
+
+    It accepts constants of one type and shape that are not both sparse, outside of bodies, and uses the last. It
+    accepts inputs of the main graph if an initializer has their name, and uses the first.
     """
     graph = names.graph
     if not graph.path and value in names.inputs and other in names.inputs:
@@ -276,16 +281,17 @@ def _tolerated(names: _Names, known: Known, value: Value, other: Value) -> bool:
 
 
 def _constant(value: Value, names: _Names) -> bool:
-    """Whether a value is an initializer or made by a Constant node."""
+    """Whether a value is an initializer or the output of a Constant."""
     node = names.maker(value)
     return node.op == "Constant" if node is not None else value in names.graph.constants
 
 
-#: Where values of one kind are listed.
+#: The list that has the values of one origin.
 _LISTS = {"a graph input": "the inputs", "an initializer": "the initializers"}
 
 
 def _late(order: Order, graph: Graph) -> Iterator[Problem]:
+    """The problem of the first node that uses a value of a later node, and the number of the others."""
     cyclic = set(order.cyclic)
     late = [(node, value) for node, value in order.late if node not in cyclic]
     if not late:
@@ -306,10 +312,12 @@ def _late(order: Order, graph: Graph) -> Iterator[Problem]:
 
 
 def _is_body(graph: Graph) -> bool:
+    """Whether a graph is the body of a node, in the main graph or in a function."""
     return bool(graph.path) and not (graph.path.startswith("function:") and "/" not in graph.path)
 
 
 def _untyped(graph: Graph) -> Iterator[Problem]:
+    """A problem for each graph input without a declared type."""
     for value in graph.inputs:
         stored = value in graph.constants
         if value.type is None:
@@ -322,8 +330,8 @@ def _untyped(graph: Graph) -> Iterator[Problem]:
 
 
 def _bodies(graph: Graph, visible: set[str]) -> Iterator[Problem]:
-    """What bodies may not do with the values around them: ``visible`` are the names that ``graph`` sees, and in the end
-    again."""
+    """The problems of bodies that return or redefine outer values. ``visible`` are the names that ``graph`` sees;
+    afterwards the set is as before."""
     if not graph.bodies:
         return
     own = {value.name for value in (*graph.inputs, *graph.constants)} - visible
@@ -339,6 +347,7 @@ def _bodies(graph: Graph, visible: set[str]) -> Iterator[Problem]:
 
 
 def _returned(body: Graph) -> Iterator[Problem]:
+    """A problem for each output of a body that is a value of an enclosing graph."""
     captured = set(body.captured)
     for position, value in enumerate(body.outputs):
         if value in captured:
@@ -350,6 +359,7 @@ def _returned(body: Graph) -> Iterator[Problem]:
 
 
 def _shadowed(body: Graph, visible: set[str]) -> Iterator[Problem]:
+    """A problem for each output of a node in a body that has the name of an outer value."""
     for node in body.nodes:
         for port, value in enumerate(node.outputs):
             if value is not None and value.name in visible:

@@ -1,4 +1,4 @@
-"""Normalizations that divide by 0, or by the root of a negative number."""
+"""Finds normalizations that divide by 0 or take the root of a negative number."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ g (float[1,2,3] x, float[2] s, float[2] b) => (float[1,2,3] y)
 { y = InstanceNormalization <epsilon = 0.00001> (x, s, b) }""",
 )
 
-#: Those that subtract no mean.
+#: Normalizations that do not subtract the mean.
 UNCENTERED = frozenset(
     ("RMSNormalization", "SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", "NormalizeL2")
 )
 
 
 def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fault]:
-    """What is wrong with the attribute ``name`` of a normalization, which is ``epsilon``."""
+    """The fault of the attribute ``name`` of a normalization whose value is ``epsilon``; none if the value is sound."""
     found = ""
     if epsilon < 0:
         found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
@@ -56,7 +56,8 @@ def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fa
 
 
 def _zero_variance(values: Values, node: Node, epsilon: float) -> str:
-    """What is wrong with the epsilon of a BatchNormalization whose variance is 0 for a channel."""
+    """The message about a BatchNormalization whose epsilon is 0, or becomes 0 in float16, and whose variance holds 0;
+    "" if it is sound, or if it is in training mode."""
     tensor, training = values.tensor(node, 4), node.attributes.get("training_mode")
     dtype = tensor.dtype if tensor is not None else None
     kept = rounded(epsilon, "float16") if dtype == "float16" else epsilon
@@ -68,13 +69,13 @@ def _zero_variance(values: Values, node: Node, epsilon: float) -> str:
 
 
 def _divides(node: Node) -> bool:
-    """Whether a normalization divides; MVN may only subtract."""
+    """Whether a normalization divides; an MVN may only subtract the mean."""
     divides = node.attributes.get("normalize_variance")
     return node.op != "MVN" or divides is None or str(divides.value).lower() in ("true", "1")
 
 
 def _normalizes_one(values: Values, node: Node) -> bool:
-    """Whether a normalization takes each mean of a single element."""
+    """Whether a normalization computes each mean of a single element; False if this is unknown."""
     tensor = values.tensor(node, 0)
     if tensor is None or tensor.shape is None:
         return False

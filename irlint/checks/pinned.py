@@ -1,4 +1,4 @@
-"""What a configuration promises of a model: the inputs that it takes, the sizes that it accepts, what it returns."""
+"""Compares a model with the promises of a configuration: its inputs, the sizes that it accepts, and its outputs."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ PROMISE_BROKEN = Rule(
     role="given",
 )
 
-#: Changes that break nobody who goes by names.
+#: Changes that do not affect users who address inputs and outputs by name.
 PASSED = ("input-moved", "output-moved", "output-untold")
 
 
 @record
 class Promise:
-    """What ``[[models]]`` states of a model: types by the names of inputs and outputs, and conditions; ``place`` is
-    where."""
+    """The promises of ``[[models]]`` about a model: types of inputs and outputs by name, and conditions on sizes.
+    ``place`` is the place in the configuration."""
 
     takes: Mapping[str, Tensor]
     accepts: tuple[str, ...]
@@ -49,7 +49,7 @@ class Promise:
 
 
 def tensor(text: str) -> Tensor:
-    """The type that a text such as ``float32[N, 3, H//2]`` stands for. Raises SignatureError."""
+    """The type that a text such as ``float32[N, 3, H//2]`` describes. Raises SignatureError if it describes none."""
     from irlint.dims import symbol
     from irlint.dims.expressions import read
 
@@ -65,7 +65,7 @@ def tensor(text: str) -> Tensor:
 
 
 def broken(known: Known, promise: Promise) -> Iterator[Problem]:
-    """Each promise that a model does not keep."""
+    """A problem for each promise that the model breaks."""
     if known.model.graph is None:
         return
     taken = _ends(inputs(known), promise.takes)
@@ -91,7 +91,7 @@ def _problem(promise: Promise, message: str, name: str = "") -> Problem:
 
 
 def _ends(own: Sequence[End], stated: Mapping[str, Tensor]) -> tuple[End, ...]:
-    """The inputs or outputs as promised; those of the model where nothing is."""
+    """The inputs or outputs with their promised types; those of the model if nothing is promised."""
     if not stated:
         return tuple(own)
     by_name = {name: each for each in own for name in each.names}
@@ -102,4 +102,5 @@ def _ends(own: Sequence[End], stated: Mapping[str, Tensor]) -> tuple[End, ...]:
 
 
 def _names(given: Type | None) -> set[str]:
+    """The names of the symbols in a shape."""
     return {name for dim in tensor_shape(given) or () if dim is not None for name in symbols(dim)}

@@ -1,4 +1,5 @@
-"""What quantization loses: numbers that all become one, scales of another axis, scales of biases."""
+"""Finds faulty quantization: all numbers become one, scales on an axis that is ignored, wrong scales of biases, and
+nodes of which only one input is quantized."""
 
 from __future__ import annotations
 
@@ -80,22 +81,22 @@ g (uint8[2] q, uint8[2] p) => (uint8[2] y) <float s = {0.1}, uint8 z = {0}>
 { a = DequantizeLinear (q, s, z) x = DequantizeLinear (p, s, z) r = Add (a, x) y = QuantizeLinear (r, s, z) }""",
 )
 
-#: How many nodes a value is followed back to a constant.
+#: At most this many nodes are followed from a value back to a constant.
 STEPS = 8
 
 #: Element types of which ONNX Runtime has integer kernels.
 EIGHT_BITS = ("int8", "uint8")
 
-#: How far the scale of a bias may be from the product, as a part of it: both are rounded to float32.
+#: The greatest relative difference of the scale of a bias from the product: both are rounded to float32.
 TOLERANCE = 1e-3
 
-#: The output channels of a weight, by the operator that ONNX Runtime replaces.
+#: The axis of the output channels of a weight, by the operator that ONNX Runtime replaces.
 CHANNELS: Mapping[str, int] = {"Conv": 0, "MatMul": 1}
 
 #: Operators whose inputs are quantized together.
 JOINING = ("Add", "Concat")
 
-#: Operators that are examined where values are dequantized.
+#: Operators that are examined in graphs that dequantize values.
 EXAMINED = frozenset((*CHANNELS, *JOINING, "DequantizeLinear"))
 
 #: Element types in which weights are compressed.
@@ -106,14 +107,16 @@ SMALLEST_NORMAL = 2.0**-126
 
 
 def faults(values: Values, node: Node) -> Iterator[Fault]:
-    """What is wrong with a node that quantizes."""
+    """The fault of a QuantizeLinear or FakeQuantize that maps all numbers to one number or to its limits; none if it
+    does not."""
     found = _quantized(values, node) if node.op == "QuantizeLinear" else _limited(values, node)
     if found:
         yield ONE_VALUE.fault(found, help="measure the scale again on data of input 0", input=0)
 
 
 def _quantized(values: Values, node: Node) -> str:
-    """The text for a QuantizeLinear that maps every number to the same one; "" if it maps numbers to several."""
+    """The message about a QuantizeLinear that maps every number to the same one; "" if it maps numbers to several, or
+    if that is unknown."""
     scale, zero = values.number(node, 1), values.number(node, 2) if len(node.inputs) > 2 else 0.0
     made = values.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
     if scale is None or zero is None or not 0 < scale < inf or not isinstance(made, Tensor):
@@ -131,11 +134,13 @@ def _quantized(values: Values, node: Node) -> str:
 
 
 def _step(number: float, held: Interval) -> float:
+    """The quantized number before it is stored: rounded, and limited to the numbers of the type."""
     return min(max(number if abs(number) == inf else round(number), held.low), held.high)
 
 
 def _limited(values: Values, node: Node) -> str:
-    """The text for a FakeQuantize that maps every number to the same one; "" if it maps numbers to several."""
+    """The message about a FakeQuantize that maps every number to one number or to its limits; "" if it maps numbers to
+    several, or if that is unknown."""
     if len(node.inputs) < 5:
         return ""
     data, least, most = (values.intervals.whole(node.inputs[index]) for index in range(3))
@@ -155,12 +160,13 @@ def _limited(values: Values, node: Node) -> str:
 
 
 def _is_denormal(width: float, levels: str) -> bool:
-    """Whether the steps of so many levels are below the normal numbers of float32."""
+    """Whether the steps between ``levels`` levels in a range of this width are below the normal numbers of float32."""
     return levels.isdecimal() and 0 < width < SMALLEST_NORMAL * (int(levels) - 1)
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
-    """A scale of 0 by which compressed weights are multiplied, behind the node that makes numbers of them."""
+    """The fault of a product with a scale of 0 after compressed weights are converted to floating point; none if there
+    is no such scale. ``maker`` is the conversion, or the subtraction after it."""
     if not _has_zero(values.tensor(node, 1)):
         return
     while maker.op in ("Sub", "Subtract"):
@@ -179,17 +185,19 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
 
 
 def _has_zero(tensor: Tensor | None) -> bool:
+    """Whether a tensor is known to contain 0."""
     if tensor is None or tensor.value is None:
         return tensor is not None and isinstance(tensor.extent, Extent) and tensor.extent.has_zero
     return 0 in tensor.value
 
 
 def _is_known(given: Interval) -> bool:
+    """Whether an interval is a single number."""
     return given.low == given.high
 
 
 class Dequantized:
-    """The nodes of a graph that read dequantized values."""
+    """Checks of nodes that read dequantized values, in one graph."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -197,12 +205,13 @@ class Dequantized:
 
     @cached_property
     def requantized(self) -> frozenset[Value | None]:
-        """The values that are quantized."""
+        """The inputs of QuantizeLinear nodes."""
         nodes = self.values.graph.nodes
         return frozenset(node.inputs[0] for node in nodes if node.op == "QuantizeLinear" and node.inputs)
 
     def source(self, node: Node, index: int) -> Node | None:
-        """The DequantizeLinear that makes an input from numbers of 8 bits, or from a bias of 32."""
+        """The DequantizeLinear that computes an input, if it reads integers of 8 bits or, for input 2 (a bias), of 32
+        bits; else None."""
         value = node.inputs[index] if index < len(node.inputs) else None
         maker = self.makers.get(value) if value is not None else None
         if maker is None or maker.op != "DequantizeLinear" or len(maker.inputs) < 2:
@@ -212,12 +221,12 @@ class Dequantized:
         return maker if stored is not None and stored.dtype in wanted else None
 
     def faults(self, node: Node) -> Iterator[Fault]:
-        """What is wrong with the scales of a node."""
+        """The faults of the scales of a node, and of inputs that are not quantized."""
         if node.op in JOINING:
             yield from self._in_part(node)
             return
         if node.op == "DequantizeLinear":
-            yield from self._lost(node)
+            yield from self._all_zeros(node)
             return
         if node.op == "Conv":
             yield from self._float_weight(node)
@@ -233,9 +242,10 @@ class Dequantized:
                 yield from self._bias(data, weight, bias)
 
     def _in_part(self, node: Node) -> Iterator[Fault]:
+        """The fault of a node with a quantized result, of which one input is dequantized and another is not."""
         if node.outputs[0] not in self.requantized:
             return
-        varying = {index: value for index, value in enumerate(node.inputs) if not self._is_set(value)}
+        varying = {index: value for index, value in enumerate(node.inputs) if not self._is_constant(value)}
         makers = {index: self.makers.get(value) for index, value in varying.items() if value is not None}
         done = [maker for maker in makers.values() if maker is not None and maker.op == "DequantizeLinear"]
         left = [index for index, maker in makers.items() if maker not in done]
@@ -247,6 +257,7 @@ class Dequantized:
             )
 
     def _float_weight(self, node: Node) -> Iterator[Fault]:
+        """The fault of a weight that is not quantized, although the data and the result are."""
         data, weight = self.source(node, 0), node.inputs[1] if len(node.inputs) > 1 else None
         if data is not None and weight in self.values.graph.constants and node.outputs[0] in self.requantized:
             yield IN_PART.fault(
@@ -256,18 +267,25 @@ class Dequantized:
             )
 
     def _float_data(self, node: Node) -> Iterator[Fault]:
+        """The fault of data that is not quantized, although the weight and the result are."""
         weight, data = self.source(node, 1), node.inputs[0]
         maker = self.makers.get(data) if data is not None else None
-        is_float = (maker is None or maker.op != "DequantizeLinear") and not self._is_set(data)
-        if weight is not None and self._is_set(weight.inputs[0]) and is_float and node.outputs[0] in self.requantized:
+        is_float = (maker is None or maker.op != "DequantizeLinear") and not self._is_constant(data)
+        if (
+            weight is not None
+            and self._is_constant(weight.inputs[0])
+            and is_float
+            and node.outputs[0] in self.requantized
+        ):
             yield IN_PART.fault(
                 f"`{weight.label}` dequantizes input 1, the weight, and input 0 is not quantized",
                 help="quantize input 0, too, or neither",
                 input=0,
             )
 
-    def _lost(self, node: Node) -> Iterator[Fault]:
-        """A weight of which a scale above 1 has left only zeros: of zeros, quantizers make a scale of 1 at most."""
+    def _all_zeros(self, node: Node) -> Iterator[Fault]:
+        """The fault of a weight that consists of zeros although its scale is above 1: quantizers give a weight of zeros
+        a scale of 1 at most."""
         stored = node.inputs[0] if node.inputs else None
         numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
         scale = self.values.number(node, 1)
@@ -282,8 +300,9 @@ class Dequantized:
                 input=1,
             )
 
-    def _is_set(self, value: Value | None, steps: int = STEPS) -> bool:
-        """Whether a value is a constant, or is dequantized from one."""
+    def _is_constant(self, value: Value | None, steps: int = STEPS) -> bool:
+        """Whether a value is known before the model runs: it is omitted, constant, or quantized or dequantized from a
+        constant."""
         if not steps:
             return False
         if value is None or value in self.values.graph.constants:
@@ -292,9 +311,12 @@ class Dequantized:
         if isinstance(known, Tensor) and known.value is not None:
             return True
         passes = maker is not None and maker.op in ("DequantizeLinear", "QuantizeLinear") and maker.inputs
-        return maker is not None and (not maker.inputs or bool(passes and self._is_set(maker.inputs[0], steps - 1)))
+        return maker is not None and (
+            not maker.inputs or bool(passes and self._is_constant(maker.inputs[0], steps - 1))
+        )
 
     def _axis(self, node: Node, weight: Node) -> Iterator[Fault]:
+        """The fault of a weight whose scales are not on the axis of the output channels."""
         stored, scales = self.values.tensor(weight, 0), self.values.tensor(weight, 1)
         if stored is None or not stored.rank or scales is None or scales.shape is None or len(scales.shape) != 1:
             return
@@ -312,6 +334,7 @@ class Dequantized:
             )
 
     def _bias(self, data: Node, weight: Node, bias: Node) -> Iterator[Fault]:
+        """The fault of a bias whose scale is not the product of the scales of data and weight."""
         spans = [extent(self.values.tensor(node, 1)) for node in (data, weight, bias)]
         ends = [(span.least, span.most) for span in spans if span is not None]
         if len(ends) < 3 or any(end is None or end <= 0 for pair in ends for end in pair):
@@ -328,7 +351,7 @@ class Dequantized:
 
 
 def of_graph(values: Values) -> Iterator[tuple[Node, Fault]]:
-    """What is wrong with the nodes that read dequantized values."""
+    """Each fault of a node that reads dequantized values, with the node."""
     read = Dequantized(values)
     for node in values.graph.nodes:
         is_read = node.op in EXAMINED and node.outputs

@@ -1,5 +1,4 @@
-"""What the ranges of values lead to: roots that do not exist, rows of masks that leave nothing, casts that lose
-everything."""
+"""Finds results that are never finite, rows of masks without a finite element, and casts that lose every number."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ LAST_AXIS_SINCE = 13
 #: Numbers below half of the least one become 0 in float16.
 VANISHING = 2.0**-25
 
-#: What to write, by operator.
+#: The help, by operator.
 HELPS: Mapping[str, str] = {
     "Exp": "subtract the largest number before, or compute in a wider type",
     **dict.fromkeys(("Add", "Sub", "Subtract", "Mul", "Multiply"), "write a finite number, such as -65504 in a mask"),
@@ -60,20 +59,20 @@ HELPS: Mapping[str, str] = {
     **dict.fromkeys(("Asin", "Acos", "Acosh", "Atanh"), "clip input 0 to the numbers that the function is defined for"),
 }
 
-#: The input that makes a result infinite, of operators where it is not the first.
+#: The input that makes a result infinite, if it is not the first.
 FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
 
-#: How many terms of terms of a mask are followed.
+#: At most this many nested terms of a mask are followed.
 STEPS = 4
 
 
 def faults(values: Values, node: Node) -> Iterable[Fault]:
-    """What is wrong with a node, whatever the inputs of the model are."""
+    """The faults of a node that hold for all inputs of the model."""
     return CHECKS.get(node.op, _never_finite)(values, node)
 
 
 def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
-    """A node of which an element is never finite, whatever the inputs of the model are."""
+    """The fault of a node with a result element that is finite for no input of the model; none if there is none."""
     parts, where, index = values.intervals.results(node), "the result", FAULTY_INPUT.get(node.op, 0)
     if len(parts) == 1 and not parts[0].why:
         index, parts = values.intervals.by_constant(node)
@@ -89,19 +88,24 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _quotient(values: Values, node: Node) -> Iterable[Fault]:
-    # A constant divisor that holds 0 is a finding of the operator.
+    # The rule of the operator reports a constant divisor that holds 0.
+    """The fault of a floating-point division by a computed number, as ``_never_finite``; none for other divisions."""
     divisor = values.tensor(node, 1)
     if divisor is not None and divisor.dtype in FLOATS and type(divisor) is not Weights and divisor.value is None:
         yield from _never_finite(values, node)
 
 
 def _power(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``; none for other
+    exponents."""
     exponent = values.number(node, 1)
     if exponent is not None and (exponent < 0 or not float(exponent).is_integer()):
         yield from _never_finite(values, node)
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
+    is none."""
     axis = node.attributes.get("axis")
     tensor = values.tensor(node, 0)
     rank = len(tensor.shape) if tensor is not None and tensor.shape is not None else None
@@ -121,7 +125,8 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int, str] | None:
-    """The first row of a value, or of a term of it, that is minus infinity everywhere, and its name."""
+    """The first row of a value, or of a term of it, that is minus infinity everywhere, and the name of the value; None
+    if there is none."""
     tensor = values.known.types.get(value)
     node = values.makers.get(value)
     if not isinstance(tensor, Tensor) or not steps:
@@ -138,6 +143,7 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
 
 
 def _cast(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a cast in which every number becomes 0, infinite or another number; none if a number may remain."""
     given, made = values.tensor(node, 0), values.known.types.get(node.outputs[0]) if node.outputs[0] else None
     if given is None or not isinstance(made, Tensor) or made.dtype is None or made.dtype == given.dtype:
         return
@@ -145,7 +151,7 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
         return
     if given.dtype in INTEGERS and BITS[given.dtype] < 16:
         return
-    # What is too large for the type is a finding of the operator where it is a constant.
+    # The rule of the operator reports constants that are too large for the type.
     is_constant = given.value is not None or given.extent is not None
     if is_constant and (made.dtype != "float16" or given.dtype not in FLOATS):
         return
@@ -160,7 +166,7 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _row_of(parts: tuple[Interval, ...], tensor: Tensor) -> int | None:
-    """The first row that is minus infinity everywhere."""
+    """The index of the first row that is minus infinity everywhere; None if there is none or this is unknown."""
     if len(parts) == 1:
         span = tensor.extent
         infinite = isinstance(span, Extent) and span.infinities and span.least is None and not span.nans
@@ -173,7 +179,7 @@ def _row_of(parts: tuple[Interval, ...], tensor: Tensor) -> int | None:
 
 
 def _lost(span: Interval, dtype: str) -> str:
-    """What each number of a span becomes in a type that holds none of them, "" where it may hold one."""
+    """What every number of ``span`` becomes in an element type that holds none of them; "" if it may hold one."""
     if span.is_zero or span.why:
         return ""
     if dtype not in INTEGERS:
@@ -187,7 +193,7 @@ def _lost(span: Interval, dtype: str) -> str:
     return "0" if span.low > -1 and span.high < 1 else ""
 
 
-#: What is asked of a node, by its operator; of others whether their result is ever finite.
+#: The checks of operators; for others, whether their result is ever finite.
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),

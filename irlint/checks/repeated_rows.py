@@ -1,4 +1,4 @@
-"""Nodes that repeat the names of others: graphs that were merged without a prefix."""
+"""Finds rows of nodes that repeat the names of earlier nodes, as in graphs that were merged without a prefix."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from irlint.findings.wording import counted
 from irlint.model import Graph, Node, Problem, Value
 from irlint.records import record, replaced
 
-#: So many nodes in a row that repeat others are a graph that was merged.
+#: A row of at least this many repeated nodes counts as a merged graph.
 LEAST = 3
 
-#: At most this many rows are named.
+#: At most this many rows are listed in a message.
 SHOWN = 2
 
 
 @record
 class Row:
-    """Nodes from ``first`` to ``last``, that repeat as many ``before``."""
+    """The nodes ``first`` to ``last`` of a graph, which repeat as many nodes from ``before`` on."""
 
     first: int
     last: int
@@ -29,17 +29,17 @@ class Row:
         return f"nodes {self.first} to {self.last} repeat nodes {self.before} to {self.before + self.last - self.first}"
 
 
-def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
-    """The problems of doubled names of a graph; where rows of nodes repeat others, all behind one that names the
-    rows."""
+def grouped(duplicates: Sequence[Problem], graph: Graph) -> list[Problem]:
+    """The problems of repeated names of a graph. If rows of nodes repeat others, one problem names the rows, and the
+    problems of these nodes follow from it."""
     rows = [row for row in _rows(graph) if row.last - row.first + 1 >= LEAST]
     if not rows:
-        return list(doubled)
+        return list(duplicates)
     repeated = {node for row in rows for node in graph.nodes[row.first : row.last + 1]}
     first = graph.nodes[rows[0].first]
     rule = (
         DUPLICATE_NAME
-        if any(each.fault.rule is DUPLICATE_NAME and each.node is first for each in doubled)
+        if any(each.fault.rule is DUPLICATE_NAME and each.node is first for each in duplicates)
         else DUPLICATE_NODE
     )
     what = "their outputs have the same names" if rule is DUPLICATE_NAME else "they have the same names"
@@ -50,16 +50,17 @@ def grouped(doubled: Sequence[Problem], graph: Graph) -> list[Problem]:
         "for the names of one "
         "(onnx.compose.add_prefix)",
     )
-    root = Problem(fault, graph.path, first, place=first.place, disputes=_doubled_values(graph))
-    return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in doubled)]
+    root = Problem(fault, graph.path, first, place=first.place, disputes=_values_with_shared_names(graph))
+    return [root, *(replaced(each, because=root) if _follows(each, repeated) else each for each in duplicates)]
 
 
 def _follows(problem: Problem, repeated: set[Node]) -> bool:
+    """Whether a problem is at a repeated node or at no node."""
     return problem.node is None or problem.node in repeated
 
 
 def _rows(graph: Graph) -> Iterator[Row]:
-    """The longest rows of nodes that repeat as many nodes before them, in one order."""
+    """The rows of nodes that repeat earlier nodes in the same order, each as long as possible."""
     makers: dict[str, int] = {}
     named: dict[str, int] = {}
     row: Row | None = None
@@ -81,7 +82,8 @@ def _rows(graph: Graph) -> Iterator[Row]:
 
 
 def _repeated(node: Node, graph: Graph, makers: dict[str, int], named: dict[str, int]) -> int | None:
-    """The first node of the same operator that has the names of the outputs of ``node``, or its name."""
+    """The index of the earlier node that has an output name or the name of ``node``; None if there is none or it has
+    another operator."""
     given = [makers.get(value.name) for value in node.outputs if value is not None and value.name]
     before = next((each for each in given if each is not None), None)
     if before is None:
@@ -91,8 +93,8 @@ def _repeated(node: Node, graph: Graph, makers: dict[str, int], named: dict[str,
     return before
 
 
-def _doubled_values(graph: Graph) -> tuple[Value, ...]:
-    """The values of a graph whose names others have as well."""
+def _values_with_shared_names(graph: Graph) -> tuple[Value, ...]:
+    """The values of a graph whose names other values have as well."""
     made = (value for value in chain.from_iterable([node.outputs for node in graph.nodes]) if value is not None)
     every = list(dict.fromkeys((*graph.inputs, *graph.constants, *made)))
     counts: dict[str, int] = {}

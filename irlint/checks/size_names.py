@@ -1,4 +1,4 @@
-"""Names of sizes that a file gives to two different sizes."""
+"""Finds names that a file gives to two different sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from irlint.model import Declaration, Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor, tensor_shape
 from irlint.records import NOTHING, record, replaced
 
-#: Sizes that differ for all sizes of the inputs from this one on are not one: an axis of 1 is often a special case.
+#: Two sizes count as different if they differ for all input sizes from this one on: 1 is often a special case.
 LEAST = 2
 
 #: At most this many sizes of one name are compared with each other.
@@ -26,7 +26,7 @@ _REUSE = "ONNX Runtime reuses buffers of sizes with the same name; if the sizes 
 
 @record
 class Place:
-    """An axis of a value of which the file declares a size by a name, the size that it has, and the node that makes the
+    """An axis for which the file declares a named size: its value, its inferred size, and the node that computes the
     value."""
 
     value: Value
@@ -36,13 +36,16 @@ class Place:
 
 
 def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
-    """One problem: for the only name of sizes of inputs, where these have to differ, else for the names of the main
-    graph that stand for two sizes each, of values that are not ``found`` to be declared wrongly already."""
+    """At most one problem.
+
+    It is about the only name of input sizes, if these have to differ; else about the names of the main graph that have
+    two sizes each. Values that are declared wrongly (``found``), and values computed from them, do not count.
+    """
     graph = known.model.graph
     if graph is None:
         return []
     places = _places(graph, known)
-    wrong = _behind(found, graph, known)
+    wrong = _wrong_values(found, graph, known)
     of_inputs = list(_of_inputs(graph, places, wrong, known))
     if of_inputs:
         return of_inputs
@@ -52,7 +55,7 @@ def problems(known: Known, found: Collection[Problem]) -> list[Problem]:
 
 
 def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
-    """The places of each name."""
+    """The places of each name in the main graph, without inputs that callers may omit."""
     replaced = set(graph.inputs).intersection(graph.constants) if known.model.inputs_have_defaults else ()
     found: dict[str, list[Place]] = {}
     values: list[tuple[Value, Node | None]] = [(value, None) for value in (*graph.inputs, *graph.constants)]
@@ -70,15 +73,16 @@ def _places(graph: Graph, known: Known) -> dict[str, list[Place]]:
 
 
 def _named_axes(declaration: Declaration, rank: int) -> Iterator[tuple[int, str]]:
-    """The axes that are declared with a name, and that name, if the declared and the inferred rank are equal."""
+    """The axes that are declared with a name, and that name. Nothing if the declared rank is not the inferred
+    ``rank``."""
     shape = tensor_shape(declaration.type)
     if shape is not None and len(shape) == rank:
         sizes = ((axis, dim) for axis, dim in enumerate(shape) if isinstance(dim, Expr))
         yield from ((axis, str(dim)) for axis, dim in sizes if str(dim) in symbols(dim))
 
 
-def _behind(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
-    """The values that are found to be declared wrongly, and those that nodes make of them."""
+def _wrong_values(found: Collection[Problem], graph: Graph, known: Known) -> set[Value | None]:
+    """The values that are declared wrongly, and those that are computed from them."""
     wrong = {(each.node, each.value) for each in found}
     values: set[Value | None] = set()
     for node in known.order(graph).nodes:
@@ -91,7 +95,8 @@ def _behind(found: Collection[Problem], graph: Graph, known: Known) -> set[Value
 def _clash(
     places: Sequence[Place], wrong: Collection[Value | None], known: Known, inputs: Container[str]
 ) -> tuple[Place, Place] | None:
-    """The first place of a name, and the first other one where it is another size for certain."""
+    """The first two places of a name whose sizes certainly differ; None if there are none. Sizes that an operator may
+    require to be equal do not count."""
     first: dict[Dim, Place] = {}
     for place in places:
         if place.value not in wrong:
@@ -100,13 +105,13 @@ def _clash(
     for at, one in enumerate(sizes):
         for other in sizes[at + 1 :]:
             of_a_constant = first[one].value is first[other].value and first[one].node is None
-            if not of_a_constant and _differ(one, other, inputs) and not _demanded(one, other, known):
+            if not of_a_constant and _differ(one, other, inputs) and not _may_be_required_equal(one, other, known):
                 return first[one], first[other]
     return None
 
 
 def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
-    """Whether two sizes differ for all sizes from LEAST on of ``inputs``, and for all sizes that data decide."""
+    """Whether two sizes differ for all sizes of ``inputs`` from LEAST on, and for all sizes that depend on data."""
     names = {name: symbol(name, LEAST) for name in (*symbols(one), *symbols(other)) if name in inputs}
     try:
         return same(substituted(one, names), substituted(other, names)) is False
@@ -114,7 +119,7 @@ def _differ(one: Dim, other: Dim, inputs: Container[str]) -> bool:
         return False
 
 
-def _demanded(one: Dim, other: Dim, known: Known) -> bool:
+def _may_be_required_equal(one: Dim, other: Dim, known: Known) -> bool:
     """Whether an operator requires two sizes to be equal, perhaps as one of several possibilities."""
     return any(
         {each.left, each.right} == {one, other} for demand in known.requires for each in demand.requirement.any_of
@@ -122,6 +127,7 @@ def _demanded(one: Dim, other: Dim, known: Known) -> bool:
 
 
 def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem:
+    """The problem of names with two sizes each: the first in detail, and the number of the others."""
     one, other = clashes[0]
     more = len(clashes) - 1
     also = f", and {more} other name{'s' * (more > 1)} of the graph {'are' if more > 1 else 'is'} used for two" * bool(
@@ -140,7 +146,7 @@ def _of_clashes(clashes: Sequence[tuple[Place, Place]], known: Known) -> Problem
 
 
 def _called(place: Place, known: Known) -> str:
-    """The name that the file gives to the size at a place."""
+    """The name that the file gives to the size at a place; "" if there is none."""
     for declaration in place.value.declared:
         shape = tensor_shape(declaration.type)
         if shape is not None and place.axis < len(shape) and isinstance(shape[place.axis], Expr):
@@ -155,14 +161,14 @@ def _called(place: Place, known: Known) -> str:
 def _of_inputs(
     graph: Graph, places: Mapping[str, Sequence[Place]], wrong: Collection[Value | None], known: Known
 ) -> Iterator[Problem]:
-    """The only name of sizes of the inputs, which stands for several axes, where a node demands what one size from
-    LEAST on never fulfils and several sizes do."""
+    """The problem of the only name of input sizes, which several axes share, if a node requires what no single size
+    from LEAST on meets but different sizes do."""
     name = _shared(graph, places)
     if name is None:
         return
     demands = (each for each in known.requires if _fails_for_one(each, name) and not set(each.node.inputs) & set(wrong))
     demand = next(demands, None)
-    if demand is None or not _works_apart(demand.node, graph, known):
+    if demand is None or not _works_with_own_names(demand.node, graph, known):
         return
     own = [place for place in places[name] if place.value in graph.inputs]
     fault = _of_a_demand(name, own, demand, known)
@@ -178,6 +184,7 @@ def _shared(graph: Graph, places: Mapping[str, Sequence[Place]]) -> str | None:
 
 
 def _names(demand: Demand) -> frozenset[str]:
+    """The names of the symbols in a demand."""
     relations = demand.requirement.any_of
     return frozenset().union(*[symbols(each.left) | symbols(each.right) for each in relations])
 
@@ -188,18 +195,19 @@ def _fails_for_one(demand: Demand, name: str) -> bool:
 
 
 def _fails_for_any(demand: Demand, inputs: Container[str]) -> bool:
+    """Whether no sizes from LEAST on meet a demand."""
     return all(each.kind == "==" and _differ(each.left, each.right, inputs) for each in demand.requirement.any_of)
 
 
-def _works_apart(node: Node, graph: Graph, known: Known) -> bool:
-    """Whether a node demands something of sizes of inputs that have names of their own, and they can fulfil it."""
+def _works_with_own_names(node: Node, graph: Graph, known: Known) -> bool:
+    """Whether a node has a condition that sizes can meet if each axis has its own."""
     named = apart(graph, known)
     inputs = _inputs(named)
     return any(each.node is node and not _fails_for_any(each, inputs) for each in named.requires)
 
 
 def _inputs(known: Known) -> frozenset[str]:
-    """The names of sizes of the inputs."""
+    """The names of the symbols in the shapes of the inputs."""
     graph = known.model.graph
     return names_in([known.types.get(value) for value in graph.inputs]) if graph is not None else frozenset()
 
@@ -219,8 +227,8 @@ def apart(graph: Graph, known: Known) -> Known:
 
 
 def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems; what is wrong with the sizes of inputs only because all have one name is a warning that follows
-    from that of the name."""
+    """The problems. A problem of input sizes that disappears if each axis has its own name becomes a warning that
+    follows from the problem of the shared name."""
     from irlint.checks import frozen
 
     graph = known.model.graph
@@ -228,8 +236,8 @@ def with_consequences(found: Sequence[Problem], known: Known) -> list[Problem]:
     root = next(each for each in found if each.fault.role == "size")
     if graph is None or not sizes or _shared(graph, _places(graph, known)) is None:
         return list(found)
-    left = {(each.node, each.fault.rule) for each in frozen.problems(apart(graph, known))}
-    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in left}
+    remaining = {(each.node, each.fault.rule) for each in frozen.problems(apart(graph, known))}
+    moved = {id(each) for each in sizes if (each.node, each.fault.rule) not in remaining}
     return [
         replaced(each, because=root, fault=each.fault.lowered(Severity.WARNING)) if id(each) in moved else each
         for each in found

@@ -1,5 +1,4 @@
-"""What may be done about input ports of an IR to which no value comes, and about the bytes of its weights that no
-constant has."""
+"""Helps for IR input ports without an edge, and for bytes of the weights file that no Const uses."""
 
 from __future__ import annotations
 
@@ -18,16 +17,16 @@ from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.weights import byte_size
 from irlint.records import NOTHING, replaced
 
-#: At most this many layers are named.
+#: At most this many layers are listed in a help.
 SHOWN = 3
 
-#: The graphs are searched for the sources of this many ports.
+#: Sources are searched for this many ports.
 SEARCHED = 10
 
 
 def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule]) -> list[Problem]:
-    """The problems; those of the rules about ports that no value is brought to say what may be done beside connecting
-    one."""
+    """The problems. The first SEARCHED errors of the rules ``unfed``, about ports to which no value comes, get a help
+    with more than connecting a value: restoring a layer, or removing the port."""
     searched = [each for each in problems if each.is_error and each.fault.rule in unfed][:SEARCHED]
     return (
         [_with_source(each, known) if any(each is one for one in searched) else each for each in problems]
@@ -37,21 +36,22 @@ def with_sources(problems: list[Problem], known: Known, unfed: Collection[Rule])
 
 
 def _with_source(problem: Problem, known: Known) -> Problem:
+    """The problem with the help for its port; unchanged if it is not about exactly one port without a value."""
     node, fault = problem.node, problem.fault
     if node is None:
         return problem
-    index = _open_port(problem, node)
+    index = _unconnected_port(problem, node)
     if index is None:
         return problem
     if fault.rule is DANGLING_EDGE:
-        help = _restored(node, index, known) or _missing(node.input_ports[index])
+        help = _restored_const(node, index, known) or _restored_layer(node.input_ports[index])
     else:
         help = fault.help + ", or remove the port" * _works_without(node, index, known)
     return replaced(problem, fault=fault.changed(help=help))
 
 
-def _open_port(problem: Problem, node: Node) -> int | None:
-    """The one port that a problem is about."""
+def _unconnected_port(problem: Problem, node: Node) -> int | None:
+    """The index of the only port without a value that a problem is about; None if there is none or more than one."""
     if problem.fault.rule is DANGLING_EDGE:
         if problem.place is None or problem.place.attribute != "from-layer" or node.inputs.count(None) != 1:
             return None
@@ -64,7 +64,8 @@ def _open_port(problem: Problem, node: Node) -> int | None:
 
 
 def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
-    """The values of a graph that nothing uses, each with its node, by the shapes that are declared for them."""
+    """The values of a graph that nothing uses, each with its node, by their declared shapes. Scalars and values without
+    a declared shape are omitted."""
     needed = used_values(graph)
     found: dict[Shape, list[tuple[Node, Value]]] = {}
     for maker, value in _made(graph):
@@ -74,7 +75,8 @@ def makers_of_unused(graph: Graph) -> dict[Shape, list[tuple[Node, Value]]]:
 
 
 def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, Value]]], graph: Graph) -> str:
-    """The layers, of ``makers`` by what they give, that lead nowhere and give what a port declares."""
+    """The help to connect an unused layer with the type that a port declares; "" if there is none, or more than SHOWN.
+    ``makers`` are the unused values by shape. Layers that depend on the node do not count."""
     declared = node.input_ports[index].type
     alike = [
         maker
@@ -89,13 +91,13 @@ def unused(node: Node, index: int, makers: Mapping[Shape, Sequence[tuple[Node, V
 
 
 def _works_without(node: Node, index: int, known: Known) -> bool:
-    """Whether the operation takes its inputs without the last one."""
+    """Whether the port is the last one, and the operation accepts the inputs before it."""
     left = node.inputs[:index]
     return index + 1 == len(node.inputs) and None not in left and _is_sound_with(node, left, known) is True
 
 
 def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -> bool | None:
-    """Whether a node has no fault with other inputs, None where its operator cannot be asked."""
+    """Whether a node has no warning or error with other inputs; None if its operator cannot be asked."""
     other = replaced(node, inputs=inputs, input_ports=node.input_ports[: len(inputs)])
     call, faults = Binder(known.model).bound(other, NOTHING, within_function=False)
     if any(each.severity.rank for each in faults):
@@ -107,11 +109,12 @@ def _is_sound_with(node: Node, inputs: tuple[Value | None, ...], known: Known) -
     return answer.outputs is not None and not any(each.severity.rank for each in answer.faults)
 
 
-# --- constants that were taken out ------------------------------------------------------------------------------------
+# --- missing constants ------------------------------------------------------------------------------------------------
 
 
-def _restored(node: Node, index: int, known: Known) -> str:
-    """The Const that is missing, where the weights have bytes that belong to no other, as many as the port declares."""
+def _restored_const(node: Node, index: int, known: Known) -> str:
+    """The help to restore a missing Const, if exactly one range of unused bytes has the size that the port needs; else
+    ""."""
     port = node.input_ports[index]
     shape, dtype = port.type.shape, port.type.dtype
     sizes = [dim for dim in shape or () if isinstance(dim, int)]
@@ -130,13 +133,14 @@ def _restored(node: Node, index: int, known: Known) -> str:
     )
 
 
-def _missing(port: Port) -> str:
+def _restored_layer(port: Port) -> str:
+    """The help to restore a missing layer or to connect another one."""
     gives = f"which gives the {declared_text(port)} that input port {port.id} declares, " if port.type.shape else ""
     return f"restore the layer, {gives}or connect the edge to another layer"
 
 
 def holes(known: Known) -> Iterator[tuple[str, int, int]]:
-    """The bytes of the weights that no constant has: file, offset and number."""
+    """The unused ranges of the weights files: the file, the offset and the number of bytes."""
     ends: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     for graph in graphs(known.model):
@@ -154,20 +158,21 @@ def holes(known: Known) -> Iterator[tuple[str, int, int]]:
             at = max(at, offset + size)
 
 
-# --- what edges and layers are called, and what fits ------------------------------------------------------------------
+# --- names and types --------------------------------------------------------------------------------------------------
 
 
 def named(node: Node) -> str:
-    """``Const 'w' (layer 3)``."""
+    """The operator, the name and the id of a layer: ``Const 'w' (layer 3)``."""
     return f"{node.op} {node.label!r} (layer {node.id})"
 
 
 def declared_text(port: Port) -> str:
-    """What a port declares: ``float32[2, 3]``, or ``[2, 3]``."""
+    """The type or shape that a port declares: ``float32[2, 3]``, or ``[2, 3]``."""
     return shape_text(port.type.shape) if port.type.dtype is None else type_text(port.type)
 
 
 def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:
+    """The outputs of all nodes, each with its node."""
     for node in graph.nodes:
         for value in node.outputs:
             if value is not None:
@@ -175,7 +180,8 @@ def _made(graph: Graph) -> Iterator[tuple[Node, Value]]:
 
 
 def _is_of(given: Type | None, declared: Type) -> bool:
-    """Whether a value has the shape that a port declares, and not another element type."""
+    """Whether a value has the shape and the element type that a port declares; one of the element types may be
+    unknown."""
     if not isinstance(given, Tensor) or not isinstance(declared, Tensor) or not given.shape:
         return False
     return (given.shape == declared.shape and None in (given.dtype, declared.dtype)) or given == declared

@@ -1,5 +1,4 @@
-"""Stale shapes in the bodies of nodes that choose one of several: exporters write the shapes of one run into all of
-them."""
+"""Groups wrong declared shapes in alternative bodies: exporters write the shapes of one run into all of them."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from irlint.records import replaced
 
 
 def grouped(found: Sequence[Problem], stale: Sequence[Problem], known: Known) -> list[Problem]:
-    """The problems that are ``found``; of those that are ``stale`` shapes in such bodies only the first, with the
-    number of the others."""
+    """The problems ``found``, in which only the first of the ``stale`` shapes in alternative bodies remains, with the
+    number of the others. Bodies are alternative if their node has several."""
     choices = [
         f"{body.path}/"
         for graph in graphs(known.model)

@@ -1,4 +1,4 @@
-"""Names and order: what nothing defines, what is defined twice, and what uses itself."""
+"""Finds undefined names and cycles and, in IRs of version 10, colliding tensor names."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
 )
 
 
-#: Of so many names that nothing defines, those are looked for that they are like.
+#: For this many undefined names, similar names are searched.
 SEARCHED = 3
 
-#: At most this many nodes of a circle are named.
+#: About this many nodes of a cycle are listed in a message.
 SHOWN_ON_CYCLE = 4
 
 
 def problems(known: Known) -> list[Problem]:
-    """Undefined names and cycles, in every graph."""
+    """The undefined names and the cycles of every graph, and the tensor names that collide in an IR of version 10."""
     searched = SEARCHED
     found: list[Problem] = []
     for graph in graphs(known.model):
@@ -67,7 +67,8 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _undefined(graph: Graph, known: Known, searched: int) -> Iterator[Problem]:
-    """The names of a graph that nothing defines; of the first ``searched`` of them, with a name that is like them."""
+    """The problems of the undefined names of a graph. Only for the first ``searched`` of them, a similar name is
+    searched."""
     if not graph.undefined:
         return
     wanted = dict.fromkeys(graph.undefined)
@@ -104,9 +105,10 @@ _NOWHERE = "no input, initializer or node output of this graph or an enclosing o
 
 
 def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
+    """The problem of the nodes of a graph that depend on each other."""
     order = known.order(graph)
     if order.cyclic:
-        names = [_short(node.label) for node in order.cyclic]
+        names = [_shortened(node.label) for node in order.cyclic]
         more = f" and {len(names) - SHOWN_ON_CYCLE} more" if len(names) > SHOWN_ON_CYCLE + 1 else ""
         shown = names[:SHOWN_ON_CYCLE] if more else names
         fault = CYCLE.fault(
@@ -121,20 +123,20 @@ def _cycles(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _links(cyclic: Sequence[Node], shown: int) -> Iterator[str]:
-    """Which inputs of the nodes in a circle are results of nodes in it: first those of nodes that come later in the
-    file, then those of the first ``shown`` nodes."""
+    """The notes about a cycle: the inputs of its nodes that are outputs of its nodes. Outputs of later nodes in the
+    file come first, then the inputs of the first ``shown`` nodes."""
     backward = backward_inputs(cyclic)
     makers: dict[Value | None, Node] = {value: node for node in cyclic for value in node.outputs if value is not None}
     edges = [(node, index) for node in cyclic[:shown] for index, value in enumerate(node.inputs) if value in makers]
     for node, index in dict.fromkeys((*backward[:shown], *edges)):
         maker = makers[node.inputs[index]]
-        given = f"the output of {maker.op} {_short(maker.label)!r}" if maker is not node else "its own output"
+        given = f"the output of {maker.op} {_shortened(maker.label)!r}" if maker is not node else "its own output"
         later = ", which comes later in the file" if (node, index) in backward and maker is not node else ""
-        yield f"input {index} of {node.op} {_short(node.label)!r} is {given}{later}"
+        yield f"input {index} of {node.op} {_shortened(node.label)!r} is {given}{later}"
 
 
 def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
-    """The inputs of the nodes in a circle that are results of nodes in it which do not come before them in the file."""
+    """The inputs of nodes in a cycle that are outputs of the node itself or of a node later in the file."""
     makers = {value: node for node in cyclic for value in node.outputs if value is not None}
     return [
         (node, index)
@@ -145,27 +147,28 @@ def backward_inputs(cyclic: Sequence[Node]) -> list[tuple[Node, int]]:
 
 
 def _help_for(cyclic: Sequence[Node], graph: Graph, known: Known) -> str:
-    """The layer outside a circle that gives what one input in it declares, and leads nowhere."""
+    """The help to connect an unused layer to one of the inputs in a cycle; "" unless exactly one input has such layers,
+    which give the type that it declares."""
     if not known.format.ports_declare:
         return ""
     from irlint.checks.sources import SEARCHED, makers_of_unused, unused
 
-    idle = makers_of_unused(graph)
+    makers = makers_of_unused(graph)
     made = {value for node in cyclic for value in node.outputs if value is not None}
     ports = [
         (node, index)
         for node in cyclic
         for index, value in enumerate(node.inputs)
-        if value in made and node.input_ports[index].type.shape in idle
+        if value in made and node.input_ports[index].type.shape in makers
     ]
     found = [
-        f"{text.removesuffix(' declares')} of {node.op} {_short(node.label)!r} declares"
+        f"{text.removesuffix(' declares')} of {node.op} {_shortened(node.label)!r} declares"
         for node, index in (ports if len(ports) <= SEARCHED else ())
-        if (text := unused(node, index, idle, graph))
+        if (text := unused(node, index, makers, graph))
     ]
     return found[0] if len(found) == 1 else ""
 
 
-def _short(name: str) -> str:
-    """A name of a node; of a long path its end."""
+def _shortened(name: str) -> str:
+    """The name of a node; only the end of a long one."""
     return name if len(name) <= 48 else f"...{name[-45:]}"

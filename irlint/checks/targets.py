@@ -1,11 +1,11 @@
-"""What the releases that a model is meant for have against it."""
+"""Finds what the releases of runtimes for which a model is intended refuse."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from irlint.checks import with_causes
-from irlint.checks.early_opsets import NO_KERNEL
+from irlint.checks.early_opsets import KERNEL_ENDED, NO_KERNEL
 from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.faults import Severity
 from irlint.findings.wording import counted
@@ -17,20 +17,21 @@ from irlint.targets.objections import TARGET_NOT_KNOWN
 from irlint.targets.tables import short
 from irlint.targets.verdicts import Target, grouped, reasons, record_of, target, too_old
 
-#: The label of the newest release, for a target without a release.
-_OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL)
+#: Rules about the newest release of ONNX Runtime; the results of a named release replace their warnings.
+_OF_THE_NEWEST = (IR_VERSION_TOO_NEW, OPSET_TOO_NEW, NO_KERNEL, KERNEL_ENDED)
 
 
 def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -> list[Problem]:
-    """What is found of a model, with what its targets have against it: in place of what the newest release of a runtime
-    would, where releases of it are named. Targets that load no file of the format are not asked."""
+    """The problems ``found`` and those of the targets. Warnings about the newest release are removed if a target names
+    that runtime. Targets that load no file of the format are ignored."""
     asked = [each for each in map(target, targets) if each.runtime in known.format.runtimes]
     if not asked:
         return list(found)
     named = {each.runtime for each in asked}
     own = next(iter(known.format.runtimes))
     kept = [each for each in found if own not in named or each.is_error or each.fault.rule not in _OF_THE_NEWEST]
-    if own in named:
+    newest = len(tables.releases(own)) - 1
+    if any(each.runtime == own and each.column == newest for each in asked):
         kept = with_causes(kept, [_targeted(each) for each in kept])
     by_runtime = {
         name: [each for each in asked if each.runtime == name] for name in known.format.runtimes if name in named
@@ -41,13 +42,15 @@ def of_targets(known: Known, targets: Sequence[str], found: Sequence[Problem]) -
 
 
 def _targeted(problem: Problem) -> Problem:
-    """A problem for whoever names the runtime: what this does not compile is an error, whatever other devices do."""
+    """The problem for the newest release of the runtime: a warning about a layer that it does not compile becomes an
+    error. Other releases were not asked to compile."""
     if problem.fault.stage != "compile" or problem.fault.severity is not Severity.WARNING:
         return problem
     return replaced(problem, fault=problem.fault.lowered(Severity.ERROR))
 
 
 def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator[Problem]:
+    """The problems of the releases ``asked`` of one runtime."""
     columns = sum({1 << each.column for each in asked if each.column is not None})
     found = reasons(known, runtime, columns) if columns else []
     is_certain = record_of(known, runtime).is_certain
@@ -70,6 +73,7 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
 
 
 def _assumed(asked: Target) -> Problem:
+    """The note that a release was not measured."""
     newest = short(tables.releases(asked.runtime)[-1])
     text = (
         f"{asked.label}: the release was not measured; irlint reports the results of {newest}, the newest measured one"

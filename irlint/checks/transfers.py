@@ -1,6 +1,6 @@
-"""What operators make of intervals: between which numbers the elements of their results lie.
+"""Computes the intervals of the results of operators from those of their inputs.
 
-An interval holds every element that is not NaN, for whatever the inputs of the model are.
+An interval holds every element that is not NaN, for all inputs of the model.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from irlint.model.tensor import BITS, INTEGERS, UNSIGNED
 from irlint.ops.shared.contents import rounded
 from irlint.records import record
 
-#: The largest finite number of a type, and half a step above, from where on conversions give infinity.
+#: The largest number that a conversion to a type does not make infinite: almost half a step above its largest number.
 LARGEST = {"float16": 65519.99, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38, "float64": inf}
 
 #: The largest number whose exponential is finite.
@@ -23,7 +23,8 @@ LARGEST_EXPONENT = {"float16": 11.09, "bfloat16": 88.73, "float32": 88.73, "floa
 
 @record
 class Interval:
-    """The least and the largest number that elements may be; ``why`` states why none is finite, "" where one may be."""
+    """The smallest and the largest number that elements may be. ``why`` is the reason for which no element is finite;
+    "" if one may be."""
 
     low: float = -inf
     high: float = inf
@@ -36,11 +37,12 @@ class Interval:
 
     @property
     def is_zero(self) -> bool:
+        """Whether every element is 0."""
         return self.low == self.high == 0
 
     @property
     def text(self) -> str:
-        """``at most -1``, ``between 2 and 3``."""
+        """``-1``, ``at most -1``, ``at least 2`` or ``between 2 and 3``."""
         if self.low == self.high:
             return f"{self.low:g}"
         if self.low == -inf:
@@ -58,7 +60,7 @@ Parts = tuple[Interval, ...]
 
 @record
 class Site:
-    """Where an interval is computed: the node, and the element type of its result."""
+    """The place where an interval is computed: the node, and the element type of its result."""
 
     node: Node
     dtype: str | None
@@ -69,7 +71,7 @@ class Site:
         return self.node.inputs[0] is self.node.inputs[1]
 
     def number(self, name: str, default: float) -> float:
-        """A number among the attributes, of either format."""
+        """An attribute as a number, in either format; ``default`` if it is omitted, NaN if it is no number."""
         found = self.node.attributes.get(name)
         if found is None:
             return default
@@ -83,7 +85,7 @@ Transfer = Callable[[Sequence[Interval], Site], Interval]
 
 
 def of_type(dtype: str | None) -> Interval:
-    """What an element type holds."""
+    """The interval of all numbers of an element type."""
     if dtype == "bool":
         return BETWEEN_0_AND_1
     if dtype not in INTEGERS:
@@ -95,14 +97,15 @@ def of_type(dtype: str | None) -> Interval:
 
 
 def joined(given: Sequence[Interval]) -> Interval:
-    """The interval around several."""
+    """The smallest interval that contains all ``given`` ones; every number if there are none."""
     if len(given) == 1:
         return given[0]
     return Interval(min([each.low for each in given], default=-inf), max([each.high for each in given], default=inf))
 
 
 def held(low: float, high: float, dtype: str | None) -> Interval:
-    """An interval of numbers as a floating-point type holds them: larger ones are infinite."""
+    """An interval as a floating-point type holds it: numbers that are too large become infinite, and float16 and
+    float32 round."""
     return Interval(_held(low, dtype), _held(high, dtype))
 
 
@@ -142,7 +145,7 @@ def _product(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _multiplied(a: Interval, b: Interval, site: Site) -> Interval:
-    """The products of numbers that do not depend on each other."""
+    """The interval of the products of independent numbers."""
     for one, other in ((a, b), (b, a)):
         if one.is_infinite and other.low <= 0 <= other.high:
             return Interval(why=f"a factor is {one.text}: each product is infinite, or NaN where the other is 0")
@@ -269,7 +272,8 @@ def _exponential(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
-    """A function of numbers between two others."""
+    """The transfer of a function that is defined from ``least`` to ``most``. It returns ``gives``, or the reason
+    ``what`` if every number is beyond that range."""
 
     def transfer(given: Sequence[Interval], site: Site) -> Interval:
         (x,) = given
@@ -301,7 +305,7 @@ def _leaky(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _total(given: Sequence[Interval], site: Site) -> Interval:
-    """The sum of a number of elements that is not known, but not 0."""
+    """The interval of the sum of an unknown number of elements, of at least one."""
     x = given[0]
     if x.low >= 0:
         return Interval(0, 0) if x.is_zero else Interval(x.low, inf)
@@ -314,7 +318,7 @@ def _dequantized(given: Sequence[Interval], site: Site) -> Interval:
 
 
 def _levels(given: Sequence[Interval], site: Site) -> Interval:
-    """What FakeQuantize gives: numbers between its output limits."""
+    """The interval of a FakeQuantize: its output limits."""
     return joined(given[3:5])
 
 
@@ -334,7 +338,7 @@ def _all(given: Sequence[Interval], site: Site) -> Interval:
 #: Operators that convert to another element type.
 CONVERTING = ("Cast", "CastLike", "Convert", "ConvertLike")
 
-#: What an operator of either format makes of the intervals of its inputs, element by element.
+#: The transfers of elementwise operators of either format.
 ELEMENTWISE: Mapping[str, Transfer] = {
     **dict.fromkeys(("Add", "Sum"), _sum),
     **dict.fromkeys(("Sub", "Subtract"), _difference),
@@ -367,7 +371,7 @@ ELEMENTWISE: Mapping[str, Transfer] = {
 #: Operators that keep the elements of input 0 and their order.
 KEEPING: Mapping[str, Transfer] = dict.fromkeys(("Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten"), _same)
 
-#: What is known of all elements of a result, whatever becomes of their order.
+#: The transfers of operators for which only one interval of all elements is computed.
 GATHERED: Mapping[str, Transfer] = {
     **dict.fromkeys(("Transpose", "Expand", "Broadcast", "Tile", "Slice", "StridedSlice", "Gather", "Split"), _same),
     **dict.fromkeys(("GatherElements", "GatherND", "VariadicSplit", "DepthToSpace", "SpaceToDepth"), _same),
@@ -381,14 +385,14 @@ GATHERED: Mapping[str, Transfer] = {
     **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare", "Shape", "ShapeOf", "Size"), _range(0, inf)),
 }
 
-#: How many inputs a function needs; others take one or more.
+#: The number of inputs that a transfer needs; others need at least one.
 ARITY: Mapping[Transfer, int] = {
     **dict.fromkeys((_difference, _product, _quotient, _power), 2),
     **dict.fromkeys((_chosen,), 3),
 }
 
-#: Operators of which every output has what is known of the first.
+#: Operators whose outputs all have the interval of output 0.
 SPLITTING = frozenset(("Split", "VariadicSplit"))
 
-#: Operators of whose results something is known.
+#: Operators with a transfer.
 FOLLOWED = frozenset((*ELEMENTWISE, *KEEPING, *GATHERED))

@@ -1,4 +1,5 @@
-"""Types that an ONNX file declares and that say too little, and which of several declarations of a value counts."""
+"""Checks declared types: without an element type, contradictory, or unknown to ONNX Runtime; and chooses the
+declaration of a value that counts."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ g (seq(complex64[2]) x) => (seq(complex64[2]) y) { y = Identity (x) }""",
 g (seq(float[2]) x) => (seq(float[2]) y) { y = Identity (x) }""",
 )
 
-#: The keys and the values of the maps that ONNX Runtime has.
+#: The types of the keys and of the values of maps in ONNX Runtime.
 _KEYS = ("int64", "string")
 _MAPPED = ("float32", "float64", "int64", "string")
 
@@ -79,8 +80,8 @@ _LACKING = {
 
 
 def problems(known: Known) -> list[Problem]:
-    """Declarations whose type lacks an element type, or states one that does not exist, and inputs that are outputs of
-    another type."""
+    """The problems of declarations without a valid element type, of inputs that are outputs of another type, and of
+    types that ONNX Runtime does not have."""
     found = [problem for graph in graphs(known.model) for problem in (*_flawed(graph), *_returned_inputs(graph))]
     found += _lacking_inputs(known)
     if not _LACKING.keys().isdisjoint({each.dtype for each in known.kinds() if isinstance(each, Tensor)}):
@@ -89,11 +90,11 @@ def problems(known: Known) -> list[Problem]:
 
 
 def counts(declaration: Declaration, value: Value, graph: Graph, given: Container[Value] = ()) -> bool:
-    """Whether ONNX Runtime looks at a declaration of a value; ``given`` are the inputs and initializers of the graph,
-    if it may be one.
+    """Whether ONNX Runtime uses a declaration of a value. ``given`` are the inputs and initializers of the graph, if
+    the value may be one.
 
-    An input is what the input says, an initializer what it holds; any other value is what the output says, else its
-    last ``value_info``. What a function declares counts nowhere.
+    Of an input, the declaration as input counts, and of another initializer none. Of another value, the declaration as
+    output counts, else the last ``value_info``. No declaration in the graph of a function counts.
     """
     if is_function_body(graph):
         return False
@@ -109,7 +110,7 @@ def is_function_body(graph: Graph) -> bool:
 
 
 def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
-    """The first value of a graph that a node makes or uses and that is of a type that ONNX Runtime lacks."""
+    """The problem of the first value at a node of the graph whose element type ONNX Runtime does not have."""
     for node in graph.nodes:
         for value in (*node.inputs, *node.outputs):
             dtype = getattr(known.types.get(value), "dtype", None) if value is not None else None
@@ -121,7 +122,8 @@ def _of_lacking_types(graph: Graph, known: Known) -> Iterator[Problem]:
 
 
 def _lacking_inputs(known: Known) -> Iterator[Problem]:
-    """The inputs of the main graph of a type that ONNX Runtime does not have, but tensors that nodes use."""
+    """The problems of inputs of the main graph whose types ONNX Runtime does not have. Tensors that nodes use are
+    omitted, because they are reported at the node."""
     graph = known.model.graph
     lacking = [value for value in graph.inputs if value.type is not None and not _is_taken(value.type)] if graph else []
     used = {value for node in graph.nodes for value in node.inputs} if graph and lacking else set()
@@ -135,7 +137,7 @@ def _lacking_inputs(known: Known) -> Iterator[Problem]:
 
 
 def _is_taken(known: Type) -> bool:
-    """Whether ONNX Runtime takes an input of a type, as far as that is known."""
+    """Whether ONNX Runtime accepts an input of a type, as far as the type is known."""
     match known:
         case Tensor(dtype):
             return dtype not in _LACKING
@@ -153,6 +155,8 @@ def _is_taken(known: Type) -> bool:
 
 
 def _flawed(graph: Graph) -> Iterator[Problem]:
+    """A problem for each value with a flawed declared type, which is a warning if ONNX Runtime does not use the
+    declaration."""
     made = [value for node in graph.nodes for value in node.outputs if value is not None and value.declared]
     every = dict.fromkeys((*graph.inputs, *[value for value in graph.constants if value.declared], *made))
     flaws = {value: [each for each in value.declared if each.flaw] for value in every}
@@ -174,7 +178,7 @@ def _flawed(graph: Graph) -> Iterator[Problem]:
 
 
 def _returned_inputs(graph: Graph) -> Iterator[Problem]:
-    """Inputs that the graph returns as another type than it takes them: runtimes look at the input only."""
+    """A warning for each input that is declared as an output of another type: runtimes use the type of the input."""
     inputs = frozenset(graph.inputs)
     for value in dict.fromkeys(graph.outputs):
         if value not in inputs or value in graph.constants:

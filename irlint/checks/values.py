@@ -1,8 +1,7 @@
-"""What the values of constants and attributes lead to: infinite operands, roots that do not exist, nodes that fail when
-they run.
+"""Finds constants and attributes whose values give results that are not finite, or make a node fail when it runs.
 
-Only what is certain for every input is reported. ``ranges`` asks what constants and activations lead to, and
-``quantized`` what is left of quantized values.
+Only what is certain for every input is reported. The module ``ranges`` examines the ranges of constants and
+activations, and ``quantized`` the values that quantization leaves.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ OPERAND_INFINITE = Rule(
     "operand-infinite",
     Severity.WARNING,
     "A weight or bias contains infinity.",
-    why="A conversion to float16 that overflowed ends here, or a training that diverged. Every result that it takes "
-    "part in is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, and feed no product, "
-    "convolution or normalization. A weight that a Cast, Transpose or Gather of a constant gives counts as well. Large "
-    "weights are read only with `--weights`.",
+    why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
+    "result computed with it is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, "
+    "and feed no product, convolution or normalization. A weight that is the Cast, Transpose or Gather of a "
+    "constant counts as well. Large weights are read only with `--weights`.",
     fix="Export the weights again, with a type that is wide enough.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
@@ -58,8 +57,8 @@ FAILS_WHEN_RUN = Rule(
     Severity.WARNING,
     "ONNX Runtime loads a node that fails each time it runs.",
     why="ONNX Runtime reads the ratio of a Dropout and the depth of a OneHot only when the node runs: it fails for a "
-    "ratio outside of 0 to 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and gives an "
-    "empty tensor for the depth.",
+    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and "
+    "gives an empty tensor for the depth.",
     fix="Correct the number.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2] x) => (float[2] y) <float r = {1.5}> { y = Dropout (x, r) }""",
@@ -97,13 +96,13 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "FakeQuantize": (1, 2, 3, 4),
 }
 
-#: Operators behind which biases are added.
+#: Products and convolutions.
 PRODUCTS = frozenset(("MatMul", "Conv", "ConvTranspose", "Convolution", "GroupConvolution", "ConvolutionBackpropData"))
 
 #: Operators between a constant and the node whose weight it is.
 PASSING = frozenset(("Identity", "Transpose", "Gather", "Cast", "Convert", "Reshape", "Squeeze", "Unsqueeze"))
 
-#: How many of them are followed.
+#: At most this many of them are followed.
 STEPS = 4
 
 #: Normalizations with an epsilon, and the attribute.
@@ -115,7 +114,7 @@ NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("MVN", "NormalizeL2"), "eps"),
 }
 
-#: Larger ones are above 0 in float16, too.
+#: An epsilon of at least this is above 0 in float16, too.
 LEAST_EPSILON = 6e-8
 
 #: The inputs of a Pad that may be the number that it adds.
@@ -124,16 +123,16 @@ PADDING = (2, 3)
 #: Attributes that are factors or terms of every result.
 FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "lambd", "bias", "scale", "cubic_coeff_a", "momentum"))
 
-#: Attributes that are examined: those, and the number of a Constant.
+#: Attributes that are examined: FACTORS, and the number of a Constant.
 EXAMINED = FACTORS | {"value_float"}
 
-#: Operators that give infinity or NaN where one of their inputs does, of which only those are examined.
+#: Operators whose results are infinite or NaN where an input is. Only nodes with such an input are examined.
 SPREADING = frozenset(("Add", "Sub", "Subtract", "Mul", "Multiply"))
 
 
 def problems(known: Known) -> list[Problem]:
-    """What the values of the nodes of every graph lead to."""
-    checks = CHECKS if any(map(_is_strange, known.kinds())) else OF_FINITE
+    """The problems of values at the nodes of every graph."""
+    checks = CHECKS if any(map(_may_be_infinite_or_nan, known.kinds())) else OF_FINITE
     return [problem for graph in graphs(known.model) for problem in Values(known, graph).problems(checks)]
 
 
@@ -163,7 +162,7 @@ class Values:
         return users(self.graph)
 
     def problems(self, checks: Mapping[str, Sequence[Check]]) -> Iterator[Problem]:
-        """What the checks of its operator, and of its attributes, say of each node."""
+        """The problems that the checks of its operator and of its attributes find at each node."""
         faulted = self.known.faulted
         for node in self.graph.nodes:
             if node in faulted or not node.outputs:
@@ -185,13 +184,13 @@ class Values:
             yield Problem(fault, self.graph.path, node, place=node.place)
 
     def tensor(self, node: Node, index: int) -> Tensor | None:
-        """What is known of an input."""
+        """The type of an input; None if it is unknown or no tensor."""
         value = node.inputs[index] if index < len(node.inputs) else None
         found = self.known.types.get(value) if value is not None else None
         return found if isinstance(found, Tensor) else None
 
     def number(self, node: Node, index: int) -> float | None:
-        """The only number of an input."""
+        """The only element of an input; None if it is unknown or no number."""
         tensor = self.tensor(node, index)
         found = tensor.scalar if tensor is not None else None
         return found if isinstance(found, (int, float)) else None
@@ -205,7 +204,7 @@ class Values:
 
     def _spread(self, node: Node) -> Iterable[Fault]:
         types = self.known.types
-        if any(_is_strange(types.get(value)) for value in node.inputs if value is not None):
+        if any(_may_be_infinite_or_nan(types.get(value)) for value in node.inputs if value is not None):
             from irlint.checks import infinite
 
             return [*self._ranged(node), *infinite.added(self, node)]
@@ -232,7 +231,7 @@ class Values:
         return found
 
     def infinite_input(self, node: Node, index: int) -> Fault | None:
-        """The fault of an input that comes from a constant with infinity."""
+        """The fault of an input that comes from a constant with infinity; None if it does not."""
         value = node.inputs[index]
         span = self._source(value) if value is not None else None
         if value is None or span is None or not span.infinities:
@@ -245,7 +244,8 @@ class Values:
         )
 
     def _source(self, value: Value, steps: int = STEPS) -> Extent | None:
-        """What the numbers span of the constant that a weight comes from, None where it comes from none."""
+        """The extent of the constant from which a weight comes, through at most ``steps`` nodes; None if it comes from
+        none."""
         tensor = self.known.types.get(value)
         if isinstance(tensor, Tensor) and (tensor.value is not None or isinstance(tensor.extent, Extent)):
             return extent(tensor)
@@ -315,8 +315,8 @@ class Values:
         return quantized.faults(self, node)
 
 
-def _is_strange(tensor: Type | None) -> bool:
-    """Whether a constant may hold what is not finite."""
+def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
+    """Whether a type is that of a constant that may hold NaN or infinity."""
     if type(tensor) is Weights:
         return not tensor.is_finite
     if not isinstance(tensor, Tensor) or tensor.dtype not in FLOATS:
@@ -331,7 +331,8 @@ def _are(count: int) -> str:
 
 
 def _real(attribute: Attribute | None) -> float | None:
-    """The number of an attribute of either format."""
+    """The number in an attribute of either format; None if there is no attribute, or if it refers to another one or is
+    no number."""
     if attribute is None or attribute.reference is not None:
         return None
     try:
@@ -341,6 +342,8 @@ def _real(attribute: Attribute | None) -> float | None:
 
 
 def _not_finite(node: Node) -> Iterator[Fault]:
+    """A fault for each attribute that is infinite or NaN although it is a factor or term of the results; for the number
+    of a Constant only if it is NaN."""
     if node.domain == "ai.onnx.ml":
         return
     for name, attribute in node.attributes.items():
@@ -367,7 +370,7 @@ RANGED = (
 
 Check = Callable[[Values, Node], Iterable[Fault]]
 
-#: What is asked of a node, by its operator.
+#: The checks of each operator.
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
@@ -387,7 +390,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
 #: Checks that find nothing where all constants are finite.
 OF_INFINITE = (Values._spread, Values._infinite, Values._padding)
 
-#: What is asked of a node where all constants are finite.
+#: The checks of each operator if all constants are finite.
 OF_FINITE: Mapping[str, Sequence[Check]] = {
     op: [check for check in checks if check not in OF_INFINITE] for op, checks in CHECKS.items()
 }

@@ -1,4 +1,4 @@
-"""The variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
+"""Checks the variables of an IR: each needs an Assign and a ReadValue, one of each, and a known initial shape."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ STATE_WITHOUT_SIZE = Rule(
 )
 
 
-#: The opsets whose Assign finds its ReadValue by going up from its input.
+#: The opsets whose Assign has to depend on its ReadValue.
 _OLD = frozenset({"opset3", "opset4", "opset5"})
 
 #: At most this many ids are named in a message.
 SHOWN = 20
 
-#: At most this many layers are examined for all ReadValues of a graph that an Assign of such an opset may follow from.
+#: At most this many layers are examined for all such Assigns of a graph.
 MOST_LOOKED_AT = 1_000_000
 
 
@@ -118,10 +118,16 @@ def problems(known: Known) -> list[Problem]:
     assert known.model.graph is not None
     graph = known.model.graph
     unread = [*_unread(graph, known.format.keeps_alive)]
-    return [*unread, *_open_variables(known, graph), *_begun(known, graph), *(() if unread else _pairs(known, graph))]
+    return [
+        *unread,
+        *_of_unknown_rank(known, graph),
+        *_without_initial_value(known, graph),
+        *(() if unread else _pairs(known, graph)),
+    ]
 
 
 def _unread(graph: Graph, keeps_alive: tuple[str, ...]) -> Iterator[Problem]:
+    """A problem for each Assign without a ReadValue of its variable that a result needs."""
     writers = [node for node in graph.nodes if node.op == "Assign" and "variable_id" in node.attributes]
     if not writers:
         return
@@ -169,7 +175,8 @@ class _Sources:
         self.left = MOST_LOOKED_AT
 
     def lead(self, writer: Node, id: str | None) -> bool:
-        """Whether a layer depends on the ReadValue of a variable; also True if the search takes too long."""
+        """Whether a layer depends on the ReadValue of a variable, of an opset before opset6; also True if the search
+        takes too long."""
         waiting, seen = [writer], {writer}
         while waiting:
             for value in waiting.pop().inputs:
@@ -191,7 +198,7 @@ def _variable(node: Node) -> str | None:
     return None if attribute is None else attribute.value
 
 
-def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
+def _of_unknown_rank(known: Known, graph: Graph) -> Iterator[Problem]:
     """Variables of unknown rank, if a variable with a stated shape gets its initial value from them."""
     readers = set(_readers(graph))
     if len(readers) < 2:
@@ -205,10 +212,10 @@ def _open_variables(known: Known, graph: Graph) -> Iterator[Problem]:
         outputs = outputs_for(known, node, given)
         if outputs is None:
             continue
-        made = _open_values(node, outputs)
+        made = _values_of_unknown_rank(node, outputs)
         roots.update(dict.fromkeys(made, root or node))
         if root is not None and node in readers and not made:
-            yield _open_problem(root, node, graph)
+            yield _unknown_rank_problem(root, node, graph)
 
 
 def _readers(graph: Graph) -> list[Node]:
@@ -216,13 +223,15 @@ def _readers(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if node.op == "ReadValue" and node.outputs and node.outputs[0] is not None]
 
 
-def _open_values(node: Node, types: Iterable[Type | None]) -> list[Value]:
+def _values_of_unknown_rank(node: Node, types: Iterable[Type | None]) -> list[Value]:
     """The outputs of unknown rank of a node, for outputs of these types."""
-    open_ones = (value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None)
-    return [value for value in open_ones if value is not None]
+    without_rank = (
+        value for value, type in zip(node.outputs, types) if isinstance(type, Tensor) and type.shape is None
+    )
+    return [value for value in without_rank if value is not None]
 
 
-def _open_problem(root: Node, node: Node, graph: Graph) -> Problem:
+def _unknown_rank_problem(root: Node, node: Node, graph: Graph) -> Problem:
     """The problem of a variable of unknown rank from which the initial value of a variable with a stated shape is
     computed."""
     from irlint.ops.flow.state import VARIABLE_MISMATCH
@@ -316,9 +325,9 @@ def _is_empty(known: Known, node: Node) -> bool:
     return isinstance(type, Tensor) and type.shape is not None and 0 in type.shape
 
 
-def _begun(known: Known, graph: Graph) -> Iterator[Problem]:
-    """Variables without an initial value whose batch is dynamic: a warning for each that fails, and one note for the
-    others."""
+def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
+    """A warning for each ReadValue without an initial value that has a dynamic axis of a least size above 0, and one
+    note for the others with a dynamic batch."""
     alive = live(graph, known.format.keeps_alive)
     found: list[tuple[Node, str]] = []
     for node in _readers(graph):

@@ -1,4 +1,4 @@
-"""The versions that an ONNX model states: of the format, and of the operator sets."""
+"""Checks the IR version and the opset imports of an ONNX model."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ FIRST_AHEAD = 22
 
 
 def problems(known: Known) -> list[Problem]:
-    """What is wrong with the versions of the format and of the opsets that a model and its functions import."""
+    """The problems of the IR version and of the opsets that a model and its functions import."""
     model = known.model
     found = [Problem(each, domain="" if each.rule is MISSING_OPSET_IMPORT else None) for each in _ir_version(model)]
     found += [Problem(fault) for fault in _imported_twice(model)]
@@ -149,7 +149,7 @@ def problems(known: Known) -> list[Problem]:
 
 
 def _without_kernel(model: Model) -> list[Fault]:
-    """The operators that the runtime has no kernel for, or none any more, at the opset that the model imports."""
+    """The faults of operators for which ONNX Runtime has no kernel yet, or none any more, at the imported opset."""
     found: list[Fault] = []
     if model.imports and min(_default_opsets(model), default=LAST_EARLY_OPSET + 1) <= LAST_EARLY_OPSET:
         from irlint.checks.early_opsets import without_kernel
@@ -163,15 +163,15 @@ def _without_kernel(model: Model) -> list[Fault]:
 
 
 def _default_opsets(model: Model) -> Iterator[int]:
-    """The versions of ai.onnx that count in the model and in its functions."""
+    """The opsets of ai.onnx that hold in the model and in its functions."""
     for opsets in (model.opsets, *(function.opsets for function in model.functions.values())):
         if "" in opsets:
             yield opsets[""]
 
 
 def _used(model: Model) -> frozenset[str]:
-    """Where versions below 1 are imported, the domains of the nodes, but of Constants of the main graph, which need no
-    version."""
+    """If the model imports a version below 1, the domains of its nodes, without Constants of the main graph, which need
+    no version; else an empty set."""
     if all(version > 0 for _, version in model.imports):
         return frozenset()
     return frozenset(
@@ -180,6 +180,7 @@ def _used(model: Model) -> frozenset[str]:
 
 
 def _ir_version(model: Model) -> Iterator[Fault]:
+    """The faults of the IR version, and of a model that has to import opsets but does not."""
     if model.format_version is None:
         yield MISSING_IR_VERSION.fault("the model has no ir_version", help="set ir_version, for example to 8")
         return
@@ -225,6 +226,7 @@ def _ir_version_too_new(version: int) -> Fault:
 
 
 def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
+    """The note that the IR version is older than that with which the opset was released."""
     first = next((since for since in IR_VERSIONS if since <= opset), 0)
     if first and version < IR_VERSIONS[first] and opset <= RUNTIME_OPSETS[""]:
         yield IR_VERSION_TOO_OLD.fault(
@@ -236,7 +238,7 @@ def _older_than_its_opset(version: int, opset: int) -> Iterator[Fault]:
 
 
 def imported_twice(model: Model) -> list[list[tuple[str, int]]]:
-    """The imports of each domain that has several, in the order of the problems about them."""
+    """The imports of each domain that is imported more than once, in the order of the problems about them."""
     listed: dict[str, list[tuple[str, int]]] = {}
     for domain, version in model.imports:
         listed.setdefault(_standard(domain), []).append((domain, version))
@@ -244,6 +246,7 @@ def imported_twice(model: Model) -> list[list[tuple[str, int]]]:
 
 
 def _imported_twice(model: Model) -> Iterator[Fault]:
+    """A fault for each domain that is imported more than once."""
     for entries in imported_twice(model):
         domain = _standard(entries[0][0])
         versions = [version for _, version in entries]
@@ -260,11 +263,12 @@ def _imported_twice(model: Model) -> Iterator[Fault]:
 
 
 def _opsets(
-    imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], whole: Mapping[str, int] = NOTHING
+    imports: Iterable[tuple[str, int]], path: str, used: frozenset[str], of_model: Mapping[str, int] = NOTHING
 ) -> Iterator[Problem]:
-    """The problems of the versions that the model, or the function at ``path``, imports; ``used`` are the domains that
-    have to be there. A function with a newer opset than the ``whole`` model is of no use to any runtime. Of several
-    versions that a model imports ONNX Runtime passes over those below 1, unless one is the last.
+    """The problems of the versions that the model, or the function at ``path``, imports.
+
+    ``used`` are the domains that need a version. ``of_model`` are the opsets of the model: no runtime takes a function
+    with a newer one. Of several versions of a domain in the model, ONNX Runtime ignores those below 1, except the last.
     """
     who = "function" if path else "model"
     each = dict.fromkeys(imports)
@@ -277,7 +281,7 @@ def _opsets(
         limit = RUNTIME_OPSETS.get(domain)
         if limit is not None and version > limit:
             fault = _too_new(domain, version, limit, who)
-            theirs = whole.get(domain, version)
+            theirs = of_model.get(domain, version)
             if theirs < version:
                 text = f"{fault.message}; the model imports opset {theirs}"
                 fault = OPSET_TOO_NEW.fault(text, help=f"import opset {theirs} in the function")

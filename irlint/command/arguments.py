@@ -1,5 +1,7 @@
-"""The arguments of the command: a check starts without click, from the table of options that click's commands are made
-from."""
+"""Parses the arguments of ``irlint``: those of a plain check without click, which takes long to import, others with it.
+
+Both read the same table of options.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,14 @@ def _spelled() -> Iterator[tuple[str, tuple[Option, bool | None]]]:
             yield option.twin, (option, False)
 
 
-#: The options of a check by their spellings, with the value that a spelling sets; None where the next word is the
+#: The options of a check by their spellings, with the value that a spelling sets; None if the next word is the
 #: value.
 SPELLED = dict(_spelled())
 OTHER_COMMANDS = frozenset(COMMANDS) - {"check"}
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    """Does what the words of a command ask for, and ends with the exit status; raises KeyboardInterrupt and OSError."""
+    """Runs the command in the arguments and ends with its exit status. Raises KeyboardInterrupt and OSError."""
     plain = plain_check(arguments)
     if plain is not None:
         session.check(*plain)
@@ -50,7 +52,7 @@ def run(arguments: Sequence[str]) -> NoReturn:
 
 
 def _report(error: Any) -> None:
-    """Writes what is wrong with the options."""
+    """Writes click's message about wrong arguments; adds a help if the option is the name of a command."""
     from io import StringIO
 
     text = StringIO()
@@ -61,8 +63,10 @@ def _report(error: Any) -> None:
 
 
 def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str, Any]] | None:
-    """The paths and options of a check; None for another command, and for numbers, wrong options and joined words,
-    which click reads."""
+    """The paths and options of a check; None for arguments that click has to read.
+
+    These are other commands, options with numbers, wrong options, joined words such as ``--format=json``, and no path.
+    """
     rest = list(arguments)
     if rest[:1] == ["check"]:
         del rest[0]
@@ -91,5 +95,5 @@ def plain_check(arguments: Sequence[str]) -> tuple[tuple[str, ...], Mapping[str,
 
 
 def _is_text(option: Option, word: str) -> bool:
-    """Whether a word is a value of an option as it is, without being converted or refused."""
+    """Whether a word is a valid value of an option without a conversion."""
     return word in option.values if option.kind == "choice" else option.kind not in ("number", "axis")

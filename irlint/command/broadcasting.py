@@ -1,4 +1,4 @@
-"""``irlint broadcast``: the rules themselves, to try."""
+"""``irlint broadcast``: applies the broadcast rules to shapes."""
 
 from __future__ import annotations
 

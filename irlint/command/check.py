@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from irlint.run.search import Excluded
     from irlint.run.sources import Source
 
-#: So much of standard input is read at once.
+#: The number of bytes of standard input that are read at once.
 PIECE = 1 << 22
 
-#: The forms of a report of which a part is of use.
+#: The formats in which an interrupted run prints a partial report.
 READ_BY_PEOPLE = ("text", "concise")
 
 
@@ -72,7 +72,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 def _stream(
     paths: Sequence[str], options: Mapping[str, Any], config: Config | None, policy: Policy | None, excluded: Excluded
 ) -> None:
-    """Writes the findings as they are found and ends the run, if the format is jsonl or there is a journal."""
+    """Writes the findings file by file and ends the run, if nothing needs a complete report."""
     from irlint.command import streaming
 
     if not streaming.wanted(options):
@@ -119,7 +119,7 @@ def _checked(
     excluded: Excluded,
     stopped: list[str],
 ) -> Report:
-    """The report; where Ctrl-C ends the run before it is complete, and people read the report, ``stopped`` says so."""
+    """The report. If Ctrl-C ends a run whose report people read, it is partial, and ``stopped`` gets a message."""
     from irlint.run.files import checked
 
     def interrupted(done: int, files: int) -> None:
@@ -142,7 +142,7 @@ def _checked(
 
 
 class failing:
-    """A block in which an exception of a check ends the run; afterwards its progress bars are removed."""
+    """A context in which an OSError or ValueError ends the run with a message. Its end removes progress bars."""
 
     def __enter__(self) -> list[Any]:
         self.bars: list[Any] = []
@@ -164,7 +164,7 @@ class failing:
 
 
 def from_stdin(name: str | None) -> list[Source]:
-    """The model on standard input under its file name; None without ``--stdin-filename``."""
+    """The model on standard input under its file name, in a list; [] without ``--stdin-filename``."""
     if name is None:
         return []
     from irlint.run.sources import Source
@@ -191,7 +191,10 @@ def _given(name: str) -> bytes:
 
 
 def _watched(bars: list[Any]) -> Callable[[int | None, str], Callable[[int], None]]:
-    """Makes what shows that a run lasts, where somebody watches, and keeps it in ``bars``."""
+    """A function that starts a progress bar, keeps it in ``bars``, and returns the function that advances it.
+
+    Without a terminal, the returned function does nothing.
+    """
 
     def advance(total: int | None, name: str) -> Callable[[int], None]:
         if sys.stderr is None or sys.stderr.closed or not sys.stderr.isatty():

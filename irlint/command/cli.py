@@ -63,7 +63,7 @@ def check(paths: tuple[str, ...], **options: Any) -> None:
 
 
 def _values_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The names in the model before it that a shell may complete a word to."""
+    """The completions of VALUE: names in the MODEL before it that begin with the word."""
     from irlint.parsers import read
     from irlint.run.names import completions
 
@@ -209,7 +209,7 @@ def targets(model: str, **options: Any) -> None:
 
 
 def _print(asked: Callable[..., Any], rendered: Callable[[Any, str], str], model: str, options: Any) -> None:
-    """Prints what is asked of a model, in the form that the options name."""
+    """Prints the answer about a model in the format of the options."""
     from irlint.command.questions import answer
     from irlint.command.settings import shapes_for
 
@@ -331,7 +331,7 @@ def rules(**options: Any) -> None:
 
 
 def _columns() -> tuple[int, ...]:
-    """The width of the terminal that standard output is, if it is one."""
+    """The width of the terminal on standard output, as a tuple; () if standard output is no terminal."""
     from irlint.reporters.ansi import is_terminal, width
 
     return (width(sys.stdout),) if is_terminal(sys.stdout) else ()

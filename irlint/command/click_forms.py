@@ -1,4 +1,4 @@
-"""How click reads the table of options and prints the help: choices, completions, the order of commands."""
+"""The table of options as click's options, with choices and completions, and the help of the commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irlint.findings.wording import closest
 from irlint.lazy_typing import Any, NoReturn
 from irlint.policy.keys import Option
 
-#: The help of a command in the list of all is its first sentence, of at most this many characters.
+#: The list of commands shows the first sentence of each help, with at most this many characters.
 LONGEST = 200
 
 
@@ -27,7 +27,7 @@ class Choice(click.Choice[str]):
 
 
 def rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The names and codes of rules that a shell may complete a word to."""
+    """The names and codes of rules with which a shell completes the last word of a list."""
     from irlint.policy.rulebook import every_rule
 
     lead, comma, word = incomplete.rpartition(",")
@@ -36,7 +36,7 @@ def rules_like(context: click.Context, parameter: click.Parameter, incomplete: s
 
 
 def topics_and_rules_like(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """The topics, names and codes that a shell may complete a word to."""
+    """The topics, and the names and codes of rules, with which a shell completes a word."""
     from irlint.reporters.guide import TOPICS
 
     topics = [topic for topic in TOPICS if topic.startswith(incomplete)]
@@ -44,7 +44,7 @@ def topics_and_rules_like(context: click.Context, parameter: click.Parameter, in
 
 
 def with_options(options: Iterable[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of rows."""
+    """A decorator that adds options to a command."""
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(tuple(options)):
@@ -75,7 +75,7 @@ def _option(option: Option) -> Callable[[Callable[..., None]], Callable[..., Non
 
 
 class Commands(click.Group):
-    """``irlint PATH…`` is short for ``irlint check PATH…``."""
+    """The group of all commands; ``irlint PATH…`` is short for ``irlint check PATH…``."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -93,8 +93,10 @@ class Commands(click.Group):
             formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands, and beside them the files that a path may go on with: bash drops commands that stand beside a
-        request to complete files by itself."""
+        """The commands and files with which a shell completes a word.
+
+        The files are listed here because bash would drop the commands beside a request to complete files itself.
+        """
         found = super().shell_complete(ctx, incomplete)
         if not found:
             return [CompletionItem(incomplete, type="file")]

@@ -1,4 +1,4 @@
-"""Two models compared, or one printed for others to compare."""
+"""``irlint diff``: compares two models, or prints one as text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compare(models: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
 
 
 def as_text(models: Sequence[str], options: Mapping[str, Any]) -> None:
-    """Prints one model, line by line."""
+    """Prints one model as lines of text."""
     if len(models) != 1:
         fail(f"--textconv prints one model, and {len(models)} are named", "help: irlint diff --textconv MODEL")
     if options["format"] != "text":

@@ -1,8 +1,8 @@
-"""The ``irlint`` command: all else is imported in a block that Ctrl-C ends quietly."""
+"""The ``irlint`` command. All other modules are imported inside of a block in which Ctrl-C ends the run quietly."""
 
 import sys
 
-#: A model is many small objects, hardly any of which become garbage: the collector need not look so often.
+#: A model has many small objects, and hardly any becomes garbage, so the collector may run rarely.
 COLLECTOR_THRESHOLD = 500_000
 
 
@@ -19,7 +19,7 @@ def _run() -> None:
     import os
 
     gc.set_threshold(COLLECTOR_THRESHOLD)
-    # A third of what importing NumPy costs are threads that its linear algebra would run in.
+    # A third of the time to import NumPy is the start of threads for its linear algebra.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from irlint.command.arguments import run
     from irlint.command.streams import discard_output, fail, reason
@@ -33,5 +33,5 @@ def _run() -> None:
         discard_output()
         fail(reason(error))
     finally:
-        # The interpreter's end need not look for cycles among what the check has made.
+        # Without this, the interpreter searches the objects of the check for cycles when it ends.
         gc.freeze()

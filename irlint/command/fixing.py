@@ -1,4 +1,4 @@
-"""``irlint fix``: from its options to the files it changes and its exit status."""
+"""``irlint fix``: from its options to the changed files and the exit status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from irlint.command.streams import complain, emit, emit_blocks, fail, write_bloc
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.model.formats import FORMATS
-from irlint.parsers.opening import is_url
+from irlint.parsers.opening import beside, is_url
 from irlint.reporters.forms import FORMS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SCHEMA = "irlint-fix-1"
 
 
 def fix(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
-    """Fixes the models among ``paths``, reports what was done and what is left, and ends with the exit status."""
+    """Fixes the models among ``paths``, reports the fixes and the remaining findings, and ends with the exit status."""
     paths = settings.expanded(paths)
     config = settings.configuration({**DEFAULTS, **options})
     asked = settings.merged({**DEFAULTS, **options}, config)
@@ -56,7 +56,7 @@ def _judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
 
 
 def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> list[str]:
-    """The models among ``paths``, without that on standard input."""
+    """The models among ``paths``, without the one on standard input and without links to files outside of them."""
     from irlint.run.search import first, leading_out, models
 
     excluded = settings.excluded(paths, options, config)
@@ -73,13 +73,17 @@ def _files(paths: Sequence[str], options: Mapping[str, Any], config: Config | No
     return found
 
 
-def weights_left(path: str, output: str, form: str | None) -> list[str]:
-    """A line that names the weights file of a model, if the written model has none in its folder."""
-    suffix = next((each.weights for each in FORMATS if each.name == form), "")
-    beside, wanted = (os.path.splitext(each)[0] + suffix for each in (path, output))
-    if not suffix or not os.path.exists(beside) or os.path.exists(wanted):
-        return []
-    return [f"{output} reads its weights from {wanted}, which does not exist: copy {beside} to it"]
+def weights_left(path: str, output: str, found: Fixed) -> list[str]:
+    """A notice for each file of weights that is beside a model, and missing beside the written model."""
+    suffix = next((each.weights for each in FORMATS if each.name == found.after.outcome.file.format), "")
+    pairs = [(os.path.splitext(path)[0] + suffix, os.path.splitext(output)[0] + suffix)] if suffix else []
+    if not suffix and os.path.dirname(path) != os.path.dirname(output):
+        pairs = [(beside(path, name), beside(output, name)) for name in found.external_data()]
+    return [
+        f"{output} reads its weights from {wanted}, which does not exist: copy {file} to it"
+        for file, wanted in pairs
+        if os.path.exists(file) and not os.path.exists(wanted)
+    ]
 
 
 class _Run:
@@ -101,7 +105,7 @@ class _Run:
         self.refused = False
 
     def file(self, path: str, data: bytes | None) -> None:
-        """Fixes one model, or with ``data`` the one on standard input."""
+        """Fixes one model; ``data`` is the model itself if it comes from standard input."""
         from irlint.run.fixing import fixed
 
         with failing():
@@ -135,7 +139,7 @@ class _Run:
             return False
         if self.options["output"] is not None:
             write_blocks(self.options["output"], found.blocks(), "--output")
-            self.lines += weights_left(path, self.options["output"], found.after.outcome.file.format)
+            self.lines += weights_left(path, self.options["output"], found)
             return True
         if piped:
             emit_blocks(found.blocks())
@@ -171,13 +175,13 @@ class _Run:
         results.finish(report, self.options["fail_on"])
 
     def more(self, report: Report) -> str:
-        """How many findings are left that --unsafe-fixes would fix."""
+        """A text with the number of remaining findings that --unsafe-fixes may fix; "" if there are none."""
         left = [] if self.options["unsafe_fixes"] else report.findings
         count = sum(each.fix is not None and each.fix.applicability == "unsafe" for each in left)
         return f"; {count} more with --unsafe-fixes" if count else ""
 
     def text(self, report: Report) -> Iterator[str]:
-        """What was done, and what is left."""
+        """The parts of the report: the edits, their number, and the remaining findings."""
         from irlint.reporters.plain import safe
 
         yield from ("\t".join(map(safe, line.split("\t"))) + "\n" for line in self.lines)
@@ -190,22 +194,22 @@ class _Run:
         yield FORMS["concise"].rendered(report, quiet=False)
 
 
-#: At most this many edits of a file that were asked for are named.
+#: At most this many requested edits of a file are named.
 NAMED = 5
 
 
 def _texts(edits: Sequence[Edit]) -> list[str]:
-    """What was asked for and done, the first edits by themselves."""
+    """The texts of the first requested edits, and the number of the others."""
     more = len(edits) - NAMED
     return [edit.text for edit in edits[:NAMED]] + [f"and {counted(more, 'more edit')}"] * (more > 0)
 
 
-#: At most this many lines around one that changes are shown.
+#: The number of unchanged lines that are shown before and after a change.
 AROUND = 3
 
 
 def difference(found: Fixed) -> Iterator[str]:
-    """What changes, line by line, in the text of a document or of ``irlint diff --textconv``."""
+    """The lines of a unified diff of the document, or of the text of ``irlint diff --textconv`` for a binary model."""
     from difflib import unified_diff
 
     before, after = found.texts()
@@ -220,8 +224,11 @@ def difference(found: Fixed) -> Iterator[str]:
 
 
 def _parts(before: Sequence[str], after: Sequence[str]) -> list[tuple[int, int]]:
-    """Where lines change, with those around: of texts of as many lines part by part, since a comparison of long ones
-    takes long."""
+    """The ranges of lines, as (start, end) in ``before``, that have all changes and the lines around them.
+
+    Texts with equally many lines have a range for each change, because a comparison of long texts is slow. Other texts
+    have one range.
+    """
     if len(before) == len(after):
         parts: list[tuple[int, int]] = []
         for at in (at for at, pair in enumerate(zip(before, after)) if pair[0] != pair[1]):

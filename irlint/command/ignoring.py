@@ -15,10 +15,10 @@ from irlint.lazy_typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
 
-#: At most this many findings of a model are named where none is the one to ignore.
+#: At most this many findings of a model are named if none of them matches.
 SHOWN = 5
 
-#: The file that is written where there is none.
+#: The configuration file that is created if there is none.
 FILE = "irlint.toml"
 
 

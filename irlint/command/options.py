@@ -1,5 +1,4 @@
-"""The options of the commands, as a table. An option that sets a key of the configuration comes from the row of the
-key."""
+"""The options of the commands, as tables. An option that sets a key of the configuration comes from ``policy.keys``."""
 
 from __future__ import annotations
 
@@ -52,7 +51,7 @@ KINDS: Mapping[str, Any] = {
 #: The sections of the help of `irlint check`, in order.
 SECTIONS = ("Report", "Rules", "Models", "Files", "Outcome", "Configuration")
 
-#: What stands for a value in the help, unless the option says otherwise.
+#: The name of a value in the help, by the kind of the option; an option may have its own.
 METAVARS = {"rules": "RULES", "levels": "RULE=LEVEL", "globs": "GLOB", "file": "FILE", "number": "N", "axis": "N"}
 
 #: The options of a check that are no keys of the configuration.

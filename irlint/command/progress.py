@@ -1,5 +1,4 @@
-"""What a run that lasts shows on a terminal, on standard error: a progress bar, or which file it is that takes so
-long."""
+"""The progress of a long run on the terminal of standard error: a progress bar, or the name of the only file."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ from irlint.reporters.plain import brief
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-#: A run has to last so many seconds before it has a bar, and draws it so often.
+#: The seconds until a run shows its bar, and between two updates of the bar.
 DELAY = 1.0
 INTERVAL = 0.1
 
-#: A file's name is shown with at most this many characters: the line must not be wrapped.
+#: The name of a file is shown with at most this many characters, so that the line does not wrap.
 WIDTH = 60
 
 
@@ -34,7 +33,7 @@ def wanted(stream: TextIO | None, environment: Mapping[str, str] = os.environ) -
 
 
 class Bar:
-    """A bar of ``total`` steps, None for a number that is not known; it is taken away when it is closed."""
+    """A progress bar of ``total`` steps, None if their number is unknown; ``close`` removes it."""
 
     def __init__(self, total: int | None) -> None:
         self.total = total
@@ -42,7 +41,7 @@ class Bar:
         self.shown: tuple[Progress, TaskID] | None = None
 
     def __call__(self, done: int) -> None:
-        """Draws the bar with so many steps done, if it is time."""
+        """Draws the bar with ``done`` steps, if it is due."""
         now = time.monotonic()
         if now < self.due:
             return
@@ -54,14 +53,14 @@ class Bar:
         progress.refresh()
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self.shown is not None:
             self.shown[0].stop()
             self.shown = None
 
 
 class Checking:
-    """``checking NAME...`` once the only file of a run has taken its time; it is taken away when it is closed."""
+    """The text ``checking NAME...``, which appears if the only file of a run takes long; ``close`` removes it."""
 
     def __init__(self, name: str) -> None:
         self.text = f"checking {brief(name, WIDTH)}..."
@@ -73,7 +72,7 @@ class Checking:
         _thread.start_new_thread(self._wait, ())
 
     def __call__(self, done: int) -> None:
-        """Nothing is counted of one file."""
+        """Does nothing, because the steps of one file are not counted."""
 
     def _wait(self) -> None:
         self.shown = not self.open.acquire(timeout=DELAY)
@@ -82,7 +81,7 @@ class Checking:
         self.ended.release()
 
     def close(self) -> None:
-        """Takes the text away; to be called once."""
+        """Removes the text. To be called exactly once."""
         self.open.release()
         self.ended.acquire()
         if self.shown:

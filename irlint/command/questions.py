@@ -37,7 +37,7 @@ def answered(asked: Callable[[], Any], model: str) -> Any:
 
 
 def info(model: str, options: Mapping[str, Any]) -> None:
-    """``irlint info MODEL``, or a folder with models."""
+    """Runs ``irlint info`` for a model or a folder with models."""
     import sys
     from functools import partial
 
@@ -83,7 +83,8 @@ def targets(model: str, form: str = "text", named: Sequence[str] = (), asked: Ma
 
 
 def explanation(name: str | None, columns: int | None = None, *, color: bool = False) -> str:
-    """``irlint explain``: the page of a rule or of a topic, the rules of a family, or what there is to explain."""
+    """The text of ``irlint explain``: the page of a rule or topic, the rules of a family, or, without a name, the list
+    of topics and families."""
     from irlint.policy.rulebook import closest, every_rule, named
     from irlint.reporters import guide
     from irlint.reporters.pages import WIDTH, family, page
@@ -108,7 +109,7 @@ def explanation(name: str | None, columns: int | None = None, *, color: bool = F
 
 
 def summary(file: str, form: str) -> None:
-    """``irlint summary FILE``."""
+    """Runs ``irlint summary FILE``."""
     from irlint.command.streams import notify
     from irlint.reporters import statistics
     from irlint.run import journal

@@ -1,4 +1,4 @@
-"""What a check leaves: the report in its forms, the baseline, notices, and the exit status."""
+"""The results of a check: the report in its formats, the baseline, notices, and the exit status."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _rendered(report: Report, form: Form, options: Mapping[str, Any], stream: bo
 
 
 def _statistics(report: Report) -> str:
-    """How many findings each rule, each operator and each exporter has."""
+    """The numbers of findings by rule, by operator and by exporter, as text."""
     from irlint.findings import tally
     from irlint.reporters.statistics import rendered
 
@@ -86,8 +86,7 @@ def _append_page(report: Report, form: Form) -> None:
 
 
 def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Policy | None, dict[str, str]]:
-    """The report and the policy with the entries of the baseline under the names that files have now, and these names
-    by the old."""
+    """The report and the policy after the baseline follows renamed files, and the new names by the old ones."""
     if policy is None or not policy.baseline or not report.findings:
         return report, policy, {}
     from irlint.policy import baseline
@@ -102,7 +101,7 @@ def without_renamed(report: Report, policy: Policy | None) -> tuple[Report, Poli
 
 
 def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[str]:
-    """Notices of files in the baseline that are called otherwise now."""
+    """Notices of renamed files in the baseline."""
     advice = "" if options["update_baseline"] else "; --update-baseline writes the new name"
     yield from (f"{options['baseline']}: {old} was renamed to {new}{advice}" for old, new in names.items())
 
@@ -110,8 +109,10 @@ def renames(names: Mapping[str, str], options: Mapping[str, Any]) -> Iterator[st
 def with_new_baseline(
     report: Report, options: Mapping[str, Any], policy: Policy | None, names: Mapping[str, str]
 ) -> tuple[Report, str]:
-    """Writes the baseline, files under the ``names`` that they have now; the report without the findings that are now
-    in it, and what was done."""
+    """Writes the baseline, with renamed files under their new ``names``.
+
+    Returns the report without the findings that are now in the baseline, and a notice about the change.
+    """
     from irlint.policy import baseline
 
     assert policy is not None
@@ -141,8 +142,8 @@ def notices(
     report: Report,
     excluded: Excluded,
 ) -> Iterator[str]:
-    """What the person who runs the check should know of suppressions, the baseline, and files that git leaves out or
-    has as they were."""
+    """Notices about suppressions, the baseline, and files that were skipped because git ignores them or they are
+    unchanged."""
     left_out = excluded.left_out
     yield from excluded.passed_links()
     if excluded.unchanged:
@@ -172,13 +173,13 @@ def notices(
     if policy.baseline and not options["update_baseline"]:
         from irlint.policy import baseline
 
-        idle = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
-        if idle:
-            yield f"{options['baseline']}: {baseline.listed(idle)}; --update-baseline removes them"
+        unused = baseline.stale(policy.baseline, report, policy.baseline_root, policy.reports)
+        if unused:
+            yield f"{options['baseline']}: {baseline.listed(unused)}; --update-baseline removes them"
 
 
 def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:
-    """Notices of rules that are not reported for files of which none was checked."""
+    """Notices of entries of ``per-file-ignores`` that match no checked file."""
     fitting = entries.fitting_any(files) if entries else ()
     for at, entry in enumerate(entries.entries):
         if at not in fitting:
@@ -214,7 +215,7 @@ def note(notices: Iterable[str]) -> None:
 
 
 def _files(report: Report, config: Config | None) -> Iterator[str]:
-    """The configuration, and what became of each file."""
+    """The lines of ``--verbose``: the configuration, and the result of each file."""
     from irlint.reporters.plain import safe
 
     yield f"the configuration is {safe(config.file)}" if config is not None else "no configuration"
@@ -226,7 +227,7 @@ def _files(report: Report, config: Config | None) -> Iterator[str]:
 
 
 def of_file(file: CheckedFile, findings: int) -> str:
-    """What became of a file."""
+    """The result of a file in one line: its status, and the reason or the numbers of nodes and findings."""
     from irlint.reporters.plain import safe
 
     result = file.reason or f"{counted(file.nodes, 'node')}, {counted(findings, 'finding')}"
@@ -249,7 +250,7 @@ def refuse_lacking(files: Iterable[CheckedFile]) -> None:
 
 
 def end(worst: Severity | None, fail_on: str) -> NoReturn:
-    """Ends a run with the exit status for the worst that was found."""
+    """Ends a run with status 1 if the worst severity is at least ``fail_on``, else with 0."""
     if fail_on == "never" or worst is None:
         raise SystemExit(0)
     from irlint.findings.faults import Severity

@@ -1,4 +1,4 @@
-"""What a check is to do: its options, with what the configuration says in place of those that nobody gave."""
+"""The settings of a check: its options, and the configuration for the options that are not given."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RULES_HELP = "help: `irlint rules` lists every rule"
 
 
 def expanded(paths: Sequence[str]) -> tuple[str, ...]:
-    """The paths, wildcards expanded on Windows, whose shell does not do it."""
+    """The paths; on Windows, whose shell does not expand wildcards, with the files that match them."""
     if not any(letter in path for path in paths for letter in "*?["):
         return tuple(paths)
     from irlint.reporters.console import WINDOWS
@@ -69,7 +69,10 @@ def _loaded(file: str) -> Config | None:
 
 
 def merged(options: Mapping[str, Any], config: Config | None) -> dict[str, Any]:
-    """The options: in place of one that nobody gave, what the configuration says of its key, else the key's default."""
+    """The options; one that is not given has the value of its key in the configuration, or else the default of the key.
+
+    Options of the kinds in APART are unchanged.
+    """
     result = dict(options)
     for key in KEYS:
         if key.option is None or key.kind in APART:
@@ -107,8 +110,10 @@ def judge(paths: Sequence[str], options: Mapping[str, Any]) -> None:
 
 
 def outputs(options: Mapping[str, Any], config: Config | None, paths: Iterable[str]) -> list[tuple[Form, str]]:
-    """The forms and files of ``--output``; ends the run where one of them could not be written, or is a file that the
-    run reads."""
+    """The formats and files of ``--output``.
+
+    Ends the run if a file cannot be written, is named twice, or is one that irlint reads.
+    """
     result = [_output(entry) for entry in options["output"]]
     written: list[str] = []
     for _, file in result:
@@ -161,8 +166,10 @@ def _unwritable(file: str) -> str:
 
 
 def policy(options: Mapping[str, Any], config: Config | None) -> Policy | None:
-    """The rules, levels and suppressions of the run; None if every finding is reported as it is. The options select
-    among the rules that the configuration leaves."""
+    """The rules, levels and suppressions of the run; None if every finding is reported unchanged.
+
+    The selection of the options applies after that of the configuration.
+    """
     lists = ("select", "ignore", "extend_select")
     if config is None and options["baseline"] is None and not any(options[name] for name in (*lists, "severity")):
         return None
@@ -223,11 +230,11 @@ def _baseline(file: str, update: bool) -> Mapping[str, Mapping[str, frozenset[st
 def of_files(
     options: Mapping[str, Any], config: Config | None, policy: Policy | None, forms: Sequence[Form]
 ) -> Settings:
-    """How files are checked, so that what is found carries what ``forms`` show of it."""
+    """The settings of the check of each file, with the details that ``forms`` show."""
     from irlint.run.files import Settings
 
     drawn, silenced, facts = (any(getattr(form, name) for form in forms) for name in ("drawn", "silenced", "facts"))
-    lasting = options["cache"] and not (facts or options["weights"])
+    cached = options["cache"] and not (facts or options["weights"])
     return Settings(
         _shapes(options),
         models=config.models if config is not None else None,
@@ -239,7 +246,7 @@ def of_files(
         targets=named_targets(options["target"]),
         timeout=float(options["timeout"] or USUAL),
         ignores=not options["no_ignores"],
-        cache=os.path.abspath(options["cache"]) if lasting else "",
+        cache=os.path.abspath(options["cache"]) if cached else "",
         drawn=drawn,
         silenced=silenced,
         facts=facts,
@@ -249,7 +256,7 @@ def of_files(
 
 
 def named_targets(entries: Sequence[str] | None) -> tuple[str, ...]:
-    """The targets, each judged; the values of the option may have several with commas."""
+    """The targets in the values of ``--target``, each of which may list several. Ends the run for an unknown one."""
     if not entries:
         return ()
     from irlint.targets.verdicts import target
@@ -272,7 +279,7 @@ def shapes_for(path: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def configured_shapes(options: Mapping[str, Any]) -> Callable[[str], dict[str, Any]]:
-    """The same for each of several models."""
+    """A function that returns ``shapes_for`` of each model."""
     from irlint.run.files import Settings, given
 
     config = configuration(options)
@@ -301,8 +308,11 @@ def _shapes(options: Mapping[str, Any]) -> Mapping[str, Shape]:
 
 
 def excluded(paths: Sequence[str], options: Mapping[str, Any], config: Config | None) -> Excluded:
-    """The globs of what not to check: those of the options, else those of the configuration; and, where folders are
-    searched, what git ignores; and what has not changed."""
+    """The files not to check.
+
+    These are the files that globs of the options, or else of the configuration, match; those that git ignores, if a
+    path is a folder; and with ``--changed-since`` unchanged files.
+    """
     from irlint.records import replaced
     from irlint.run.search import Excluded
 

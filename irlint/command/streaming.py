@@ -1,4 +1,4 @@
-"""A check that writes each finding at once and keeps none in memory. It can continue an interrupted run."""
+"""A check that writes the findings of each file at once and keeps none. It can continue an interrupted run."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ if TYPE_CHECKING:
     from irlint.policy.configuration import Config
     from irlint.policy.suppressions import Policy
 
-#: Options that change what is found.
+#: The options that change the findings.
 DECISIVE = ("select", "ignore", "extend_select", "severity", "shape", "target", "weights", "no_ignores")
 
-#: The most skipped files that are named where no others exist, and the most notices that are printed once only.
+#: The most skipped files that are kept for the message of an empty run, and about the most notices that are kept to
+#: print equal ones only once.
 PASSED = 1000
 
 Advance = Callable[[int | None, str], Callable[[int], None]]
 
 
 def wanted(options: Mapping[str, Any]) -> bool:
-    """Whether a check keeps no report: all that it writes can be written file by file."""
+    """Whether a check can write all results file by file, without a complete report."""
     if options["resume"]:
         return True
     kept = options["output"] or options["update_baseline"] or options["stdin_filename"] is not None
@@ -51,8 +52,10 @@ def check(
     excluded: Excluded,
     advance: Advance | None,
 ) -> NoReturn:
-    """Checks the models among ``paths``, writes what is found of each, and ends with the exit status; raises as
-    ``files.checked``."""
+    """Checks the models among ``paths``, writes the findings of each, and ends with the exit status.
+
+    Raises the errors of ``files.checked``.
+    """
     _judge(options)
     chosen = replaced(settings.of_files(options, config, policy, [FORMS["jsonl"]]), stamped=True)
     names = [shown(path) if is_url(path) else path for path in paths]
@@ -86,8 +89,11 @@ def _written(
     keeps: bool,
     heard: Callable[[int], None] | None,
 ) -> tuple[list[CheckedFile], list[CheckedFile]]:
-    """Writes what is found of each file; the entries of all files where the end of the run wants them, and some that
-    were passed over."""
+    """Writes the findings of each file.
+
+    Returns the entries of all files, [] unless ``keeps``, and the entries of skipped files: PASSED at most, and all
+    that lack a package.
+    """
     kept: list[CheckedFile] = []
     passed: list[CheckedFile] = []
     seen: set[str] = set()
@@ -146,14 +152,14 @@ def _finish(
             file = options["resume"]
             notify(f"note: with --resume, irlint prints only a summary in text; {file} has the findings, in JSON Lines")
     report = Report(tuple(kept), (), __version__)
-    # Of what an earlier run has checked it is not known what was suppressed there.
+    # A journal does not record which suppressions the earlier runs used.
     whole = policy if not options["resume"] else None
     notices = results.notices(paths, options, config, whole, report, excluded)
     results.account(report, {**options, "verbose": False}, config, notices, text)
 
 
 class _Streamed:
-    """Standard output, which gets the lines of each file."""
+    """Writes the lines of each file to standard output."""
 
     before = 0
 
@@ -162,32 +168,32 @@ class _Streamed:
         self.tally = Tally()
 
     def missing(self, files: Iterable[str | Located]) -> Iterable[str | Located]:
-        """The files that are to be checked: all of them."""
+        """The files to check: all of them."""
         return files
 
     def add(self, outcome: Outcome) -> None:
-        """Writes what was found of a file."""
+        """Writes the findings of a file."""
         self.tally.add(entry_of(outcome.file), [each.as_dict() for each in outcome.findings])
         emit(self.head + jsonl.of_file(outcome.file, outcome.findings), "utf-8", "json")
         self.head = ""
 
     def closed(self) -> Tally:
-        """Writes the last line; what was counted."""
+        """Writes the last line and returns the counts."""
         if self.tally.files:
             emit(jsonl.end(self.tally.summary()), "utf-8", "json")
         return self.tally
 
 
 class _Resumed:
-    """A journal, which gets the lines of each file that it does not have as it is now."""
+    """Writes the lines of each file to a journal, unless the journal has the file in its current state."""
 
     def __init__(self, file: str, head: str) -> None:
         self.file = file
         self.head = head
         self.other_head = False
-        #: How many files it had, where what is new begins, and how many of them need not be checked.
+        #: The number of its files, the position of the first new line, and the number of unchanged files.
         self.blocks = self.begun = self.before = 0
-        #: By their keys those that it had, and those that are as they were or new.
+        #: The keys of its files, and of those that are unchanged.
         self.known: set[int] = set()
         self.current: set[int] = set()
         try:
@@ -218,7 +224,7 @@ class _Resumed:
             self._write(head)
 
     def missing(self, files: Iterable[str | Located]) -> Iterator[str | Located]:
-        """The files that are to be checked: those that were not, and those that are others now."""
+        """The files to check: those that the journal does not have in their current state."""
         for file in files:
             key = _key(file)
             if key is not None and key in self.known:
@@ -228,12 +234,10 @@ class _Resumed:
                 yield file
 
     def add(self, outcome: Outcome) -> None:
-        """Writes what was found of a file; one that was not checked is checked by the next run."""
+        """Writes the findings of a file. A file that lacks a package is omitted, so that the next run checks it."""
         if outcome.file.lacking:
             return
         self._write(jsonl.of_file(outcome.file, outcome.findings))
-        if outcome.file.size is not None:
-            self.current.add(journal.key(outcome.file.path, outcome.file.size, outcome.file.stamp))
 
     def _write(self, text: str) -> None:
         try:
@@ -269,7 +273,7 @@ class _Resumed:
 
 
 def _judge_header(file: str, found: Mapping[str, Any], head: str) -> None:
-    """Ends the run where a journal is of another one; one over some of the same paths is none."""
+    """Ends the run if a journal is of another version, other options, or only other paths."""
     own = json.loads(head)
     differing = [
         what

@@ -1,4 +1,4 @@
-"""Where a run writes: standard output, standard error, and files that it writes."""
+"""Writes to standard output, standard error, and files."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from errno import EINVAL, EMFILE
 
 from irlint.lazy_typing import NoReturn
 
-#: Who wants to replace a file that another run is replacing waits so many times for so many seconds.
+#: How often a run tries to lock a file that another run has locked, and the seconds between two tries.
 LOCK_TRIES, LOCK_PAUSE = 500, 0.02
 
 
 def fail(message: str, *more: str, end: str = "") -> NoReturn:
-    """Ends the run as failed: nothing that was asked for has been decided."""
+    """Ends the run with a message and status 2, which means that the check did not take place."""
     notify(f"error: {message}", *more)
     complain(end)
     raise SystemExit(2)
 
 
 def reason(error: OSError) -> str:
-    """What an error says: the file that it names, and why it cannot be used."""
+    """The text of an error: the file that it names, if any, and why it cannot be used."""
     text = error.strerror or str(error)
     if error.errno == EMFILE:
         return f"{text}: raise the limit of this process (ulimit -n), or give --jobs 1"
@@ -30,7 +30,7 @@ def reason(error: OSError) -> str:
 
 
 def notify(message: str, *more: str) -> None:
-    """Prints a note for the user, outside the report."""
+    """Writes a message with further lines to standard error, outside the report."""
     from irlint.reporters.plain import safe
 
     lines = [f"irlint: {safe(message)}", *(f"   = {safe(line)}" for line in more)]
@@ -38,7 +38,7 @@ def notify(message: str, *more: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Writes to standard error, if there is one, and nothing that steers a terminal or a log."""
+    """Writes to standard error, if there is one, without control sequences for a terminal or a log."""
     if not text:
         return
     from irlint.reporters.plain import inert
@@ -51,9 +51,11 @@ def complain(text: str) -> None:
 
 
 def emit(text: str, encoding: str | None = None, notation: str = "text") -> None:
-    """Writes to standard output, in its own encoding if none is given, and with no line end changed; a closed pipe ends
-    the run quietly. What is written steers no terminal and no log, by the means of its ``notation``; where that is "",
-    it is meant to."""
+    """Writes to standard output, in its own encoding by default, and changes no line ends.
+
+    A closed pipe ends the run quietly. Control sequences are removed or escaped as the ``notation`` allows; with "",
+    they are written.
+    """
     if sys.stdout is None:
         return
     if notation:
@@ -65,14 +67,14 @@ def emit(text: str, encoding: str | None = None, notation: str = "text") -> None
 
 
 def _is_closed_pipe(error: OSError) -> bool:
-    """Whether nobody reads any more what was written; Windows says so by another number."""
+    """Whether an error means that the reader of the output has ended; Windows has another number for it."""
     from irlint.reporters.console import WINDOWS
 
     return isinstance(error, BrokenPipeError) or (WINDOWS and error.errno == EINVAL)
 
 
 def discard_output() -> None:
-    """Lets go of what standard output did not take, so that the interpreter does not try again when it ends."""
+    """Discards unwritten output, so that the interpreter does not try to write it again when it ends."""
     try:
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -81,8 +83,10 @@ def discard_output() -> None:
 
 
 def write(file: str, text: str, option: str, notation: str = "") -> None:
-    """Writes a whole file, or none of it; devices and pipes are written to, and links are followed. A text in a
-    ``notation`` has no control characters."""
+    """Writes a complete file, or none of it; devices and pipes are written to, and links are followed.
+
+    With a ``notation``, control characters are replaced.
+    """
     if notation:
         from irlint.reporters.plain import visible
 
@@ -94,8 +98,12 @@ def write(file: str, text: str, option: str, notation: str = "") -> None:
 
 
 def write_blocks(file: str, blocks: Iterable[bytes], option: str, *, in_place: bool = False) -> None:
-    """Writes a whole file from blocks of bytes, or none of it; devices and pipes are written to, and links are
-    followed. Where no file may be put in the place of one, a list of blocks may be written into that (``in_place``)."""
+    """Writes a complete file from blocks of bytes, or none of it; devices and pipes are written to, and links are
+    followed.
+
+    With ``in_place``, for which ``blocks`` has to be a list, the existing file is overwritten if the folder permits no
+    new file.
+    """
     try:
         if os.path.exists(file) and not os.path.isfile(file):
             _write_into(file, blocks)
@@ -119,8 +127,10 @@ def emit_blocks(blocks: Iterable[bytes]) -> None:
 
 
 def _is_standard_output(file: str) -> bool:
-    """Whether a file such as ``/dev/stdout`` is the one that standard output goes to: replaced, it would lose what is
-    there."""
+    """Whether a file, such as ``/dev/stdout``, is the one that standard output is written to.
+
+    If it were replaced, the earlier output would be lost.
+    """
     try:
         named = os.stat(file)
         return sys.stdout is not None and named.st_ino != 0 and os.path.samestat(named, os.fstat(sys.stdout.fileno()))
@@ -134,8 +144,10 @@ def _write_into(file: str, blocks: Iterable[bytes]) -> None:
 
 
 def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
-    """Puts a new file in the place of one, with its permissions; where that may not be, writes into it, or raises
-    PermissionError."""
+    """Replaces a file by a new one with its permissions.
+
+    If that is not permitted, overwrites it with ``in_place``, and else raises PermissionError.
+    """
     from irlint.run.writing import permissions, put
 
     try:
@@ -148,8 +160,10 @@ def _replace(file: str, blocks: Iterable[bytes], *, in_place: bool) -> None:
 
 @contextmanager
 def locked(file: str) -> Iterator[None]:
-    """Keeps other runs from replacing a file meanwhile; where they do for long, or nothing can be locked, goes on
-    without."""
+    """A context that locks the folder of a file against other runs.
+
+    It continues without a lock if another run holds it for long, or if the folder cannot be locked.
+    """
     import time
 
     handle = _lockable(os.path.dirname(os.path.realpath(file)))

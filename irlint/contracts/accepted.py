@@ -229,7 +229,7 @@ def _summed(sizes: Point, sums: Iterable[tuple[str, Formula]]) -> Point:
 
 
 def _tried(sizes: Sizes | None) -> list[int]:
-    """A few sizes of a set: the smallest one and a larger one."""
+    """A few sizes of a set: the smallest ones, at most TRIED_SIZES, and a larger one; [] if it is empty or None."""
     if sizes is None or sizes.is_empty:
         return []
     least, greatest = sizes.least, sizes.greatest

@@ -127,9 +127,9 @@ def _come_and_gone(what: str, ends: Matched) -> Iterator[Change]:
         ("added", "new", [each.name for each in ends.added if each.optional]),
     ):
         if optional:
-            count = f"{len(optional)} inputs" if len(optional) > 1 else "input"
+            count = f"{len(optional)} optional inputs" if len(optional) > 1 else "the optional input"
             verb = "are" if len(optional) > 1 else "is"
-            message = f"{count} {listed(optional)} {verb} {change}, which are optional"
+            message = f"{count} {listed(optional)} {verb} {change}"
             yield Change(f"input-{kind}", message, optional[0])
 
 
@@ -317,9 +317,9 @@ class _Outputs:
             return
         kind = self._shapes(one.shape, other.shape)
         if kind:
-            known_symbols = {"changed": "", "untold": "less is known of ", "told": "more is known of "}[kind]
+            lead = {"changed": "", "untold": "less is known of ", "told": "more is known of "}[kind]
             now, was = shape_text(other.shape), shape_text(one.shape)
-            message = f"{known_symbols}output `{new.name}`: {now}, where it was {was}"
+            message = f"{lead}output `{new.name}`: {now}, where it was {was}"
             yield Change(f"output-{kind}", message, new.name, breaking=kind != "told")
 
     def _shapes(self, old: Sequence[MaybeDim] | None, new: Sequence[MaybeDim] | None) -> str:

@@ -352,6 +352,7 @@ class Group:
         return True
 
     def conditions(self, when: str = "") -> list[Condition]:
+        """The demands as conditions; ``when`` is the path of the body that they are about, "" if they always apply."""
         found = [Condition(text, demand, self._count([demand]), when) for text, demand in self.equal]
         for name, sizes in self.sizes.items():
             texts = conditions(name, sizes)

@@ -93,7 +93,7 @@ def _possible(relations: Alternatives, contract: Contract) -> Alternatives:
 
 
 def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixed | None:
-    """The record for one symbol with one possible size, or with two of which 1 works by broadcasting; else None."""
+    """The record for a symbol with one possible size, or with one besides 1, which works by broadcasting; else None."""
     possible = met(sizes, between(limits[0] or 1, limits[1]))
     listed = possible.few(MOST) if possible is not None and not possible.is_empty else []
     if not listed or (len(listed) == MOST and listed[0] != 1):

@@ -17,7 +17,7 @@ from irlint.records import NOTHING, record
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
 
-#: Longer strings, and longer lists of the elements of a constant, are cut and get a hash.
+#: Longer strings are cut and get a hash. Elements of a constant that take more characters are replaced by a hash.
 LONGEST = 60
 
 #: Longer lists are shown by their first entries and a hash.
@@ -227,7 +227,7 @@ class Identity:
         return self.numbers.of(kind, repr(value), self._cut(attribute))
 
     def _cut(self, attribute: Attribute) -> str:
-        """The hash of a text of which only the beginning is kept; "" for a complete text."""
+        """The hash of a text that is kept only in part; "" for a complete text."""
         if attribute.cut is None:
             return ""
         return self.digest(Constant(Tensor("string"), Stored(None, coded=attribute.cut))) or ""

@@ -101,8 +101,10 @@ def _whole(residue: int) -> Interval:
 
 
 def solved(relations: Iterable[Relation]) -> Sizes | None:
-    """All relations have the same single symbol: its sizes for which at least one of them holds; None if too
-    complex."""
+    """The sizes of a symbol for which at least one of the relations holds; None if that is too complex.
+
+    All relations must be about this symbol alone.
+    """
     found: Sizes | None = None
     for relation in relations:
         sizes = _of_relation(relation)

@@ -1,4 +1,4 @@
-"""The most memory that the values of a graph take at a time: each from its creation to its last use."""
+"""Computes the peak memory of the values of a graph: each takes memory from its creation to its last use."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from irlint.model.order import used
 from irlint.model.tensor import BITS, Map, Opaque, Optional, SparseTensor, Tensor, Type
 from irlint.model.tensor import Sequence as SequenceType
 
-#: Operators whose first output is their first input under another shape: it takes no memory.
+#: Operators whose first output is their first input, perhaps with another shape: it takes no memory of its own.
 VIEWS = frozenset({"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Result", "ReadValue", "Assign"})
 
 
-#: Operators that write over their first input where it has as many bytes and nothing else uses it: those that ONNX
-#: Runtime computes in place.
+#: Operators that ONNX Runtime computes in place: they write over their first input if it has as many bytes and nothing
+#: else uses it.
 IN_PLACE = frozenset(
     {
         *("Cast", "Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "LogSoftmax", "Relu", "Selu", "Shrink", "Sigmoid"),
@@ -26,12 +26,12 @@ IN_PLACE = frozenset(
     }
 )
 
-#: More expressions of which none is proven to be the largest have no maximum that is of use.
+#: A maximum of more expressions than this is of no use.
 MOST = 32
 
 
 def size_of(known: Type | None) -> MaybeDim:
-    """The bytes that a value takes; texts, maps and sparse tensors count as 0."""
+    """The bytes that a value takes, None if unknown; texts, maps, sparse tensors and opaque values count as 0."""
     match known:
         case Tensor(dtype, shape):
             return None if dtype is None or shape is None else _bytes(product(shape), BITS.get(dtype, 0))
@@ -55,7 +55,7 @@ def _bytes(elements: MaybeDim, bits: int) -> MaybeDim:
 
 
 def weight(size: MaybeDim) -> int:
-    """A number by which sizes are sorted, the unknown one first."""
+    """A sort key for sizes, which puts unknown ones first: the magnitude, or -1."""
     return -1 if size is None else magnitude(size)
 
 
@@ -66,9 +66,10 @@ def peak(
     fixed: Set[Value],
     inside: Mapping[Node, MaybeDim],
 ) -> MaybeDim:
-    """The most bytes that are in use while a node runs; ``inside`` are those that the bodies of nodes take meanwhile.
+    """The largest number of bytes that are in use while a node runs; None if it is unknown.
 
-    What constants alone decide (``fixed``) takes none, nor do the inputs of the graph, which belong to the caller.
+    ``inside`` are the bytes that the bodies of nodes take meanwhile. Values that constants alone decide (``fixed``) do
+    not count, nor do the inputs of the graph, which belong to the caller.
     """
     listed = tuple(nodes)
     created, ended = _lives(listed, types, fixed, frozenset(graph.outputs))
@@ -92,7 +93,7 @@ def _released(known: Type | None) -> MaybeDim:
 def _lives(
     nodes: Sequence[Node], types: Mapping[Value, Type | None], fixed: Set[Value], outputs: Set[Value]
 ) -> tuple[list[list[Value]], list[list[Value]]]:
-    """By the index of a node the values that it takes memory for, and those whose memory nothing uses after it."""
+    """For each node, the values that it takes memory for, and the values whose memory nothing uses after it."""
     last = _last_uses(nodes, outputs)
     created: list[list[Value]] = [[] for _ in nodes]
     places: dict[Value, Value] = {}
@@ -118,7 +119,8 @@ def _lives(
 
 
 def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
-    """The index of the last node that uses each value or a view of it, the number of nodes for an output."""
+    """The index of the last node that uses each value or a view of it; for an output of the graph, the number of
+    nodes."""
     last: dict[Value, int] = {}
     for index, node in enumerate(nodes):
         last.update((value, index) for value in node.outputs if value is not None)
@@ -131,18 +133,19 @@ def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
 
 
 def _is_view(node: Node) -> bool:
+    """Whether the output of a node shares the memory of its first input."""
     return node.op in VIEWS and not node.bodies and bool(node.inputs)
 
 
 def _writes_over(node: Node, types: Mapping[Value, Type | None]) -> bool:
-    """Whether a node writes its output over its first input."""
+    """Whether a node may write its output over its first input, which has as many bytes."""
     ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
     return node.op in IN_PLACE and ends[0] is not None and ends[0] == ends[1]
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:
     """The largest of several sizes, for input sizes of at least 1; 0 for no sizes. None if a size is unknown, or if too
-    many could be the largest."""
+    many of them could be the largest."""
     kept: list[tuple[Dim, MaybeDim]] = []
     for size in sorted(dict.fromkeys(sizes), key=weight, reverse=True):
         if size is None:

@@ -28,7 +28,7 @@ BUDGET_EXCEEDED = Rule(
     role="given",
 )
 
-#: So many of the most expensive nodes are named.
+#: At most this many of the most expensive nodes are listed in a message.
 NAMED = 3
 
 
@@ -50,13 +50,14 @@ def problems(known: Known, budgets: Sequence[Budget]) -> list[Problem]:
 
 
 def _fault(budget: Budget, known: Known, stored: Sums, cost: Cost | None) -> Fault | None:
+    """The fault of a budget: an error if the model exceeds it, a warning if this is not known; None if it does not."""
     size, what = _size(budget.name, stored, cost)
     fits = None if size is None else at_least(budget.most, guarded(fed, size))
     if fits:
         return None
     limit = f"`{budget.name}` is {figure(budget.most)} ({budget.place})"
-    dear = ", ".join(f"{name} ({count})" for name, count in _dearest(budget.name, known, stored, cost))
-    named = f"; most expensive: {dear}" if dear else ""
+    expensive = ", ".join(f"{name} ({count})" for name, count in _most_expensive(budget.name, known, stored, cost))
+    named = f"; most expensive: {expensive}" if expensive else ""
     if size is not None and fits is False:
         exact = f" ({size})" if isinstance(size, int) and figure(size) != str(size) else ""
         text = f"{what} {rounded(size)}{exact}, and {limit}{named}"
@@ -81,8 +82,9 @@ def _size(name: str, stored: Sums, cost: Cost | None) -> tuple[MaybeDim, str]:
     return cost.peak, "the peak memory of activations in bytes is"
 
 
-def _dearest(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterator[tuple[str, str]]:
-    """The nodes that cost most, each with its cost."""
+def _most_expensive(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterator[tuple[str, str]]:
+    """The most expensive nodes, each with its cost as text. For peak memory, the cost of a node is the size of its
+    first output."""
     if name in ("max-parameters", "max-bytes"):
         counts = stored.by_node if name == "max-parameters" else stored.bytes_by_node
         found: Iterable[tuple[str, MaybeDim]] = ((node.label, count) for node, count in counts.items())
@@ -96,7 +98,8 @@ def _dearest(name: str, known: Known, stored: Sums, cost: Cost | None) -> Iterat
 
 
 def _outputs(known: Known) -> Iterator[tuple[str, MaybeDim]]:
-    """The bytes of the outputs of each node of the main graph."""
+    """The label of each node of the main graph and the bytes of its first output, without inputs, constants and
+    results."""
     graph = known.model.graph
     silent = (known.format.input_node, known.format.constant_node, known.format.output_node)
     for node in graph.nodes if graph is not None else ():

@@ -1,4 +1,4 @@
-"""How the costs of two models of one format differ."""
+"""Compares the costs of two models of one format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from irlint.inference.known import Known
 
 
 def cost_changes(old: Known, new: Known) -> list[Change]:
-    """A change for each cost that differs; none for models of two formats, which store different constants."""
+    """A change for each known cost that differs; [] for models of different formats, which store different
+    constants."""
     if old.format is not new.format:
         return []
     return [
@@ -24,6 +25,7 @@ def cost_changes(old: Known, new: Known) -> list[Change]:
 
 
 def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
+    """The name of each cost, its name in messages, and its size."""
     stored, cost = sums(known), counted(known)
     yield "parameters", "parameters", stored.parameters
     yield "bytes", "stored bytes", stored.bytes
@@ -32,7 +34,7 @@ def _costs(known: Known) -> Iterator[tuple[str, str, MaybeDim]]:
 
 
 def _differ(one: MaybeDim, other: MaybeDim) -> bool:
-    """Whether two costs differ that depend on the same sizes: sizes of different names may be equal."""
+    """Whether two costs differ. False if they depend on symbols of different names, which may be equal sizes."""
     if one is None or other is None or same(one, other):
         return False
     return symbols(one) == symbols(other)

@@ -19,16 +19,16 @@ from irlint.ops.shared.port_maps import Entries, given, ordered, sliced
 from irlint.ops.signatures import signature
 from irlint.records import NOTHING, record, replaced
 
-#: A trip count from here on stands for no limit.
+#: A trip count of at least this means no limit.
 ENDLESS = 1 << 31
 
-#: Functions that call each other deeper than this count as nothing known.
+#: The costs of calls that are nested deeper than this are unknown.
 DEEPEST = 64
 
 
 @record
 class NodeCost:
-    """The MACs of a node in the graph with the path ``graph``, over all iterations of the bodies around it."""
+    """The MACs of a node in the graph with the path ``graph``, over all known iterations of the bodies around it."""
 
     graph: str
     node: Node
@@ -38,9 +38,9 @@ class NodeCost:
 
 @record
 class Cost:
-    """What a graph costs: its MACs, its peak memory in bytes, and the nodes that have MACs.
+    """The cost of a graph: its MACs, its peak memory in bytes, and the nodes that have MACs.
 
-    ``uncounted`` are the nodes of operators that nobody knows.
+    ``uncounted`` are the nodes of unknown operators.
     """
 
     macs: MaybeDim
@@ -51,7 +51,8 @@ class Cost:
 
 @record
 class Scope:
-    """Where a graph is counted: the types and calls there, the attributes of the function, and the calls around."""
+    """The context in which a graph is counted: its types and calls, the attributes of its function, and the nodes that
+    call the enclosing functions."""
 
     types: Mapping[Value, Type | None]
     calls: Mapping[Node, Call]
@@ -60,13 +61,13 @@ class Scope:
 
 
 def counted(known: Known) -> Cost:
-    """The costs of a model."""
+    """The cost of a model."""
     assert known.model.graph is not None
     return _Counter(known).graph(known.model.graph, Scope(known.types, known.calls), frozenset())
 
 
 class _Counter:
-    """Counts the graphs of a model; a function that is called with the same types again is counted once."""
+    """Counts the graphs of a model; calls of a function with equal types and attributes are counted once."""
 
     def __init__(self, known: Known) -> None:
         self.known = known
@@ -74,7 +75,7 @@ class _Counter:
         self.calls: dict[object, Cost] = {}
 
     def graph(self, graph: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The costs of one run of a graph, around which ``fixed`` are decided by constants."""
+        """The cost of one run of a graph. ``fixed`` are the outer values that constants alone decide."""
         nodes = [node for node in self.known.order(graph).nodes if node.op != self.format.input_node]
         inputs = {node.outputs[0] for node in graph.nodes if node.op == self.format.input_node and node.outputs}
         held = set(fixed) | (graph.constants.keys() - inputs)
@@ -94,7 +95,7 @@ class _Counter:
         return Cost(total(counts), peak(graph, nodes, scope.types, held, inside), tuple(listed), tuple(uncounted))
 
     def node(self, graph: Graph, node: Node, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The costs of one run of a node; its ``peak`` is what its bodies take."""
+        """The cost of one run of a node; its ``peak`` is that of its bodies or its function."""
         call = scope.calls.get(node)
         if node.op in (self.format.constant_node, self.format.output_node):
             return Cost(0, 0)
@@ -115,19 +116,20 @@ class _Counter:
         return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
     def _bodies(self, node: Node, call: Call, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The larger branch of an If, as many runs of the body of a loop as are known, and one of each other body."""
+        """The cost of the bodies of a node: for an If that of the larger branch, for other nodes with several bodies
+        one run of each, else all iterations of the body, or one if their number is unknown."""
         costs = [self._body(body, scope, fixed) for _, body in node.bodies]
         if call.op == "If":
-            return _either(costs)
+            return _of_one_body(costs)
         if len(costs) > 1:
-            return _both(costs)
+            return _of_all_bodies(costs)
         trips = trip_count(node, call, scope.types)
         count = 1 if trips is None else trips
         nodes = tuple(replaced(each, macs=product((each.macs, count))) for each in costs[0].nodes)
         return replaced(costs[0], macs=product((costs[0].macs, count)), nodes=nodes)
 
     def _body(self, body: Graph, scope: Scope, fixed: Set[Value]) -> Cost:
-        """The costs of one run of a body. A body that was not inferred is inferred with the declared types of its
+        """The cost of one run of a body. A body that was not inferred is inferred with the declared types of its
         inputs."""
         if all(node in scope.calls for node in body.nodes if node.op != self.format.input_node):
             return self.graph(body, scope, fixed)
@@ -139,7 +141,7 @@ class _Counter:
         return self.graph(body, Scope(walk.types, walk.calls, scope.attributes, scope.path), fixed)
 
     def _called(self, node: Node, call: Call, scope: Scope) -> Cost:
-        """The costs of a function for the inputs and attributes of a call."""
+        """The cost of a function for the inputs and attributes of a call; unknown if calls are nested too deeply."""
         function = call.function
         assert function is not None
         if len(scope.path) >= DEEPEST:
@@ -158,8 +160,8 @@ class _Counter:
         return self.calls[key]
 
 
-def _either(costs: Sequence[Cost]) -> Cost:
-    """The costs of a node that runs one of several bodies: the nodes are those of the larger one."""
+def _of_one_body(costs: Sequence[Cost]) -> Cost:
+    """The cost of a node that runs one of several bodies. Its nodes are those of the body with the most MACs."""
     larger = max(costs, key=lambda each: weight(each.macs))
     return replaced(
         larger,
@@ -169,8 +171,8 @@ def _either(costs: Sequence[Cost]) -> Cost:
     )
 
 
-def _both(costs: Sequence[Cost]) -> Cost:
-    """The costs of a node that runs several bodies one after the other."""
+def _of_all_bodies(costs: Sequence[Cost]) -> Cost:
+    """The cost of a node that runs several bodies one after the other."""
     return Cost(
         total(each.macs for each in costs),
         most(each.peak for each in costs),
@@ -197,6 +199,7 @@ def trip_count(node: Node, call: Call, types: Mapping[Value, Type | None]) -> Ma
 
 
 def _limit(found: Type | None) -> MaybeDim:
+    """The number of iterations to which an input limits a loop; None if it is unknown or means no limit."""
     count = found.scalar if isinstance(found, Tensor) else None
     if count is None or isinstance(count, (bool, float)):
         return None
@@ -204,7 +207,7 @@ def _limit(found: Type | None) -> MaybeDim:
 
 
 def _slices(entries: Entries, inputs: Sequence[Tensor | None]) -> MaybeDim:
-    """How many slices a TensorIterator cuts its inputs into."""
+    """The number of slices into which a TensorIterator cuts its inputs; None if it is unknown."""
     cut = [entry for entry in ordered(entries, "input") if entry.axis is not None]
     if not cut:
         return None

@@ -1,4 +1,5 @@
-"""The MACs of an operator: its multiplications that are followed by an addition, by what its inputs and outputs are."""
+"""Computes the MACs of an operator, its multiplications that are followed by an addition, from its inputs and
+outputs."""
 
 from __future__ import annotations
 
@@ -13,8 +14,11 @@ from irlint.records import record
 
 @record
 class Operation:
-    """A node as its formula sees it: what is known of its inputs by parameter, their shapes by parameter and in their
-    order, the shapes of its outputs, and the arguments of its rule."""
+    """A node as the formulas see it.
+
+    ``types`` and ``named`` are the types and shapes of its inputs by parameter, ``inputs`` and ``outputs`` the shapes
+    in their order, and ``attributes`` the arguments of its rule.
+    """
 
     types: Mapping[str, Type | None]
     named: Mapping[str, Shape | None]
@@ -39,7 +43,7 @@ TRANSPOSED = ("transA", "transpose_a")
 def operation(
     parameters: Sequence[str], inputs: Sequence[Type | None], outputs: Sequence[Type | None], attributes: Any
 ) -> Operation:
-    """A node whose inputs have the names ``parameters``."""
+    """The operation whose inputs have the names ``parameters``."""
     shapes = [tensor_shape(known) for known in inputs]
     types, named = dict(zip(parameters, inputs)), dict(zip(parameters, shapes))
     return Operation(types, named, shapes, [tensor_shape(known) for known in outputs], attributes)
@@ -54,18 +58,19 @@ def _axis(shape: Shape | None, axis: int) -> MaybeDim:
 
 
 def _behind(shape: Shape | None, count: int) -> MaybeDim:
-    """The number of elements for each index of the first ``count`` axes."""
+    """The product of the sizes after the first ``count`` axes; None if the shape is unknown or has fewer axes."""
     return None if shape is None or len(shape) < count else product(shape[count:])
 
 
 def _windowed(node: Operation, weights: str, first: int = 1) -> MaybeDim:
-    """A convolution: each element of the output is a sum over a filter, which are the axes of ``weights`` from
-    ``first`` on."""
+    """The MACs of a convolution: each element of the output is a sum over a filter, which has the axes of ``weights``
+    from ``first`` on."""
     return product((_size(node.output), _behind(node.named.get(weights), first)))
 
 
 def _scattered(node: Operation, data: str, weights: str, first: int = 1) -> MaybeDim:
-    """A transposed convolution: each element of ``data`` is added to the output as often as its filter has elements."""
+    """The MACs of a transposed convolution: each element of ``data`` is multiplied by all elements of its filter, which
+    has the axes of ``weights`` from ``first`` on."""
     return product((_size(node.named.get(data)), _behind(node.named.get(weights), first)))
 
 
@@ -87,8 +92,9 @@ def _batch_transposed(node: Operation) -> MaybeDim:
 
 
 def _attending_lstm(node: Operation) -> MaybeDim:
-    """com.microsoft AttnLSTM: the gates, of which W also takes the attention; the keys, once for each place of the
-    memory; at each step the query, a score and a share of the value for each place, and the attention layer."""
+    """The MACs of com.microsoft AttnLSTM: the gates, whose weights W also multiply the attention; once for each
+    place of the memory, the keys; and at each step the query, the scores and values of all places, and the attention
+    layer."""
     x, inputs = node.named.get("x"), [*node.inputs, *[None] * 14]
     query, keys, scores, memory, layer = inputs[8], inputs[9], inputs[10], inputs[11], inputs[13]
     if not x or not keys or not scores or memory is None or len(memory) != 3:
@@ -100,14 +106,15 @@ def _attending_lstm(node: Operation) -> MaybeDim:
 
 
 def _recurrent(node: Operation) -> MaybeDim:
-    """Each entry of the sequence and the state before it are multiplied with the weights of every gate."""
+    """The MACs of a recurrent layer: each entry of the sequence, and the state before it, is multiplied by the weights
+    of every gate."""
     x = node.named.get("x")
     weights = total((_size(node.named.get("w")), _size(node.named.get("r"))))
     return None if not x else product((*x[:-1], weights))
 
 
 def _einsum(node: Operation) -> MaybeDim:
-    """The product of the sizes of all letters, once for each input but the first."""
+    """The MACs of Einsum: the product of the sizes of all labels, times the number of inputs but one."""
     from irlint.ops.math.einsum import ELLIPSIS, equation_terms
 
     terms, _ = equation_terms(str(node.attribute("equation", "")).replace(" ", ""))
@@ -127,30 +134,33 @@ def _einsum(node: Operation) -> MaybeDim:
 
 
 def _scores(rows: MaybeDim, keys: MaybeDim, *widths: MaybeDim) -> MaybeDim:
-    """The products of query and key, and those of the scores and the values: for each row of the query and each key."""
+    """The MACs of an attention: for each row of the query and each key, the product of both and that of the score and
+    the value."""
     return product((rows, keys, total(widths)))
 
 
 def _rows(shape: Shape | None) -> MaybeDim:
+    """The number of rows: the product of all sizes but the last."""
     return None if not shape else product(shape[:-1])
 
 
 def _attention(node: Operation) -> MaybeDim:
-    """ONNX Attention: [batch, heads, length, size], or [batch, length, heads * size]."""
+    """The MACs of ONNX Attention, with inputs [batch, heads, length, size] or [batch, length, heads * size]."""
     query, key, past = (node.named.get(name) for name in ("q", "k", "past_key"))
     keys = total((_axis(key, -2), _axis(past, 2) if "past_key" in node.named and past is not None else 0))
     return _scores(_rows(node.output), keys, _axis(query, -1), _axis(node.output, -1))
 
 
 def _dot_product(node: Operation, query: str, key: str) -> MaybeDim:
-    """An attention of [..., length, size]: OpenVINO ScaledDotProductAttention and ONNX FlexAttention."""
+    """The MACs of an attention with inputs [..., length, size]: OpenVINO ScaledDotProductAttention and ONNX
+    FlexAttention."""
     keys = _axis(node.named.get(key), -2)
     return _scores(_rows(node.output), keys, _axis(node.named.get(query), -1), _axis(node.output, -1))
 
 
 def _multi_head(node: Operation) -> MaybeDim:
-    """com.microsoft MultiHeadAttention, whose query may be packed with the keys and values as [batch, length, heads, 3,
-    size], and whose keys may have their heads on an axis of their own."""
+    """The MACs of com.microsoft MultiHeadAttention. Its query may be packed with keys and values as [batch, length,
+    heads, 3, size], and its keys may have an axis for the heads."""
     query, key, past = (node.named.get(name) for name in ("query", "key", "past_key"))
     output = node.output
     if query is None or output is None or len(output) != 3:
@@ -164,8 +174,8 @@ def _multi_head(node: Operation) -> MaybeDim:
 
 
 def _grouped(node: Operation) -> MaybeDim:
-    """com.microsoft GroupQueryAttention: as many keys as ``total_sequence_length`` says, or else as the cache that it
-    returns has."""
+    """The MACs of com.microsoft GroupQueryAttention. The number of keys is ``total_sequence_length`` if that is
+    constant, else that of the returned cache, else the length of the output."""
     stated, cache = node.types.get("total_sequence_length"), node.outputs[1] if len(node.outputs) > 1 else None
     keys = number(stated) if isinstance(stated, Tensor) else None
     if keys is None:
@@ -174,7 +184,7 @@ def _grouped(node: Operation) -> MaybeDim:
 
 
 def _projected(node: Operation, weights: str) -> MaybeDim:
-    """com.microsoft Attention: the input is multiplied with the weights of query, key and value first."""
+    """The MACs of com.microsoft Attention, which first multiplies the input by the weights of query, key and value."""
     columns, past = _axis(node.named.get(weights), 1), node.named.get("past")
     x, values = node.named.get("input"), _axis(node.output, -1)
     keys = total((_axis(x, 1), 0 if past is None else _axis(past, 3)))
@@ -185,8 +195,8 @@ def _projected(node: Operation, weights: str) -> MaybeDim:
 
 
 def _packed_projected(node: Operation) -> MaybeDim:
-    """com.microsoft PackedAttention: [tokens, hidden], each token with the keys of a sequence of full length, which
-    ``token_offset`` [batch, length] has."""
+    """The MACs of com.microsoft PackedAttention for an input [tokens, hidden]. Each token has the keys of a full
+    sequence, whose length is an axis of ``token_offset`` [batch, length]."""
     columns, values = _axis(node.named.get("weights"), 1), _axis(node.output, -1)
     x, keys = node.named.get("input"), _axis(node.inputs[3] if len(node.inputs) > 3 else None, 1)
     if columns is None or values is None:
@@ -195,7 +205,7 @@ def _packed_projected(node: Operation) -> MaybeDim:
 
 
 def _packed_heads(node: Operation) -> MaybeDim:
-    """com.microsoft PackedMultiHeadAttention: as PackedAttention, after the projection."""
+    """The MACs of com.microsoft PackedMultiHeadAttention: those of PackedAttention without the projection."""
     keys = _axis(node.inputs[4] if len(node.inputs) > 4 else None, 1)
     query, values = node.named.get("query"), _axis(node.output, -1)
     width = values if query is not None and len(query) == 4 else _axis(query, -1)
@@ -203,7 +213,7 @@ def _packed_heads(node: Operation) -> MaybeDim:
 
 
 def _projected_apart(node: Operation) -> MaybeDim:
-    """com.microsoft QOrderedAttention: the weights of query, key and value are three inputs."""
+    """The MACs of com.microsoft QOrderedAttention, which has the weights of query, key and value as three inputs."""
     x, weights = node.named.get("input"), [node.named.get(f"{name}_weight") for name in "qkv"]
     columns = [_axis(each, 1) for each in weights]
     attended = _scores(_rows(x), _axis(x, 1), columns[0], columns[2])
@@ -211,8 +221,8 @@ def _projected_apart(node: Operation) -> MaybeDim:
 
 
 def _linear_attention(node: Operation) -> MaybeDim:
-    """LinearAttention as a recurrence: each row is added to the state of each head, and each head of the output reads
-    it; the rules with a delta read it once more to correct it."""
+    """The MACs of LinearAttention as a recurrence: each row is added to the state of each head, and each head of the
+    output reads the state. Rules with a delta read it once more."""
     state = node.outputs[1] if len(node.outputs) > 1 else None
     rows = _rows(node.named.get("query"))
     query, value = _axis(node.named.get("query"), -1), _axis(node.named.get("value"), -1)
@@ -225,8 +235,8 @@ def _linear_attention(node: Operation) -> MaybeDim:
 
 
 def _experts(node: Operation, step: int = 2) -> MaybeDim:
-    """com.microsoft MoE and QMoE: each row goes through the matrices of ``k`` experts, which are every ``step``th input
-    from the third one on."""
+    """The MACs of com.microsoft MoE and QMoE: each row is multiplied by the matrices of ``k`` experts. The matrices are
+    every ``step``th input from the third one on."""
     matrices = node.inputs[2 : 3 + 2 * step : step]
     sizes = [
         product((_behind(shape, 1), _per_byte(node, f"fc{index}_expert_weight_bits") if step > 2 else 1))
@@ -237,14 +247,14 @@ def _experts(node: Operation, step: int = 2) -> MaybeDim:
 
 
 def _per_byte(node: Operation, name: str) -> int:
-    """How many weights of a matrix a byte holds."""
+    """The number of weights of a matrix in one byte."""
     bits = node.attribute(name, None) or node.attribute("expert_weight_bits", 4)
     return 8 // bits if 0 < bits <= 8 else 1
 
 
 def _embedded_words(node: Operation) -> MaybeDim:
-    """com.microsoft WordConvEmbedding: a convolution over the characters of each word, whose filters are as high as
-    ``w`` states."""
+    """The MACs of com.microsoft WordConvEmbedding: a convolution over the characters of each word, with the filters
+    ``w``."""
     words, w = node.named.get("sequence"), node.named.get("w")
     window = _axis(w, 2)
     places = None if window is None else total((_axis(words, 1), product((-1, window)), 1))
@@ -252,14 +262,14 @@ def _embedded_words(node: Operation) -> MaybeDim:
 
 
 def _linear_model(node: Operation) -> MaybeDim:
-    """An ai.onnx.ml model of coefficients: each row is multiplied by all coefficients, and by all support vectors if
-    there are any."""
+    """The MACs of an ai.onnx.ml model of coefficients: each row is multiplied by all coefficients, and by all support
+    vectors if there are any."""
     numbers = sum(len(node.attribute(name, ())) for name in ("support_vectors", "coefficients"))
     return product((_rows(node.named.get("x")), numbers))
 
 
 def _unknown(node: Operation) -> MaybeDim:
-    """What no closed form is known of."""
+    """None, for operators without a closed formula."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""The parameters and bytes that a model stores, by element type."""
+"""Sums the parameters and bytes that a model stores, by element type and by node."""
 
 from __future__ import annotations
 
@@ -65,21 +65,22 @@ ALSO = {
 }
 
 
-#: Operators behind which the numbers of a constant are still those that are stored.
+#: Operators that do not change the numbers of a constant.
 MOVES = frozenset({"Convert", "Cast", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Transpose"})
 
-#: Operators whose second operand is a zero point or a scale where the first one is a quantized constant.
+#: Operators whose second input is a zero point or a scale if the first one is a quantized constant.
 DEQUANTIZES = frozenset({"Subtract", "Sub", "Multiply", "Mul"})
 
 
 @record
 class Sums:
-    """Parameters and bytes, in all, by element type, and by the node that uses them first.
+    """The numbers of parameters and bytes: in total, by element type, and by the node that uses them first.
 
-    A parameter is an element of a stored tensor that a result of the model is computed from, whatever its element type:
-    integers and booleans count, too. No parameters are shapes, axes, indices, counts and lengths, constants from which
-    only those are computed, and quantization parameters: scales, zero points and the ends of ranges. A tensor that
-    nothing uses counts, tensors of one place in a weights file count once, and a sparse tensor counts its values.
+    A parameter is an element of a stored tensor from which a result of the model is computed, of any element type:
+    integers and booleans count, too. Shapes, axes, indices, counts and lengths are no parameters, nor are constants
+    from which only these are computed, nor quantization parameters: scales, zero points and the ends of ranges. A
+    tensor that nothing uses counts. Tensors of one type, shape and place in a weights file count once, and of a sparse
+    tensor the values count.
     """
 
     parameters: int
@@ -92,7 +93,7 @@ class Sums:
 
 @record
 class Entry:
-    """A stored tensor: its element type, elements and bytes, and the node that uses it first."""
+    """A stored tensor: its element type, its numbers of elements and bytes, and the node that uses it first."""
 
     dtype: str
     elements: int
@@ -101,7 +102,7 @@ class Entry:
 
 
 def sums(known: Known) -> Sums:
-    """The sums over all stored tensors of a model; what two constants of a weights file share counts once."""
+    """The sums over all stored tensors of a model."""
     data = values_as_data(known)
     users, used = _users(known)
     parameters: dict[object, Entry] = {}
@@ -138,7 +139,7 @@ def _by_type(pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
-    """Every stored tensor, those in the attributes of nodes that are constants among them."""
+    """All stored tensors with their values, also those in attributes of constant nodes."""
     for graph in graphs(known.model):
         yield from graph.constants.items()
         for node in graph.nodes:
@@ -151,13 +152,14 @@ def _constants(known: Known) -> Iterator[tuple[Value, Constant]]:
 
 
 def _of_attribute(node: Node, found: Tensor) -> Constant:
-    """The constant that a node holds in an attribute: ``value``, or numbers and texts of another one."""
+    """The constant that a node holds in an attribute: a tensor, or the numbers and texts of another attribute."""
     held = next((each.value for each in node.attributes.values() if isinstance(each.value, Constant)), None)
     return held or Constant(found)
 
 
 def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, Entry]]:
-    """The tensors that a constant is made of, each with what it is once: of a sparse one its values and indices."""
+    """The tensors of a constant, each with a key that is equal for the same stored data. A sparse constant has its
+    values first, then its indices."""
     for each in constant.parts or (constant,):
         shape, dtype = tensor_shape(each.tensor), each.tensor.dtype or ""
         sizes = [dim for dim in shape or () if isinstance(dim, int)]
@@ -172,7 +174,8 @@ def _entries(constant: Constant, user: Node | None) -> Iterator[tuple[object, En
 
 
 def _text_bytes(stored: Stored | None) -> int:
-    """The bytes from the first text of a constant to the end of its last one."""
+    """The stored bytes of a constant of texts, from its first text to the end of its last one; 0 if they are
+    unknown."""
     if stored is None:
         return 0
     first, behind = stored.coded or (0, 0)
@@ -180,7 +183,7 @@ def _text_bytes(stored: Stored | None) -> int:
 
 
 def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
-    """The first node that uses each value, and all that are used."""
+    """The first node that uses each value, and all values that nodes or graph outputs use."""
     first: dict[Value, Node] = {}
     used: set[Value] = set()
     for graph in graphs(known.model):
@@ -192,11 +195,12 @@ def _users(known: Known) -> tuple[dict[Value, Node], set[Value]]:
     return first, used | first.keys()
 
 
-# --- what is read as a setting ----------------------------------------------------------------------------------------
+# --- settings ---------------------------------------------------------------------------------------------------------
 
 
 def values_as_data(known: Known) -> set[Value]:
-    """The values that a model computes with: no use of the others is but for shapes, axes, indices and quantization."""
+    """The values with which a model computes. The others are used only as shapes, axes, indices and for
+    quantization."""
     data: set[Value] = set()
     quantized = _quantized(known)
     done: set[Graph] = set()
@@ -206,7 +210,8 @@ def values_as_data(known: Known) -> set[Value]:
 
 
 def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value], done: set[Graph]) -> None:
-    """Adds what the nodes of a graph and of its bodies compute with, from the last node to the first."""
+    """Adds to ``data`` the values with which the nodes of a graph, of its bodies and of its functions compute, from the
+    last node to the first."""
     if graph in done:
         return
     done.add(graph)
@@ -229,7 +234,7 @@ def _mark(graph: Graph, known: Known, data: set[Value], *, quantized: set[Value]
 
 
 def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
-    """The inputs of a node that it reads as settings."""
+    """The indices of the inputs that a node reads as settings."""
     if call is None or call.operator is None:
         return set()
     names = signature(call.operator.function).inputs
@@ -240,13 +245,15 @@ def _settings(node: Node, call: Call | None, quantized: set[Value]) -> set[int]:
 
 
 def _is_setting(op: str, name: str) -> bool:
+    """Whether a parameter of an operator is a setting or a quantization parameter."""
     return (
         name in SETTINGS or name in QUANTIZATION or name.endswith(("_scale", "_zero_point")) or name in ALSO.get(op, ())
     )
 
 
 def _quantized(known: Known) -> set[Value]:
-    """The constants whose elements have at most 8 bits, and what is made of them before a scale is applied."""
+    """The constants of elements of at most 8 bits, without booleans, and the values computed from them before a scale
+    is applied."""
     found: set[Value] = set()
     for value, constant in _constants(known):
         dtype = constant.tensor.dtype or ""

@@ -1,7 +1,7 @@
 """The arithmetic of sizes: integers, and integer polynomials over symbols, floor divisions, min and max.
 
-A size (`Dim`) is an int if it is known, else a polynomial (`Expr`). Proofs assume that each symbol is an integer
-within its bounds and that no divisor is zero. `extremes`, `proofs` and `notation` are loaded when first needed.
+A size (``Dim``) is an int if it is known, else a polynomial (``Expr``). Proofs assume that each symbol is an integer
+within its bounds and that no divisor is zero. ``extremes``, ``proofs`` and ``notation`` are loaded when first needed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ __all__ = [
 
 
 def guarded(function: Callable[..., MaybeDim], *args: object) -> MaybeDim:
-    """`function(*args)`, or None if it raises TooComplex."""
+    """``function(*args)``, or None if it raises TooComplex."""
     try:
         return function(*args)
     except TooComplex:
@@ -136,7 +136,7 @@ def largest(*dims: MaybeDim) -> MaybeDim:
 
 
 def broadcast_size(*dims: MaybeDim) -> MaybeDim:
-    """The size to which `dims` are broadcast; None if a dim is None or the result is too complex.
+    """The size to which ``dims`` are broadcast; None if a dim is None or the result is too complex.
 
     The caller ensures that any two of them are equal or include a 1; else the result has no meaning.
     """
@@ -155,19 +155,19 @@ def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
 
 
 def substituted(a: Dim, sizes: Mapping[str, Dim]) -> Dim:
-    """`a` with the named symbols replaced; each size must be within the bounds of its symbol. Raises TooComplex."""
+    """``a`` with the named symbols replaced; each size must be within the bounds of its symbol. Raises TooComplex."""
     return mapped(a, lambda atom: sizes.get(atom.name), {})
 
 
 def evaluated(a: Dim, sizes: Mapping[str, int]) -> int:
-    """The value of `a`; `sizes` has a number for each symbol. Raises KeyError for a missing one."""
+    """The value of ``a``; ``sizes`` has a number for each symbol. Raises KeyError for a missing one."""
     value = mapped(a, lambda atom: sizes[atom.name], {})
     assert isinstance(value, int)
     return value
 
 
 def symbols(a: Dim) -> frozenset[str]:
-    """The names of all symbols in `a`, including those inside quotients, minima and maxima."""
+    """The names of all symbols in ``a``, including those inside quotients, minima and maxima."""
     names = frozenset(atom.name for atom in atoms_of(a) if atom.name)
     return names.union(*(symbols(part) for atom in atoms_of(a) for part in atom.parts))
 
@@ -175,7 +175,7 @@ def symbols(a: Dim) -> frozenset[str]:
 def same(a: MaybeDim, b: MaybeDim, *, positive: bool = False) -> bool | None:
     """True if a and b are equal for all sizes, False if they differ for all sizes, None if neither is proven.
 
-    `positive` assumes that every symbol is at least 1.
+    ``positive`` assumes that every symbol is at least 1.
     """
     if a is b:
         return None if a is None else True

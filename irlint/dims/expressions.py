@@ -17,7 +17,7 @@ LONGEST = 400
 
 MOST_FACTORS = 8
 
-#: Exceptions of `dim_of` and of Python's parser for a text that is no size.
+#: Exceptions of ``dim_of`` and of Python's parser for a text that is no size.
 FAILURES = (SyntaxError, TypeError, ValueError, ZeroDivisionError, MemoryError, RecursionError, TooComplex)
 
 #: Functions that round a division: ``CeilToInt(IntTrueDiv(H, 2))``, ``floor(H/2)``.
@@ -103,7 +103,7 @@ def _called(name: str, arguments: Sequence[ast.expr], named: Callable[[str], Dim
 
 
 def _divided(tree: ast.expr, named: Callable[[str], Dim]) -> tuple[Dim, Dim]:
-    """The numerator and divisor under a rounding function; the divisor is 1 if `tree` is no division."""
+    """The numerator and divisor under a rounding function; the divisor is 1 if ``tree`` is no division."""
     match tree:
         case ast.BinOp(left, ast.Div(), right) | ast.Call(ast.Name("IntTrueDiv"), [left, right], []):
             return dim_of(left, named), _divisor(dim_of(right, named))

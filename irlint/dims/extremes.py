@@ -7,7 +7,7 @@ from irlint.dims.polynomials import Dim, Expr, TooComplex, atom_dim, atoms_of, l
 
 
 def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
-    """The "min" or "max" (`kind`) of `dims`; a part is removed if another part always decides."""
+    """The "min" or "max" (``kind``) of ``dims``; a part is removed if another part always decides."""
     pick = min if kind == "min" else max
     flat: list[Dim] = []
     for dim in dims:
@@ -27,7 +27,7 @@ def extreme(kind: str, dims: tuple[Dim, ...]) -> Dim:
 
 
 def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
-    """`dim` simplified as a part of an extreme that also has the number `limit`.
+    """``dim`` simplified as a part of an extreme that also has the number ``limit``.
 
     Example: in max(min(x, max(y, 0)), 0), the inner 0 is redundant; the result is max(min(x, y), 0).
     """
@@ -39,7 +39,8 @@ def _absorbed(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
-    """`dim` without its own number, if it is an extreme of the same kind and `limit` makes that number redundant."""
+    """``dim`` without its own number, if it is an extreme of the same kind and ``limit`` makes that number
+    redundant."""
     inner = lone_atom(dim, kind)
     if inner is None or inner[1]:
         return dim
@@ -50,7 +51,7 @@ def _loosened(kind: str, dim: Dim, limit: int) -> Dim:
 
 
 def joint_size(dims: tuple[Dim, ...]) -> Dim:
-    """The broadcast size of `dims`: their maximum, or 0 if one of them is 0. Raises TooComplex."""
+    """The broadcast size of ``dims``: their maximum, or 0 if one of them is 0. Raises TooComplex."""
     parts = tuple(part for dim in dims for part in broadcast_parts(dim) if part != 1) or (1,)
     if sum(atom.size for part in parts for atom in atoms_of(part)) > MAX_BRANCHING_SIZE:
         raise TooComplex(f"{len(parts)} sizes broadcast together")
@@ -63,7 +64,7 @@ def _stretched(parts: tuple[Dim, ...]) -> Dim:
 
 
 def broadcast_parts(dim: Dim) -> tuple[Dim, ...]:
-    """The sizes from which the broadcast size `dim` was computed; ``(dim,)`` if it is not a broadcast size."""
+    """The sizes from which the broadcast size ``dim`` was computed; ``(dim,)`` if it is not a broadcast size."""
     terms = terms_of(dim)
     atoms = next(iter(terms), ())
     limit = next((atom for atom in atoms if atom.kind == "min" and 1 in atom.parts), None)

@@ -45,7 +45,7 @@ def at_least(a: MaybeDim, n: MaybeDim) -> bool | None:
 
 
 def bounds(a: Dim) -> Bounds:
-    """The best known lower and upper bound of `a`, each None if unknown; both are inclusive."""
+    """The best known lower and upper bound of ``a``, each None if unknown; both are inclusive."""
     return (a, a) if isinstance(a, int) else _bounds(a)
 
 
@@ -63,7 +63,7 @@ def quotient_bounds(numerator: Bounds, divisor: Bounds) -> Bounds:
 
 
 def extreme_bounds(kind: str, limits: list[Bounds]) -> Bounds:
-    """The bounds of a "min" or "max" (`kind`) of parts; `limits` has the bounds of each part."""
+    """The bounds of a "min" or "max" (``kind``) of parts; ``limits`` has the bounds of each part."""
     pick, weak = (min, 0) if kind == "min" else (max, 1)
     ends = []
     for side in (0, 1):
@@ -89,7 +89,7 @@ class Budget:
 
 
 def _lower(a: Dim, budget: Budget) -> int | None:
-    """The best lower bound of `a` from several methods, None if all fail."""
+    """The best lower bound of ``a`` from several methods, None if all fail."""
     if isinstance(a, int):
         return a
     if a in budget.found:
@@ -170,7 +170,7 @@ def _relaxable(monomial: Monomial) -> tuple[Dim, int, Monomial]:
 
 
 def _low_without_extremes(a: Expr, budget: Budget) -> int | None:
-    """A lower bound from the bounds of `a` after each part of a "min" or "max" replaces it."""
+    """A lower bound from the bounds of ``a`` after each part of a "min" or "max" replaces it."""
     atom = branching_atom(a)
     if atom is None:
         return None
@@ -199,5 +199,5 @@ def branching_atom(a: Expr) -> Atom | None:
 
 
 def branches(a: Expr, atom: Atom) -> list[Dim]:
-    """`a` once for each part of `atom`, with this part in place of the term that consists of `atom`."""
+    """``a`` once for each part of ``atom``, with this part in place of the term that consists of ``atom``."""
     return [a + (part - Expr({(atom,): 1})) * a.terms[(atom,)] for part in atom.parts]

@@ -1,4 +1,4 @@
-"""The text of a polynomial: in Python's notation (`text`), and as messages show it (`formatted`)."""
+"""The text of a polynomial: in Python's notation (``text``), and as messages show it (``formatted``)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def text(a: Expr) -> str:
-    """`a` in Python's notation: terms by falling degree and then by name, the constant last."""
+    """``a`` in Python's notation: terms by falling degree and then by name, the constant last."""
     return _text(a, str)
 
 
 def formatted(a: Expr) -> str:
-    """`a` as in `text`, except that ``max(a, b)*min(a, b, 1)`` is written ``broadcast(a, b)``."""
+    """``a`` as in ``text``, except that ``max(a, b)*min(a, b, 1)`` is written ``broadcast(a, b)``."""
     return _text(a, "{}".format)
 
 
@@ -36,7 +36,7 @@ def _text(a: Expr, written: Written) -> str:
 
 
 def _short_text(a: Expr, written: Written) -> str | None:
-    """`a` as ``n//d`` or ``n % d`` if all of `a` is one quotient or one remainder, else None."""
+    """``a`` as ``n//d`` or ``n % d`` if all of ``a`` is one quotient or one remainder, else None."""
     alone = lone_atom(a, "//")
     if alone:
         (numerator, divisor), constant = alone[0].parts, alone[1]
@@ -76,7 +76,7 @@ def _joined(monomial: Monomial, written: Written) -> list[str]:
 
 
 def _is_limit(limit: Atom, atom: Atom) -> bool:
-    """Whether `atom` is ``max(a, b)`` and `limit` is ``min(a, b, 1)`` for the same sizes."""
+    """Whether ``atom`` is ``max(a, b)`` and ``limit`` is ``min(a, b, 1)`` for the same sizes."""
     return atom.kind == "max" and limit.kind == "min" and {*atom.parts, 1} == {*limit.parts}
 
 
@@ -95,5 +95,5 @@ def quotient_text(numerator: Dim, divisor: Dim, written: Written = str) -> str:
 
 
 def _operand_text(a: Dim, written: Written) -> str:
-    """The text of `a` as the left operand of // or %, in parentheses if it needs them."""
+    """The text of ``a`` as the left operand of // or %, in parentheses if it needs them."""
     return f"({written(a)})" if len(terms_of(a)) > 1 or lone_atom(a, "//") else written(a)

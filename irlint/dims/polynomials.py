@@ -31,7 +31,7 @@ class TooComplex(Exception):
 
 
 class Atom:
-    """A symbol (`kind` is "" or BY_DATA), or the quotient ("//"), "min" or "max" of `parts`.
+    """A symbol (``kind`` is "" or BY_DATA), or the quotient ("//"), "min" or "max" of ``parts``.
 
     Equal atoms are the same object, because ``_symbol`` and ``operation`` keep every atom.
     """
@@ -67,8 +67,8 @@ class Atom:
 class Expr:
     """An integer polynomial that is not constant; equal polynomials are equal and hash alike.
 
-    `terms` maps each monomial, a sorted tuple of atoms, to its coefficient, which is never zero. The operators return
-    an int if the result is constant. They raise TooComplex if it has more than MAX_TERMS terms. `str` gives an
+    ``terms`` maps each monomial, a sorted tuple of atoms, to its coefficient, which is never zero. The operators return
+    an int if the result is constant. They raise TooComplex if it has more than MAX_TERMS terms. ``str`` gives an
     expression that Python can evaluate.
     """
 
@@ -154,9 +154,9 @@ _interned: dict[tuple[object, ...], Atom] = {}
 
 
 def symbol(name: str, lower: int = 0, upper: int | None = None, *, by_data: bool = False) -> Dim:
-    """The size called `name`, a Python identifier. The result is a number if both bounds are equal.
+    """The size called ``name``, a Python identifier. The result is a number if both bounds are equal.
 
-    `by_data`: data decide the size, so it may be 0. Other symbols are sizes of inputs.
+    ``by_data``: data decide the size, so it may be 0. Other symbols are sizes of inputs.
     """
     return lower if lower == upper else Expr({(_symbol(name, lower, upper, BY_DATA if by_data else ""),): 1})
 
@@ -192,7 +192,7 @@ def _symbol(name: str, low: int, high: int | None, kind: str = "") -> Atom:
 
 
 def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
-    """The atom of this kind; `floordiv` or `extreme` have simplified its parts."""
+    """The atom of this kind; ``floordiv`` or ``extreme`` have simplified its parts."""
     key = (kind, parts)
     if key not in _interned:
         from irlint.dims.limits import bounds, extreme_bounds, quotient_bounds
@@ -204,7 +204,7 @@ def operation(kind: str, parts: tuple[Dim, ...]) -> Atom:
 
 
 def atom_dim(atom: Atom) -> Expr:
-    """The polynomial that is only `atom`; raises TooComplex if the atom is too large or too deep."""
+    """The polynomial that is only ``atom``; raises TooComplex if the atom is too large or too deep."""
     if atom.size > MAX_ATOM_SIZE:
         raise TooComplex(f"{atom.size} symbols and operations in one atom")
     if atom.depth > MAX_ATOM_DEPTH:
@@ -259,7 +259,7 @@ def rank(monomial: Monomial) -> tuple[int, list[object]]:
 
 
 def without(monomial: Monomial, part: Monomial) -> Monomial | None:
-    """`monomial` divided by `part`; None if `part` does not divide it."""
+    """``monomial`` divided by ``part``; None if ``part`` does not divide it."""
     remaining = list(monomial)
     for atom in part:
         if atom not in remaining:
@@ -269,7 +269,7 @@ def without(monomial: Monomial, part: Monomial) -> Monomial | None:
 
 
 def terms_of(a: Dim) -> Terms:
-    """The terms of `a`: for a number, only the constant term, and none for 0."""
+    """The terms of ``a``: for a number, only the constant term, and none for 0."""
     return a.terms if isinstance(a, Expr) else {(): a} if a else {}
 
 
@@ -288,7 +288,7 @@ def _degree(a: Dim) -> int:
 
 
 def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
-    """The atom and the constant if `a` is ``atom + constant`` with an atom of this kind, else None."""
+    """The atom and the constant if ``a`` is ``atom + constant`` with an atom of this kind, else None."""
     if isinstance(a, int):
         return None
     monomials = [monomial for monomial in a.terms if monomial]
@@ -299,9 +299,9 @@ def lone_atom(a: Dim, kind: str) -> tuple[Atom, int] | None:
 
 
 def mapped(a: Dim, replacement: Callable[[Atom], MaybeDim], images: dict[Atom, Dim]) -> Dim:
-    """`a` with each symbol replaced for which `replacement` does not return None. Raises TooComplex.
+    """``a`` with each symbol replaced for which ``replacement`` does not return None. Raises TooComplex.
 
-    `images` stores the results for atoms during one call.
+    ``images`` stores the results for atoms during one call.
     """
     if isinstance(a, int):
         return a
@@ -349,8 +349,8 @@ def _floor_by_int(a: Dim, divisor: int) -> Dim:
 
 
 def _split(terms: Terms, divisor: int) -> tuple[Terms, Terms]:
-    """`whole` and `rest` with terms == divisor * whole + rest; the coefficients of rest are small, and one of them is
-    positive."""
+    """``whole`` and ``rest`` with terms == divisor * whole + rest; the coefficients of rest are small, and one of them
+    is positive."""
     rest = {monomial: factor % divisor for monomial, factor in terms.items() if factor % divisor}
     if any(monomial and 2 * factor <= divisor for monomial, factor in rest.items()):
         large = [monomial for monomial, factor in rest.items() if monomial and 2 * factor > divisor]
@@ -388,7 +388,7 @@ def _floor(a: Dim, divisor: Dim) -> Dim:
 
 
 def divided(a: Dim, b: Expr) -> tuple[Dim, Dim]:
-    """`whole` and `rest` with a == b * whole + rest, by polynomial division; rest is 0 if b divides a."""
+    """``whole`` and ``rest`` with a == b * whole + rest, by polynomial division; rest is 0 if b divides a."""
     lead = min(b.terms, key=rank)
     scale = b.terms[lead]
     work = terms_of(a).copy()

@@ -29,7 +29,7 @@ MAX_CASES = 256
 
 @lru_cache(MAX_REMEMBERED)
 def vanishes(a: Dim) -> bool | None:
-    """True if `a` is 0 for all sizes, False if it is 0 for none, None if neither is proven."""
+    """True if ``a`` is 0 for all sizes, False if it is 0 for none, None if neither is proven."""
     verdict = _vanishes_plainly(a)
     if verdict is not None or isinstance(a, int):
         return verdict
@@ -51,7 +51,7 @@ def _vanishes_plainly(a: Dim) -> bool | None:
 
 
 def _residue_cases(a: Expr) -> Iterator[Dim]:
-    """`a` with symbols inside quotients replaced by L*k + r, once for every r; L removes the rounding."""
+    """``a`` with symbols inside quotients replaced by L*k + r, once for every r; L removes the rounding."""
     periods: dict[Atom, int] = {}
     _note_periods(a, 1, periods)
     chosen: list[tuple[Atom, int]] = []
@@ -86,10 +86,10 @@ def _note_periods(a: Dim, period: int, periods: dict[Atom, int]) -> None:
 
 
 def raised(atom: Atom) -> Dim:
-    """The symbol `atom` with a lower bound of at least 1."""
+    """The symbol ``atom`` with a lower bound of at least 1."""
     return symbol(atom.name, max(atom.low or 0, 1), atom.high)
 
 
 def fed(a: MaybeDim) -> MaybeDim:
-    """`a` where sizes of inputs are at least 1; symbols that data decide keep their bounds. Raises TooComplex."""
+    """``a`` where sizes of inputs are at least 1; symbols that data decide keep their bounds. Raises TooComplex."""
     return None if a is None else mapped(a, lambda atom: None if atom.kind == BY_DATA else raised(atom), {})

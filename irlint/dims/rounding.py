@@ -7,7 +7,7 @@ from contextlib import suppress
 from irlint.dims import evaluated, symbols
 from irlint.dims.polynomials import Dim, Expr, Monomial, canonical, lone_atom, terms_of
 
-#: The size that `magnitude` puts in place of every symbol.
+#: The size that ``magnitude`` first puts in place of every symbol.
 TYPICAL = 64
 
 #: At most this many terms of a sum are shown.
@@ -21,7 +21,8 @@ SUFFIXES = ("", "K", "M", "G", "T", "P", "E")
 
 
 def magnitude(size: Dim) -> int:
-    """The value of `size` when every symbol is 64 (65 or 1 if 64 divides by zero), to sort expressions by size."""
+    """The value of ``size`` when every symbol is 64, to sort expressions by size. If a divisor is then 0, every symbol
+    is 65, or else 1; the result is 0 if all of these fail."""
     for typical in (TYPICAL, TYPICAL + 1, 1):
         with suppress(ZeroDivisionError):
             return evaluated(size, dict.fromkeys(symbols(size), typical))

@@ -9,7 +9,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from irlint.folders.statements import Checked
 
-#: The files that state something about models, by their names: the module of this package that checks them.
+#: The names of the configuration files, with the module of this package that checks each.
 MODULES = {
     "config.pbtxt": "triton",
     "genai_config.json": "genai",
@@ -27,7 +27,10 @@ def is_configuration(path: str) -> bool:
 
 
 def is_beside_models(path: str) -> bool:
-    """Whether a configuration that was found in a folder is one to check: one of a common name has models beside it."""
+    """Whether to check a configuration that was found in a folder.
+
+    A file with one of the ``COMMON`` names is checked only if it has models in its folder or in the subfolder ``onnx``.
+    """
     if os.path.basename(path) not in COMMON:
         return True
     from irlint.folders.huggingface import model_files
@@ -36,7 +39,7 @@ def is_beside_models(path: str) -> bool:
 
 
 def _is_of_openvino(path: str) -> bool:
-    """Whether a file is the configuration of a model that OpenVINO's exporter has written."""
+    """Whether a file is the ``config.json`` beside an ``openvino_model.xml``."""
     if os.path.basename(path) != "config.json":
         return False
     from irlint.folders.places import is_file, joined
@@ -45,8 +48,10 @@ def _is_of_openvino(path: str) -> bool:
 
 
 def checked(path: str, text: str) -> Checked:
-    """What the file at ``path``, with this text, states that its models contradict. Raises OSError where a file beside
-    it cannot be opened."""
+    """The findings about the configuration at ``path``, which has this text.
+
+    Raises OSError if a model or another file beside it cannot be opened.
+    """
     from importlib import import_module
 
     from irlint.folders.huggingface import model_files

@@ -16,7 +16,7 @@ from irlint.model.tensor import Tensor, Type, tensor_shape
 from irlint.parsers.opening import is_url
 from irlint.records import record, replaced
 
-#: The size of an axis that a runtime states: a number, -1 for a dynamic one, None where that is not certain.
+#: The size of an axis as a runtime reports it: a number, -1 if the axis is dynamic, None if the size is uncertain.
 Size = int | None
 
 
@@ -25,7 +25,7 @@ class Stated:
     """An input or output as a runtime reports it.
 
     ``names`` are all names that select it, and ``tensors`` those without the name of its layer. The element type is
-    None for a value that is no tensor. The sizes are None if the rank is uncertain.
+    None if it is unknown or the value is no tensor. The sizes are None if they or their number are uncertain.
     """
 
     names: tuple[str, ...]
@@ -59,7 +59,10 @@ class Unreadable(ValueError):
 
 
 def interface(path: str) -> Interface:
-    """The model at a path. Raises OSError if it cannot be opened, and Unreadable if it is no model."""
+    """The model at a path, with its inputs and outputs.
+
+    Raises OSError if the file cannot be opened, and Unreadable if it is no model.
+    """
     if is_url(path):
         from irlint.parsers.remote.session import session_of
 
@@ -76,8 +79,10 @@ def _interface(path: str) -> Interface:
 
 
 def interface_of(known: Known) -> Interface:
-    """The inputs and outputs of a model as its runtime states them; the shapes of outputs are not certain where
-    something is wrong."""
+    """The inputs and outputs of a model as its runtime reports them.
+
+    The sizes of all outputs are None if the model has an error.
+    """
     fed = [each for each in inputs(known) if not each.optional or known.model.inputs_have_defaults]
     recomputes = known.format.declared_shapes_hold
     returned = tuple(
@@ -102,8 +107,11 @@ def _stated(end: End, found: Type | None) -> Stated:
 
 
 def _returned(end: End, declared: Type | None) -> Stated:
-    """An output of a runtime that merges what is declared with what it infers: an axis is certain only where no other
-    number was inferred for it."""
+    """An output of a runtime that merges declared and inferred shapes.
+
+    An axis is None if the merged size is uncertain. The sizes are None if one of the two shapes is unknown or their
+    ranks differ.
+    """
     found = _stated(end, declared if declared is not None else end.type)
     own = tensor_shape(end.type)
     sizes = found.sizes
@@ -114,13 +122,16 @@ def _returned(end: End, declared: Type | None) -> Stated:
 
 
 def _holds(size: Size, dim: MaybeDim) -> bool:
-    """Whether a declared size is what a runtime states beside the one that was inferred: a number stays unless another
-    number is inferred, and a dynamic axis one unless it may be a number."""
+    """Whether a runtime reports the declared size of an axis for which ``dim`` was inferred.
+
+    A declared number stays unless another number is inferred. A dynamic axis stays if the inferred size is dynamic for
+    certain.
+    """
     return size == dim or _is_certain(dim) or (size not in (-1, None) and not isinstance(dim, int))
 
 
 def _is_certain(dim: MaybeDim) -> bool:
-    """Whether an inferred size is dynamic by the sizes of inputs, and not merely unknown."""
+    """Whether an inferred size depends only on sizes of inputs, so that it is dynamic and not merely unknown."""
     return isinstance(dim, Expr) and not any(name.startswith("_") for name in symbols(dim))
 
 
@@ -130,22 +141,24 @@ def by_name(name: str, ends: tuple[Stated, ...]) -> Stated | None:
 
 
 def shown(file: str, end: Stated) -> tuple[Related, ...]:
-    """The other place of a finding: an input or output of the model."""
+    """An input or output of the model in ``file`` as the related place of a finding."""
     sizes = "" if end.sizes is None else f"[{', '.join(text_of(size) for size in end.sizes)}]"
     return (Related(end.tensors[0] if end.tensors else end.name, f"{end.dtype or 'an unknown type'}{sizes} in {file}"),)
 
 
 def text_of(size: Size) -> str:
+    """A size as text: ``?`` if it is dynamic or uncertain."""
     return "?" if size is None or size < 0 else str(size)
 
 
 def suggestion(name: str, names: list[str]) -> str:
-    """A help for a name that does not exist."""
+    """The help for a name that does not exist: the most similar of ``names``, else all of them; "" if there are
+    none."""
     close = closest(name, names)
     return f"write `{close}`" if close is not None else f"use one of {', '.join(names)}" if names else ""
 
 
 def new_errors(model: Interface, with_sizes: Known) -> list[Problem]:
-    """The errors of a model with other sizes of inputs that it does not have with its own."""
+    """The errors of ``with_sizes``, the same model with other input sizes, at nodes that have no error in ``model``."""
     before = {id(each.node) for each in model.known.problems if each.is_error}
     return [each for each in with_sizes.problems if each.is_error and id(each.node) not in before]

@@ -1,7 +1,7 @@
-"""The caches of Hugging Face's exported decoders against ``config.json``.
+"""Compares the caches of Hugging Face's exported decoders with ``config.json``.
 
-Sources: optimum's ``ORTModelForCausalLM``, which makes empty caches by the configuration, and
-the classes of configurations of transformers, which have the values that a file omits.
+Sources: optimum's ``ORTModelForCausalLM``, which creates empty caches from the configuration, and the configuration
+classes of transformers, which have the defaults of omitted keys.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ Path = tuple[str | int, ...]
 
 @record
 class Keys:
-    """The keys of a type of models: its heads, those of the caches (its heads where the file omits them, with
-    ``own``), the size of a head, its width (for a file without the size of a head) and its layers."""
+    """The keys of ``config.json`` for one type of model.
+
+    ``heads`` is the key of the attention heads and ``cached`` that of the heads in the caches. If the file omits the
+    latter and ``own`` is true, the caches have as many heads as the attention. ``size`` is the key of the head size;
+    without it, the head size is the value of ``width`` divided by the attention heads. ``layers`` is the key of the
+    number of layers. A type with an empty key has no such value.
+    """
 
     heads: str = "num_attention_heads"
     cached: str = ""
@@ -39,8 +44,7 @@ _SIZED = Keys(cached="num_key_value_heads", size="head_dim", own=False, width=""
 _GPT2 = Keys("n_head", width="n_embd", layers="n_layer")
 _PAIR = Keys("decoder_attention_heads", width="d_model", layers="decoder_layers")
 
-#: The types whose caches are [batch, heads, past, size of a head], as random models of transformers 4.57 and 5.24 have
-#: them.
+#: The types of models whose caches are [batch, heads, past, head size] in transformers 4.57 and 5.24.
 TYPES: Mapping[str, Keys] = {
     **dict.fromkeys(("llama", "phi", "phi3", "olmo", "olmo2", "granite", "cohere"), _GROUPED),
     **dict.fromkeys(("mistral", "mixtral", "qwen2", "starcoder2", "smollm3"), _FIXED),
@@ -53,12 +57,13 @@ TYPES: Mapping[str, Keys] = {
     "t5": Keys("num_heads", size="d_kv", width="", layers="num_decoder_layers"),
 }
 
-#: The names of caches; encoders and decoders have their own ones of a layer.
+#: The names of self-attention caches, with the number of the layer; names of an encoder's caches do not match.
 CACHE = re.compile(r"past_key_values\.(\d+)\.(?:decoder\.)?(?:key|value)")
 
 
 def disagreements(document: Document, name: str, model: Interface) -> Iterator[Disagreement]:
-    """The caches of a model that the configuration contradicts."""
+    """A finding each for the heads, the head size and the layers, if the caches of a model contradict the
+    configuration."""
     path: Path = ()
     if document.text("model_type") not in TYPES:
         path = ("text_config",)
@@ -89,7 +94,7 @@ def disagreements(document: Document, name: str, model: Interface) -> Iterator[D
 
 
 def _heads(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
-    """The heads of the caches, and the key that states them."""
+    """The key that states the number of heads of the caches, and that number, None if it is unknown."""
     stated = document.whole_number(*path, keys.cached) if keys.cached else None
     if stated is not None:
         return keys.cached, stated
@@ -97,7 +102,7 @@ def _heads(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]
 
 
 def _size(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
-    """The size of a head, and the key that states it."""
+    """The key that states the head size, and that size, None if it is unknown."""
     stated = document.whole_number(*path, keys.size) if keys.size else None
     if stated is not None:
         return keys.size, stated
@@ -105,7 +110,10 @@ def _size(document: Document, path: Path, keys: Keys) -> tuple[str, int | None]:
 
 
 def _share(document: Document, path: Path, keys: Keys) -> int | None:
-    """The width of the model for each head, which optimum takes for the size of a head, whatever that is."""
+    """The width of the model divided by its attention heads; None if that is unknown or no integer.
+
+    Optimum uses this as the head size even if the configuration states another one.
+    """
     width = document.whole_number(*path, keys.width or "hidden_size")
     heads = document.whole_number(*path, keys.heads)
     return width // heads if width and heads and not width % heads else None

@@ -1,7 +1,7 @@
-"""The files of Hugging Face's exported models: pairs of encoder and decoder, and the data beside models.
+"""Finds missing files of Hugging Face's exported models: an encoder, a decoder, or data files of a model.
 
 Sources: optimum's ``ORTModelForSeq2SeqLM``; ``constructSessions`` of transformers.js 3, which reads the data of a model
-from ``NAME_data``, ``NAME_data_1`` and so on, as many as the configuration states.
+from ``NAME_data``, ``NAME_data_1`` and so on. The configuration states the number of these files.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from irlint.folders.places import is_file, joined
 from irlint.folders.rules import FILE_MISSING
 from irlint.folders.statements import Disagreement
 
-#: What variants of one model have behind its name.
+#: The suffix of a variant of a model, in front of ``.onnx``.
 VARIANT = re.compile(r"_(fp16|quantized|int8|uint8|q4|q4f16|q8|bnb4|O[1-4]|optimized)(?=\.onnx$)")
 
-#: The key of what transformers.js reads.
+#: The key of the settings for transformers.js.
 BROWSER = "transformers.js_config"
 
 
 def missing(document: Document, folder: str, files: list[str]) -> Iterator[Disagreement]:
-    """The missing files of the models in the folder of a configuration."""
+    """A finding for each model in the folder of a configuration that lacks a file."""
     yield from _parts(document, files)
     for file in files:
         yield from _data(document, folder, file)
 
 
 def _parts(document: Document, files: list[str]) -> Iterator[Disagreement]:
-    """An encoder without a decoder, a decoder without an encoder, and a decoder that has no form for later tokens."""
+    """A warning if the encoder, the decoder, or the decoder for the first or for later tokens is missing."""
     if document.of("is_encoder_decoder") is not True:
         return
     names = {os.path.basename(VARIANT.sub("", each)).removesuffix(".onnx") for each in files}
@@ -53,7 +53,7 @@ def _absent(document: Document, message: str) -> Disagreement:
 
 
 def _data(document: Document, folder: str, file: str) -> Iterator[Disagreement]:
-    """The missing data files that the configuration states for transformers.js."""
+    """A warning about the first missing data file of those that the configuration states for transformers.js."""
     stated = document.of(BROWSER, "use_external_data_format")
     name = os.path.basename(file)
     path: tuple[str | int, ...] = (BROWSER, "use_external_data_format")

@@ -1,4 +1,4 @@
-"""ONNX Runtime GenAI: a ``genai_config.json`` against the models that it names.
+"""ONNX Runtime GenAI: compares a ``genai_config.json`` with the models that it names.
 
 Source: ``config.h``, ``models/kv_cache.cpp``, ``models/logits.cpp`` and ``generators.cpp`` of onnxruntime-genai 0.18.
 """
@@ -33,14 +33,14 @@ from irlint.records import record
 
 KIND = "genai"
 
-#: The types of models that one decoder makes.
+#: The types of models that consist of one decoder.
 DECODERS = (
     *("chatglm", "decoder", "ernie4_5", "gemma", "gemma2", "gemma3_text", "gemma4_text", "gptoss", "granite"),
     *("hunyuandensev1", "internlm2", "llama", "mistral", "nemotron", "olmo", "phi", "phimoe", "phi3", "phi3small"),
     *("qwen2", "qwen3", "smollm3"),
 )
 
-#: The inputs that a decoder is fed, by their keys: the names where the configuration states none.
+#: The default names of the inputs that the library feeds a decoder, by key.
 INPUTS = {
     "input_ids": "input_ids",
     "attention_mask": "attention_mask",
@@ -54,13 +54,14 @@ INPUTS = {
     "cache_indirection": "cache_indirection",
     "rnn_prev_states": "rnn_states_prev",
 }
+#: The default names of the outputs of a decoder that the library reads, by key.
 OUTPUTS = {
     "logits": "logits",
     "present_key_names": "present.%d.key",
     "present_value_names": "present.%d.value",
 }
 
-#: Inputs that the library feeds itself, by their names or how these begin.
+#: The beginnings of the names of inputs that the library sets although no key names them.
 PRESET = ("num_logits_to_keep", "onnx::Neg_")
 
 #: The type of models whose decoder is a pipeline of stages.
@@ -73,7 +74,7 @@ OTHERS = (
     *("parakeet_tdt", "gemma4", "phi4mm", PIPELINE, "marian-ssru"),
 )
 
-#: Keys that a configuration has more often than others, to recognize one that is misspelt.
+#: Common keys, by the path of their object, to recognize misspelled ones.
 KEYS = {
     ("model",): "type decoder encoder vocab_size context_length bos_token_id eos_token_id pad_token_id",
     ("model", "decoder"): "session_options filename head_size hidden_size num_attention_heads num_hidden_layers "
@@ -91,23 +92,24 @@ PARTS = ("decoder", "encoder", "embedding", "vision", "speech", "joiner", "vad",
 #: The element types of masks and positions.
 WHOLE = ("int32", "int64")
 
-#: A size that a misspelt key has to be so close to.
+#: The least similarity (0 to 1) of a misspelled key to the right one.
 CLOSE = 0.8
 
-#: How the operators with rotary tables call the one of cosines, by its index.
+#: The indices of the inputs that may be rotary tables. ``RotaryEmbedding`` of ONNX and of Microsoft order them
+#: differently.
 TABLES = {"RotaryEmbedding": (2, 1), "GroupQueryAttention": (7,)}
 
 
 @record
 class Names:
-    """The names of a decoder's tensors, by the keys of the configuration."""
+    """The names of the inputs and outputs of a decoder, by the keys of the configuration."""
 
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
 
 
 def checked(path: str, text: str) -> Checked:
-    """The entries of a ``genai_config.json`` that the library refuses. Raises OSError if a model cannot be opened."""
+    """The findings about a ``genai_config.json`` with this text. Raises OSError if a model cannot be opened."""
     document = parsed(text)
     if isinstance(document, Disagreement):
         return Checked(KIND, (document,))
@@ -144,7 +146,8 @@ def _found(path: str, document: Document) -> Iterator[Disagreement]:
 
 
 def _readable(folder: str, name: str) -> Interface | None:
-    """A model in the folder; None where there is none, or where its own check says what is wrong with it."""
+    """The model with a name in a folder. It is None if the file does not exist or cannot be read, which the check of
+    that file reports."""
     path = joined(folder, name)
     try:
         return interface(path) if is_file(path) else None
@@ -157,7 +160,7 @@ def refused(document: Document, path: tuple[str | int, ...], message: str, help:
 
 
 def _type(document: Document) -> Iterator[Disagreement]:
-    """A type that the library does not know; each release knows more."""
+    """A warning about a type that the library does not know; later releases may know it."""
     stated = document.text("model", "type") or ""
     if stated not in (*DECODERS, *OTHERS):
         close = closest(stated, [*DECODERS, *OTHERS])
@@ -167,7 +170,11 @@ def _type(document: Document) -> Iterator[Disagreement]:
 
 
 def _keys(document: Document) -> Iterator[Disagreement]:
-    """Keys that are misspelt; the library refuses every unknown key, of which each release has more."""
+    """A finding for each misspelled key.
+
+    The library refuses every unknown key. Only those similar to a known key are reported, because later releases know
+    more keys.
+    """
     for path, known in KEYS.items():
         found = document.of(*path)
         names = known.split()
@@ -202,7 +209,7 @@ def _numbers(document: Document) -> Iterator[Disagreement]:
 
 
 def _files(folder: str, document: Document, path: tuple[str | int, ...]) -> Iterator[Disagreement]:
-    """Files of models that do not exist."""
+    """A finding for each model file that does not exist, of a part and of the stages in its pipeline."""
     name = document.text(*path, "filename")
     if name is not None and not is_file(joined(folder, name)):
         span = document.at(*path, "filename")
@@ -245,7 +252,7 @@ def _unknown(document: Document, kind: str, key: str, name: str, ends: tuple[Sta
 
 
 def _layers(template: str, ends: tuple[Stated, ...]) -> list[int]:
-    """The numbers of the layers whose caches have names of a template."""
+    """The sorted layer numbers in the names of caches that match a template such as ``past_key_values.%d.key``."""
     before, percent, after = template.partition("%d")
     if not percent:
         return []
@@ -284,7 +291,11 @@ def _warning(
 
 
 def _sizes(document: Document, model: Interface, names: Names, layers: list[int]) -> Iterator[Disagreement]:
-    """Heads and their size against the caches, [batch, num_key_value_heads, past, head_size] each."""
+    """Findings if ``num_key_value_heads`` or ``head_size`` do not fit the caches.
+
+    Each cache is [batch, num_key_value_heads, past, head_size]. If these axes are dynamic, the model is inferred with
+    the stated sizes.
+    """
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     for axis, key in ((1, "num_key_value_heads"), (3, "head_size")):
         path = ("model", "decoder", key)
@@ -318,7 +329,7 @@ def _sizes(document: Document, model: Interface, names: Names, layers: list[int]
 
 
 def _positions(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
-    """The mask and the positions, which the library makes in one element type."""
+    """A finding about the element types of the mask and the positions, which the library makes in one element type."""
     found = [
         (key, end)
         for key in ("attention_mask", "position_ids")
@@ -339,7 +350,7 @@ def _positions(document: Document, model: Interface, names: Names) -> Iterator[D
 
 
 def _unfed(document: Document, model: Interface, names: Names) -> Iterator[Disagreement]:
-    """Inputs that nodes use and that the library does not feed."""
+    """A finding for each input that nodes use and the library does not feed."""
     graph = model.known.model.graph
     used = {value for each in graphs(model.known.model) for node in each.nodes for value in node.inputs}
     fed = list(names.inputs.values())
@@ -389,7 +400,7 @@ def _logits(document: Document, model: Interface, names: Names) -> Iterator[Disa
 
 
 def _tables(document: Document, model: Interface) -> Iterator[Disagreement]:
-    """A context that is longer than the rotary tables."""
+    """A warning if ``context_length`` exceeds the rows of every rotary table."""
     stated = document.whole_number("model", "context_length")
     rows: dict[str, int] = {}
     for graph in graphs(model.known.model):

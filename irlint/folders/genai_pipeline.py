@@ -1,7 +1,7 @@
-"""The stages of a pipeline of ONNX Runtime GenAI against the models that they name.
+"""Compares the stages of a pipeline of ONNX Runtime GenAI with the models that they name.
 
-Source: ``models/decoder_only_pipeline.cpp`` of onnxruntime-genai 0.18: a stage is fed the inputs and asked for the
-outputs that the configuration lists.
+Source: ``models/decoder_only_pipeline.cpp`` of onnxruntime-genai 0.18. The library feeds a stage the inputs, and
+requests the outputs, that the configuration lists.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from irlint.folders.json_text import Document, Path
 from irlint.folders.rules import INPUTS_MISSING, UNKNOWN_TENSOR
 from irlint.folders.statements import Disagreement
 
-#: The keys that say when a stage runs; both are true where they are absent.
+#: The keys that determine when a stage runs; an absent key means true.
 WHEN = ("run_on_prompt", "run_on_token_gen")
 
 
 def disagreements(document: Document, model: Callable[[str], Interface | None]) -> Iterator[Disagreement]:
-    """What stages list and their models do not have, and the other way round; ``model`` reads a file by its name."""
+    """A finding for each input or output that only the stage lists, and for each input that only its model has.
+
+    ``model`` returns the model with a file name, None if there is none.
+    """
     path: Path = ("model", "decoder", "pipeline")
     stages = document.of(*path)
     for at, stage in enumerate(stages if isinstance(stages, list) else ()):
@@ -44,7 +47,7 @@ def _stage(document: Document, place: Path, model: Interface) -> Iterator[Disagr
                 continue
             help = suggestion(name, [each.name for each in ends])
             fault = UNKNOWN_TENSOR.fault(f"{model.file} has no {kind} `{name}`", help=help)
-            # An input that nothing makes is never fed.
+            # The library does not feed an input for which it has no value, so this name may do no harm.
             fault = fault.lowered(Severity.WARNING) if kind == "input" else fault
             yield Disagreement(fault, document.at(*place, f"{kind}s", at), name)
     for end in model.inputs:

@@ -1,4 +1,4 @@
-"""Hugging Face's folders of exported models: ``config.json`` and ``preprocessor_config.json`` against the models.
+"""Hugging Face's exports: compares ``config.json`` and ``preprocessor_config.json`` with the models in the folder.
 
 Source: the pipelines of transformers and transformers.js, which name classes by ``id2label``.
 """
@@ -26,10 +26,10 @@ KIND = "huggingface"
 
 PREPROCESSOR = "preprocessor_config.json"
 
-#: Where exporters put the models.
+#: The folders, relative to the configuration, in which exporters put models.
 FOLDERS = ("", "onnx")
 
-#: How the architectures end whose output `logits` has a size for each class.
+#: The endings of architectures whose output `logits` has the classes on the last axis.
 CLASSIFIERS = (
     "ForSequenceClassification",
     "ForTokenClassification",
@@ -37,10 +37,10 @@ CLASSIFIERS = (
     "ForAudioClassification",
 )
 
-#: How those end whose `logits` have the classes on axis 1.
+#: The endings of architectures whose output `logits` has the classes on axis 1.
 SEGMENTERS = ("ForSemanticSegmentation",)
 
-#: What makes a variant another model, by the kinds of changes that `irlint diff` finds.
+#: The rule for each kind of change, as `irlint diff` finds it, that keeps a variant from replacing its model.
 RULES = {
     "input-removed": UNKNOWN_TENSOR,
     "input-added": UNKNOWN_TENSOR,
@@ -53,14 +53,14 @@ RULES = {
 
 @record
 class Named:
-    """A model, and its path from the configuration on."""
+    """A model, and its path relative to the configuration."""
 
     name: str
     model: Interface
 
 
 def model_files(folder: str) -> list[str]:
-    """The models that a configuration in a folder is about, by their paths from there."""
+    """The ONNX models in a folder and its subfolder ``onnx``, as paths relative to the folder."""
     found: list[str] = []
     for each in FOLDERS:
         try:
@@ -72,7 +72,7 @@ def model_files(folder: str) -> list[str]:
 
 
 def checked(path: str, text: str) -> Checked:
-    """The entries of a configuration that its models contradict. Raises OSError if a model cannot be opened."""
+    """The findings about a configuration with this text. Raises OSError if a model cannot be opened."""
     folder = os.path.dirname(path)
     files = model_files(folder)
     if not files:
@@ -93,7 +93,7 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _models(folder: str, files: list[str]) -> Iterator[Named]:
-    """The models that can be read; what is wrong with another one, its own check reports."""
+    """The models that can be read. The check of an unreadable model itself reports its fault."""
     for name in files:
         try:
             yield Named(name, interface(joined(folder, name)))
@@ -130,7 +130,7 @@ def _classes(document: Document, named: Named) -> Iterator[Disagreement]:
 
 
 def _variants(document: Document, models: list[Named]) -> Iterator[Disagreement]:
-    """Variants of a model that whoever uses it cannot use, as `irlint diff` finds."""
+    """A warning for each variant that cannot replace its model, with the first breaking change of `irlint diff`."""
     by_path = {each.name: each.model for each in models}
     for each in models:
         first = exported_files.VARIANT.sub("", each.name)
@@ -149,13 +149,14 @@ def _variant(document: Document, one: tuple[str, Interface], other: tuple[str, I
 
 
 def _side(model: Interface) -> Side:
-    """A model as who uses it sees it, without the demands of its nodes, which quantization fuses."""
+    """The interface of a model for a comparison, without the requirements of its nodes, because quantization fuses
+    nodes."""
     known = replaced(model.known, requires=())
     return Side(inputs(known), outputs(known), contract_of(known), known.model.symbols)
 
 
 def _is_stated(document: Document, file: str, change: Change) -> bool:
-    """Whether the configuration states another element type of the caches of a variant for transformers.js."""
+    """Whether a change is one of a cache whose element type the configuration states for this variant."""
     types = document.of(exported_files.BROWSER, "kv_cache_dtype")
     variant = exported_files.VARIANT.search(file)
     is_cache = change.name.startswith(("past_key_values.", "present."))

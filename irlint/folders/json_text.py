@@ -47,7 +47,7 @@ class Document:
         return found if isinstance(found, str) else None
 
     def at(self, *path: str | int) -> Span:
-        """The position of a value; of the value around it if it does not exist."""
+        """The position of the value at a path; that of the innermost enclosing value if it does not exist."""
         while path and path not in self.spans:
             path = path[:-1]
         return self.spans.get(path, START)

@@ -1,8 +1,8 @@
 """OpenVINO GenAI: the folder of a language model, as ``LLMPipeline`` of openvino_genai 2026.4 uses it.
 
 Sources: ``llm/pipeline.cpp``, ``lm_encoding.cpp`` and ``tokenizer/tokenizer_impl.cpp`` of that release. On CPU the
-pipeline uses paged attention where it can, and then neither needs the mask nor the indices of beams; what only the
-other backend needs is a warning.
+pipeline uses paged attention if it can, which needs neither the mask nor the beam indices. Findings about these inputs
+are warnings.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ KIND = "openvino-genai"
 
 MODEL = "openvino_model.xml"
 
-#: What the pipeline feeds, with the element types.
+#: The inputs that the pipeline always feeds, with their element types.
 FED = {"input_ids": "int64", "attention_mask": "int64", "beam_idx": "int32"}
 
-#: What it feeds where the model has it.
+#: The inputs that the pipeline feeds if the model has them.
 ALSO_FED = {"position_ids": "int64", "token_type_ids": "int64"}
 
-#: What paged attention removes from the model.
+#: The inputs that paged attention removes from the model.
 REMOVED = ("attention_mask", "beam_idx")
 
-#: The output that it reads.
+#: The output that the pipeline reads.
 LOGITS = "logits"
 
 #: The operation that reads a state.
@@ -47,8 +47,11 @@ STATE = "ReadValue"
 
 @record
 class Converter:
-    """A model that turns texts into tokens or back: what it takes, what of it is read by these names (by its place
-    where there are none), and the option of the converter that writes it."""
+    """The model of a tokenizer or detokenizer.
+
+    ``takes`` is the element type of its input. ``returns`` has the element types of the outputs that the pipeline
+    reads, by name; "" stands for the only output. ``option`` ends the command that converts the model.
+    """
 
     file: str
     takes: str
@@ -63,7 +66,10 @@ CONVERTERS = (
 
 
 def checked(path: str, text: str) -> Checked:
-    """The parts of a folder that the pipeline refuses. Raises OSError if a model cannot be opened."""
+    """The findings about a ``config.json`` with this text and the models beside it.
+
+    Raises OSError if a model cannot be opened.
+    """
     folder = os.path.dirname(path)
     try:
         model = interface(joined(folder, MODEL))
@@ -78,7 +84,7 @@ def checked(path: str, text: str) -> Checked:
 
 
 def _ends(document: Document) -> Iterator[Disagreement]:
-    """Ids of tokens that are texts."""
+    """A finding for each token id that is a text."""
     for key in ("pad_token_id", "bos_token_id", "eos_token_id"):
         stated = document.text(key)
         if stated is not None:
@@ -173,7 +179,7 @@ def _converters(folder: str) -> Iterator[Disagreement]:
 
 
 def _converted(converter: Converter, model: Interface, help: str) -> Iterator[Disagreement]:
-    """What a tokenizer or a detokenizer takes and gives, against what the pipeline feeds and reads."""
+    """Findings about inputs and outputs of a tokenizer or detokenizer that do not fit the pipeline."""
     first = model.inputs[0] if model.inputs else None
     if first is not None and first.dtype not in (converter.takes, None):
         message = f"the input of {converter.file} is {first.dtype}, and LLMPipeline feeds {converter.takes}"

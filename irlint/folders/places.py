@@ -74,7 +74,7 @@ def is_inside(path: str, folder: str) -> bool:
 
 
 def _entry(url: str) -> bool | None:
-    """Whether a URL is a folder, or None if it does not exist; a path that leads out of its folder does not."""
+    """True if a URL is a folder, False if it is a file, None if it does not exist or has a part ``..``."""
     folder, _, name = url.rstrip("/").rpartition("/")
     if ".." in url.split("/"):
         return None

@@ -1,6 +1,7 @@
-"""The inputs of images and sounds of Hugging Face's exported models against ``preprocessor_config.json``.
+"""Compares the image and sound inputs of Hugging Face's exported models with ``preprocessor_config.json``.
 
-Source: the image processors and feature extractors of transformers. One whose code lies beside the model is unknown.
+Source: the image processors and feature extractors of transformers. Image processors with their own code beside the
+model are not compared.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ PIXELS = "pixel_values"
 
 @record
 class Steps:
-    """What the last steps of a processor make: images of `size` with ``resizes``, of `crop_size` with ``crops``, and
-    squares of `size.shortest_edge` with ``squares``. A file has to have the key ``stated``, whose default varies."""
+    """The last steps of an image processor, which determine the size of the images.
+
+    ``resizes``: it resizes to ``size``. ``crops``: it crops to ``crop_size``. ``squares``: it makes squares of
+    ``size.shortest_edge``. ``stated`` is a key with varying defaults; the size is uncertain if the file omits it.
+    """
 
     resizes: bool = True
     crops: bool = False
@@ -37,8 +41,8 @@ _RESIZES = Steps()
 _CROPS = Steps(crops=True, stated="do_center_crop")
 _PADS = Steps(stated="do_pad")
 
-#: The steps of processors by their names without the ends, as transformers 4.57 and 5.24 take them with and without
-#: torchvision. Others resize after they crop, pad, or keep the ratio.
+#: The steps of processors, by the names of their classes without ``END``. They are the same in transformers 4.57 and
+#: 5.24, with and without torchvision. Other processors resize after they crop, pad, or keep the aspect ratio.
 PROCESSORS: Mapping[str, Steps] = {
     **dict.fromkeys(("ViT", "Siglip", "Segformer", "LayoutLMv2", "LayoutLMv3", "DPT", "RTDetr"), _RESIZES),
     **dict.fromkeys(("CLIP", "ChineseCLIP", "DeiT", "Beit", "Bit", "EfficientNet", "MobileViT"), _CROPS),
@@ -49,13 +53,13 @@ PROCESSORS: Mapping[str, Steps] = {
 }
 END = re.compile(r"(ImageProcessor(Fast|Pil)?|FeatureExtractor)$")
 
-#: Keys with which `size` is a limit, or not the last step.
+#: With one of these keys, `size` is only a limit, or another step follows it.
 LIMITS = (
     *("do_pad", "pad_size", "keep_aspect_ratio", "ensure_multiple_of", "do_grayscale", "do_thumbnail"),
     *("do_image_splitting", "use_square_size"),
 )
 
-#: The extractors of sounds: the input, and the keys of its axes behind the first one.
+#: The extractors of sounds: the name of the input, and the keys of the sizes of its axes, from axis 1 on.
 SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "WhisperFeatureExtractor": ("input_features", ("feature_size", "nb_max_frames")),
     "ASTFeatureExtractor": ("input_values", ("max_length", "num_mel_bins")),
@@ -64,7 +68,10 @@ SOUNDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 @record
 class Axis:
-    """The size that a processor gives to an axis, the words for it, and its position in the configuration."""
+    """An axis of the images that a processor makes.
+
+    ``what`` names it in messages, the size is None if it is uncertain, and ``span`` is its place in the configuration.
+    """
 
     what: str
     size: int | None
@@ -72,7 +79,7 @@ class Axis:
 
 
 def disagreements(document: Document, name: str, model: Interface) -> Iterator[Disagreement]:
-    """The inputs of a model that the processor contradicts."""
+    """A finding for each input of a model that the processor contradicts."""
     kind = document.text("feature_extractor_type") or ""
     if kind in SOUNDS:
         yield from _sounds(document, name, model, kind)
@@ -98,9 +105,10 @@ def _sounds(document: Document, name: str, model: Interface, kind: str) -> Itera
 
 
 def image_axes(document: Document) -> tuple[Axis, ...]:
-    """The channels, rows and columns of the images that the processor makes, None where they are not certain.
+    """The channels, rows and columns of the images that the processor makes.
 
-    A mean of one number fits any channels in some implementations, and an omitted `do_normalize` differs with them.
+    Implementations differ in a mean of one number and in the default of ``do_normalize``. So the number of channels is
+    certain only with a longer mean and if ``do_normalize`` is true.
     """
     mean = document.of("image_mean")
     gray = document.of("do_grayscale") is True
@@ -111,7 +119,7 @@ def image_axes(document: Document) -> tuple[Axis, ...]:
 
 
 def _size(document: Document) -> tuple[tuple[int, Span], ...]:
-    """Height and width of the images, with their positions in the file; () if they are uncertain."""
+    """The height and width of the images, with their positions in the file; () if they are uncertain."""
     kind = END.sub("", document.text("image_processor_type") or document.text("feature_extractor_type") or "")
     steps = PROCESSORS.get(kind)
     if steps is None or (steps.stated and document.of(steps.stated) is None):
@@ -127,7 +135,11 @@ def _size(document: Document) -> tuple[tuple[int, Span], ...]:
 
 
 def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[int, Span], ...]:
-    """Height and width that a key states, and where; ``square`` is the key inside of both, "" for the value itself."""
+    """The height and width that a key states, with their positions in the file; () if it states none.
+
+    A square has one number for both: under the inner key ``square``, or as the value itself if ``square`` is "".
+    There are no squares if it is None.
+    """
     if square != "shortest_edge":
         both = [(document.whole_number(key, name), document.at(key, name)) for name in ("height", "width")]
         if all(size is not None for size, _ in both):
@@ -140,7 +152,10 @@ def _edges(document: Document, key: str, *, square: str | None) -> tuple[tuple[i
 
 
 def _mean(document: Document, name: str, model: Interface, end: Stated) -> Iterator[Disagreement]:
-    """A mean of one number for several channels, which the processors without torchvision refuse."""
+    """A warning about a mean of one number if the model takes no images of 1 channel.
+
+    The processors without torchvision refuse such a mean for several channels.
+    """
     mean, channels = document.of("image_mean"), (end.sizes or (None, None))[1]
     gray = document.of("do_normalize") is not True or document.of("do_grayscale") is True
     if gray or not isinstance(mean, list) or len(mean) != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.findings.faults import Rule, Severity
 
-#: A model that doubles `x`, and one that works with rows in fours.
+#: A model that doubles `x`, one that needs a multiple of 4 elements in each row, and one with a fixed first axis.
 _DOUBLE = """-- model/1/model.onnx --
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[batch,3] x) => (float[batch,3] y) { y = Add (x, x) }"""
@@ -52,7 +52,7 @@ FIELD_REFUSED = Rule(
     "IRL621",
     "config-field-refused",
     Severity.ERROR,
-    "A configuration has a value that whoever reads it refuses, whatever the model is.",
+    "A configuration has a value that its server or library refuses for any model.",
     why="The server checks the configuration before it opens the model.",
     fix="Correct the value as the message says.",
     bad=f"""-- model/config.pbtxt --

@@ -9,7 +9,7 @@ from irlint.records import record
 
 @record
 class Span:
-    """A part of a text: line and column, from 1, of its first letter, and those after its last letter."""
+    """A part of a text: the line and column, from 1, of its first letter and of the position after its last."""
 
     line: int
     column: int
@@ -23,8 +23,8 @@ START = Span(1, 1, 1, 1)
 
 @record
 class Disagreement:
-    """A fault of a statement, where it stands, the input or output that it is about, and the nodes of the model that
-    contradict it."""
+    """A fault in a configuration: its position, the name of its input or output, and the related places of the
+    model."""
 
     fault: Fault
     span: Span = START
@@ -34,7 +34,7 @@ class Disagreement:
 
 @record
 class Checked:
-    """What was found in a file of a ``kind``; with a ``reason`` it is no file of that kind, and was skipped."""
+    """The findings about a file of a ``kind``. If the file was skipped, ``reason`` says why."""
 
     kind: str
     found: tuple[Disagreement, ...] = ()

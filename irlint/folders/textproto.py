@@ -1,4 +1,4 @@
-"""Where the fields of a text in protobuf's text format stand; protobuf itself parses their values."""
+"""The positions of the fields of a text in protobuf's text format; protobuf itself parses their values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 
 @record
 class Places:
-    """The places of the fields of a text, and the texts of those that are scalars."""
+    """The positions of the fields of a text, and the texts of those that are scalars."""
 
     spans: dict[Path, Span]
     texts: dict[Path, str]
@@ -59,8 +59,10 @@ class _Message:
 
 
 def places(text: str) -> Places:
-    """The places of all fields of a text that protobuf has parsed: those of scalars are their values', those of
-    messages the names of their fields."""
+    """The positions of all fields of a text that protobuf has parsed.
+
+    A scalar has the position of its value, a message that of its field name, or of its brace inside a list.
+    """
     found: dict[Path, Span] = {}
     texts: dict[Path, str] = {}
     messages = [_Message(())]

@@ -13,7 +13,7 @@ from irlint.model import Node, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.records import NOTHING, record
 
-#: The largest size that is tried when the least size that satisfies a demand is searched.
+#: Only sizes below this one are tried when the least size that satisfies a demand is searched.
 LARGEST_LEAST = 64
 
 

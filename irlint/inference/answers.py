@@ -264,8 +264,8 @@ _NOT_ASKED = Answer(None)
 
 def _depends(answer: Answer, given: Sequence[Type | None]) -> bool:
     """Whether the answer may differ for other values of the inputs: the rule read the values, or passed them on."""
-    looked = any(isinstance(x, Unread) and x.read for x in given)
-    return looked or not all(type(each) is Tensor for each in answer.outputs or ())
+    was_read = any(isinstance(x, Unread) and x.read for x in given)
+    return was_read or not all(type(each) is Tensor for each in answer.outputs or ())
 
 
 class Unread(Tensor):
@@ -279,6 +279,7 @@ class Unread(Tensor):
 
     @property
     def value(self) -> Contents | None:  # type: ignore[override]
+        """The values; notes that they were read."""
         self.read = True
         return self.contents
 

@@ -73,7 +73,7 @@ def _of_severity(fault: Fault, severity: Severity) -> Fault:
 
 
 def _roots(causes: Mapping[int, int]) -> dict[int, int]:
-    """Maps each problem that is not a root to its root, both by index; in a circle, the first problem is the root."""
+    """Maps each problem that is not a root to its root, both by index; in a cycle, the first problem is the root."""
     found: dict[int, int] = {}
     for at in causes:
         chain: dict[int, int] = {}

@@ -45,21 +45,25 @@ class Consequences:
                 self.own.setdefault(problem.node, []).append(problem)
         #: A few problems of each kind, for nodes with very many.
         self.kinds: dict[Node, list[Problem]] = {}
-        #: The first problem of each rule, node and attribute.
+        #: The first problem that an operator's rule found, by node, code and attribute.
         self.first: dict[tuple[Node, str, str | None], Problem] = {}
+        #: The errors about the element types of operands, by operand.
         self.refused: dict[Value, list[Problem]] = {}
         #: The first error in the wiring of each graph.
-        self.unwired: dict[str, Problem] = {}
-        #: The first error of each graph about a node with an unconnected input.
-        self.starved: dict[str, Problem] = {}
-        self.doubled = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
-        self.losing: dict[str, list[Problem]] = {}
+        self.wiring: dict[str, Problem] = {}
+        #: The first error of each graph about the number of inputs of a node with an unconnected one.
+        self.unconnected: dict[str, Problem] = {}
+        #: The first error about an id that several layers have.
+        self.repeated_id = next((each for each in problems if each.fault.loses and _is_wiring(each)), None)
+        #: The errors that lose values, and the number of undefined names, by graph.
+        self.losses: dict[str, list[Problem]] = {}
         self.undefined: dict[str, int] = {}
         #: The problem of each wrong import, by the importing function ("" for the model) and domain, and the values
         #: whose types it makes doubtful.
         self.imports: dict[tuple[str, str], tuple[Problem, Set[Value]]] = {}
-        self.unmapped: list[Problem] | None = None
-        self.counted: dict[Node | None, Problem] | None = None
+        self.port_maps: list[Problem] | None = None
+        self.input_counts: dict[Node | None, Problem] | None = None
+        #: The values whose types are doubtful, each with the problem that is the reason.
         self.doubts: dict[Value, Problem] = {}
         #: The outputs of layers whose id another layer has, too.
         self.ambiguous: dict[Value, Problem] = {}
@@ -69,7 +73,7 @@ class Consequences:
         self.ranks: dict[Value, Problem] = {}
         for problem in problems:
             self._note(problem)
-        if self.doubled is not None and known.format.ports_declare:
+        if self.repeated_id is not None and known.format.ports_declare:
             from irlint.inference.shared_values import named_twice
 
             self.ambiguous = named_twice(problems, known)
@@ -100,10 +104,10 @@ class Consequences:
         """Records an error in the wiring of its graph, the values it loses there, and those it makes doubtful."""
         fault, node, graph = problem.fault, problem.node, problem.graph
         if _is_wiring(problem):
-            self.unwired.setdefault(graph, problem)
+            self.wiring.setdefault(graph, problem)
         if fault.loses:
             body = dict(node.bodies).get(fault.attribute or "") if node is not None else None
-            self.losing.setdefault(graph if body is None else body.path, []).append(problem)
+            self.losses.setdefault(graph if body is None else body.path, []).append(problem)
         for value in problem.disputes:
             self.doubts.setdefault(value, problem)
 
@@ -113,7 +117,7 @@ class Consequences:
         if problem.by_rule:
             self.first.setdefault((node, fault.rule.code, fault.attribute), problem)
         if fault.rule is INPUT_COUNT and problem.is_error and None in node.inputs:
-            self.starved.setdefault(problem.graph, problem)
+            self.unconnected.setdefault(problem.graph, problem)
         if problem.by_rule and problem.is_error and fault.rule.family == TYPES:
             for value in dict.fromkeys(filter(None, node.inputs)):
                 self.refused.setdefault(value, []).append(problem)
@@ -154,35 +158,35 @@ class Consequences:
         if problem.node is None:
             return next((each for each in self.all if _is_wiring(each) or each.fault.rule is UNKNOWN_OPERATOR), None)
         others = (each for each in self.own[problem.node] if each.fault.role != "absence")
-        return next(others, None) or self.unwired.get(problem.graph)
+        return next(others, None) or self.wiring.get(problem.graph)
 
     def _of_a_name(self, problem: Problem) -> Problem | None:
         """The problem that leaves names undefined, if it accounts for all undefined names of the graph; else None."""
-        losing = self.losing.get(problem.graph, [])
-        return losing[0] if sum(each.fault.loses for each in losing) >= self.undefined[problem.graph] else None
+        losses = self.losses.get(problem.graph, [])
+        return losses[0] if sum(each.fault.loses for each in losses) >= self.undefined[problem.graph] else None
 
     def _of_wiring(self, problem: Problem) -> Problem | None:
         """The cause of a harmless fault at a port or edge: the fault of the missing input, or None."""
         if problem.is_error:
             return None
         if problem.fault.role == "edge":
-            return self.starved.get(problem.graph) or self._unmapped(problem)
-        if problem.node is None or problem.graph in self.unwired or problem.fault.input is None:
+            return self.unconnected.get(problem.graph) or self._of_port_map(problem)
+        if problem.node is None or problem.graph in self.wiring or problem.fault.input is None:
             return None
-        if self.counted is None:
+        if self.input_counts is None:
             wrong = [each for each in reversed(self.all) if each.fault.rule is INPUT_COUNT]
-            self.counted = {each.node: each for each in wrong}
-        return self.counted.get(problem.node)
+            self.input_counts = {each.node: each for each in wrong}
+        return self.input_counts.get(problem.node)
 
-    def _unmapped(self, problem: Problem) -> Problem | None:
+    def _of_port_map(self, problem: Problem) -> Problem | None:
         """The error in the port map of a node whose body contains the problem, or None."""
         if not problem.graph:
             return None
         from irlint.ops.shared.port_maps import PORT_MAP_BROKEN
 
-        if self.unmapped is None:
-            self.unmapped = [each for each in self.all if each.fault.rule is PORT_MAP_BROKEN and each.is_error]
-        return next((each for each in self.unmapped if problem.graph.startswith(_inside(each))), None)
+        if self.port_maps is None:
+            self.port_maps = [each for each in self.all if each.fault.rule is PORT_MAP_BROKEN and each.is_error]
+        return next((each for each in self.port_maps if problem.graph.startswith(_inside(each))), None)
 
     # --- the node -----------------------------------------------------------------------------------------------------
 
@@ -196,7 +200,7 @@ class Consequences:
         if fault.rule is CUSTOM_OPERATOR:
             return next((each for each in others if each.fault.rule is MISSING_OPSET_IMPORT), None)
         attribute = next((each for each in others if each.fault.role == "attribute"), None)
-        if attribute is not None and _says_the_operator(problem, attribute):
+        if attribute is not None and _may_follow_from_attribute(problem, attribute):
             return attribute
         if fault.rule.family == DECLARED:
             return self._of_a_declaration(problem, node, others)
@@ -265,9 +269,10 @@ class Consequences:
         return None
 
     def _of_input_count(self, problem: Problem, node: Node) -> Problem | None:
+        """The wiring error because of which a node lacks an input, or None."""
         if None not in node.inputs:
             return None
-        return self.unwired.get(problem.graph) or self.doubled
+        return self.wiring.get(problem.graph) or self.repeated_id
 
     def _of_bodies(self, problem: Problem, node: Node) -> Problem | None:
         """The error inside the bodies of a node that breaks its port map, or None."""
@@ -298,7 +303,7 @@ class Consequences:
         return (
             twice
             or self._of_a_refused_type(problem)
-            or (self.unwired.get(problem.graph) if lacks_input else None)
+            or (self.wiring.get(problem.graph) if lacks_input else None)
             or self._of_other_axes(problem, node)
             or self._of_a_doubt(problem, node)
         )
@@ -338,7 +343,7 @@ class Consequences:
         """
         hold, types = self.known.format.declared_shapes_hold, self.known.types
         doubted = [value for value in node.inputs if value is not None and value in self.doubts]
-        others = {value: value.type if hold else _of_open_sizes(types.get(value)) for value in doubted}
+        others = {value: value.type if hold else _with_unknown_sizes(types.get(value)) for value in doubted}
         answer = asked_again(self.known, node, self.known.types_of(node.inputs, others))
         if answer is None:
             return False
@@ -351,7 +356,7 @@ class Consequences:
         )
 
 
-def _of_open_sizes(known: Type | None) -> Type | None:
+def _with_unknown_sizes(known: Type | None) -> Type | None:
     if not isinstance(known, Tensor) or known.shape is None:
         return known
     return Tensor(known.dtype, tuple(symbol(f"_open_{axis}") for axis in range(len(known.shape))))
@@ -405,8 +410,8 @@ def _has_too_many_inputs(problem: Problem) -> bool:
     return fault.input < len(node.inputs) and node.inputs[fault.input] is not None
 
 
-def _says_the_operator(problem: Problem, attribute: Problem) -> bool:
-    """Whether a wrong attribute may cause a problem of the operator's rule or of a declaration."""
+def _may_follow_from_attribute(problem: Problem, attribute: Problem) -> bool:
+    """Whether a problem of the operator's rule or of a declaration may follow from a wrong attribute."""
     if problem.fault.rule.family == DECLARED:
         return True
     misspelled = attribute.fault.rule is UNKNOWN_ATTRIBUTE and problem.fault.rule.family == OPERATORS

@@ -1,4 +1,5 @@
-"""Checks outputs for sizes that no tensor can have, and for more axes than irlint infers."""
+"""Checks outputs for sizes that no tensor can have, for more axes than irlint infers, and for ports that do not
+exist."""
 
 from __future__ import annotations
 

@@ -128,6 +128,8 @@ def is_of_an_opset(problem: Problem) -> bool:
 
 
 def _of_domain(domain: str, wrong: dict[Node, Problem], known: Known, path: str) -> Problem | None:
+    """The problem of a domain whose ``wrong`` nodes, in the function at ``path`` or the main graph, are valid at
+    another opset; None if no opset fixes most of them, or if it breaks other nodes."""
     function = next((each for each in known.model.functions.values() if each.graph.path == path), None)
     imported = known.model.opsets.get(domain, function.opsets.get(domain) if function is not None else None)
     if imported is None or not 0 < imported <= latest_opset(domain):
@@ -222,8 +224,8 @@ def _nodes(model: Model, domain: str, function: Function | None) -> Iterator[Nod
 
     Calls of functions of the model are not included.
     """
-    whole = model.graph if function is None else function.graph
-    waiting: list[Graph] = [] if whole is None else [whole]
+    main = model.graph if function is None else function.graph
+    waiting: list[Graph] = [] if main is None else [main]
     while waiting:
         for node in waiting.pop().nodes:
             waiting += [body for _, body in node.bodies]
@@ -238,6 +240,8 @@ def _problem(
     *,
     function: Function | None,
 ) -> Problem:
+    """The problem of a wrong import. ``versions`` are the domain, the imported opset, the right one, and the first
+    from it on that ONNX Runtime runs; the message lists the ``wrong`` nodes."""
     domain, imported, opset, runs = versions
     counts: dict[str, list[int]] = {}
     for node, problem in wrong.items():

@@ -69,7 +69,7 @@ class Position:
 
 
 class Makers:
-    """Answers, for one model, which node made a value, and from which input a node has a size."""
+    """Answers for one model: which node computes a value, and from which input a node takes a size."""
 
     __slots__ = ("known", "_makers", "_sources", "_answers", "_arithmetic")
 
@@ -274,8 +274,8 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
     """The origin of the size of an axis.
 
     None if the shape is unknown, has no such axis, or if the origin is more than ``farthest`` operators away. A size
-    may be passed on as a value, for example from Shape to Reshape. If the path of the value ends at a node that
-    computes it, the origin is the axis of the output of Reshape.
+    may be passed on as a value, for example from Shape to Reshape. If a node on the path computes that value, the
+    origin is the axis that has the computed size, in this example of the output of Reshape.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):

@@ -94,6 +94,7 @@ def _at_the_call(graph: str, node: Node, inside: Problem) -> Problem:
 
 
 def place_of_fault(node: Node, fault: Fault) -> Any:
+    """The place of a fault in the file: its own, else that of its attribute, else that of the node."""
     if fault.place is not None:
         return fault.place
     attribute = node.attributes.get(fault.attribute) if fault.attribute is not None else None

@@ -50,9 +50,9 @@ class Unknowns:
             if self._declared is not None:
                 self.names.update(self._declared())
                 self._declared = None
-            free = unused_name(identifier(f"{name}_{axis}"), self.names, self._numbers)
-            self.symbols[free] = f"{name}[{axis}]"
-            self.sizes[place] = symbol(free, limits[0] or 0, limits[1])
+            unused = unused_name(identifier(f"{name}_{axis}"), self.names, self._numbers)
+            self.symbols[unused] = f"{name}[{axis}]"
+            self.sizes[place] = symbol(unused, limits[0] or 0, limits[1])
         return self.sizes[place]
 
     def of_node(self, node: Node, path: tuple[Node, ...], key: object, upper: int | None = None, lower: int = 0) -> Dim:
@@ -153,6 +153,7 @@ def numbers_in(known: Tensor) -> tuple[Dim, ...]:
 
 
 def _numbers(extent: object) -> tuple[Dim, ...]:
+    """The sizes in the ``extent`` of values, which may contain symbols."""
     from irlint.model.descriptions import Columns, Ratio, Ratios
 
     match extent:

@@ -179,6 +179,7 @@ class Walk:
         return tuple(self.types.get(value, UNKNOWN) for value in graph.outputs)
 
     def _bind_inputs(self, graph: Graph, arguments: Sequence[Type | None]) -> None:
+        """Records the types of the inputs and constants of a graph."""
         by_value = self.format.input_node is None
         for position, value in enumerate(graph.inputs):
             declared = value.type
@@ -269,6 +270,7 @@ class Walk:
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def _node(self, graph: Graph, frame: Frame, node: Node, recorder: Recorder, *, within_function: bool) -> None:
+        """Binds a node, and records its faults and the types of its outputs."""
         is_input = node.op == self.format.input_node
         if node in self.damaged and not is_input:
             self._take_declared(frame, node)
@@ -413,6 +415,7 @@ class Walk:
         *,
         by_rule: bool = True,
     ) -> None:
+        """Records faults of a node, unless the recorder discards them."""
         if recorder.discards:
             return
         place: tuple[Reach, ...] = (*frame.place, "unused") if node in self.unused else frame.place

@@ -57,6 +57,7 @@ class Operator:
     function: Callable[..., Any]
     #: The last opset that has the operator in this form; None if there is none.
     until: int | None = None
+    #: Opsets from ``since`` on that lack the operator.
     missing: tuple[int, ...] = ()
     #: The value of the rule's parameter ``fold``. Operators that share a rule use it to state how each computes known
     #: values.
@@ -145,9 +146,9 @@ class Context:
     uses only these facts gives the same answer for all nodes with equal calls; ``particular`` is set if a rule used
     anything else.
 
-    ``run(graph, inputs, runs)`` infers the outputs of a body; ``runs`` is False if the body may never receive the
-    inputs. ``unknown(key, upper, lower)`` is a data-dependent size within bounds, the same one for each node and
-    key. ``constant(index)`` tests whether an input is a constant of the model rather than a computed value.
+    ``run(graph, inputs, runs)`` infers the outputs of a body; ``runs``, one of ``Runs``, states how it runs.
+    ``unknown(key, upper, lower)`` is a data-dependent size within bounds, the same one for each node and key.
+    ``constant(index)`` tests whether an input is a constant of the model rather than a computed value.
     """
 
     __slots__ = (
@@ -240,7 +241,7 @@ def openvino(*names: str, since: int = 1, until: int = 16, **facts: Any) -> Call
     """
     if until < since:
         raise ValueError(
-            f"{', '.join(names)}: since opset {since}, until opset {until}; say until which opset it is there"
+            f"{', '.join(names)}: since opset {since}, until opset {until}; state the last opset as `until`"
         )
 
     def register(function: Rule) -> Rule:

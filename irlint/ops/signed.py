@@ -103,14 +103,14 @@ class Parameters:
 
 
 def describe(operators: Sequence[Declared]) -> None:
-    """From now on, nodes of these operators are bound to them."""
+    """Makes the nodes of these operators use their signatures from now on."""
     custom.clear()
     custom.update({(each.domain, each.name): each for each in operators})
 
 
 @contextmanager
 def in_force(operators: Sequence[Declared]) -> Iterator[None]:
-    """A block in which nodes of these operators are bound to them."""
+    """A context in which the nodes of these operators use their signatures."""
     before = list(custom.values())
     describe(operators)
     try:
@@ -320,7 +320,8 @@ def _aligned(parameter: Parameter, rank: int) -> list[tuple[int, str]] | None:
 
 
 def _bind_shape(given: _Given, bound: _Bound) -> None:
-    """Gives sizes to the names that occur alone in a shape."""
+    """Gives sizes to the names that occur alone in a shape, and axes to ``...``. Raises a ``SIGNATURE_MISMATCH`` fault
+    if the rank differs."""
     at, parameter, tensor = given.at, given.parameter, given.tensor
     if tensor.shape is None or parameter.dims is None:
         return

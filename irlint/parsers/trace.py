@@ -32,7 +32,7 @@ class Beside:
 
 
 class Trace:
-    """Records, within a ``with`` block, what is read from files, and the facts about files beside a model."""
+    """Records, within a ``with`` block, the reads of files and the facts about files beside a model."""
 
     def __init__(self) -> None:
         self.files: list[_Noted] = []
@@ -61,7 +61,7 @@ class Trace:
 
 
 class _Noted:
-    """A file that records what is read from it."""
+    """A file that records the reads from it."""
 
     def __init__(self, file: BinaryIO, path: str) -> None:
         self.file = file

@@ -1,4 +1,4 @@
-"""The baseline: findings that are known already, kept in a file by model, rule and fingerprint."""
+"""The baseline: a file of known findings, by model, rule and fingerprint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from irlint.records import record, replaced
 
 SCHEMA = "irlint-baseline-1"
 
-#: Fingerprints by file, as seen from the folder of the baseline, and by the code of the rule.
+#: Fingerprints by file, relative to the folder of the baseline, and by the code of the rule.
 Entries = Mapping[str, Mapping[str, frozenset[str]]]
 
 
@@ -24,7 +24,7 @@ class BrokenBaseline(ValueError):
 
 @record
 class Change:
-    """The entries of a new baseline, and how many of them are added, kept and removed."""
+    """The entries of a new baseline, and the numbers of added, kept and removed ones."""
 
     entries: Entries
     added: int
@@ -76,9 +76,9 @@ def text(entries: Entries) -> str:
 def stale(
     entries: Entries, report: Report, root: str, reports: Callable[[str], bool]
 ) -> dict[str, dict[str, frozenset[str]]]:
-    """The entries that hid nothing though their file was checked for their rule, and those of deleted files.
+    """The entries that hid nothing although their rule was checked in their file, and the entries of deleted files.
 
-    ``report`` is of a run with the baseline, ``reports`` states whether a rule was reported.
+    ``report`` is the report of a run with the baseline. ``reports`` returns whether a rule was reported.
     """
     checked = {relative(file.path, root): set(file.hidden) for file in report.files if file.status == "checked"}
     left: dict[str, dict[str, frozenset[str]]] = {}
@@ -99,13 +99,13 @@ def updated(
 ) -> Change:
     """The baseline after a run with it: its entries without the stale ones, and the findings that it did not hide.
 
-    ``now`` are the entries that the file has meanwhile, which stay where another run has added them.
+    ``now`` are the entries that the baseline file has by now. Entries that another run has added stay.
     """
-    idle = stale(entries, report, root, reports)
+    unused = stale(entries, report, root, reports)
     result: dict[str, dict[str, frozenset[str]]] = {}
     for name, rules in (entries if now is None else now).items():
         for code, fingerprints in rules.items():
-            result.setdefault(name, {})[code] = fingerprints - idle.get(name, {}).get(code, frozenset())
+            result.setdefault(name, {})[code] = fingerprints - unused.get(name, {}).get(code, frozenset())
     kept = _count(result)
     new: dict[tuple[str, str], set[str]] = {}
     for finding in report.findings:
@@ -114,13 +114,15 @@ def updated(
     for (path, code), added in new.items():
         rules = result.setdefault(relative(path, root), {})
         rules[code] = rules.get(code, frozenset()) | added
-    return Change(result, _count(result) - kept, kept, _count(idle))
+    return Change(result, _count(result) - kept, kept, _count(unused))
 
 
 def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str], bool]) -> dict[str, str]:
-    """The names that files with entries have now, by those that they had: a file that is gone is the same as one
-    without entries that has all of its findings, if these name a node or a value, or else if the names of the files are
-    equal."""
+    """The new names of renamed files, by their old names.
+
+    The old file has entries and no longer exists; the new file has no entries and has all findings of the old one.
+    Besides, both must have the same name in different folders, or a finding must name a node or a value.
+    """
     found: dict[str, dict[tuple[str, str], bool]] = {}
     for finding in report.findings:
         place = found.setdefault(relative(finding.path, root), {})
@@ -146,12 +148,12 @@ def renamed(entries: Entries, report: Report, root: str, reports: Callable[[str]
 
 
 def followed(entries: Entries, names: Mapping[str, str]) -> dict[str, Mapping[str, frozenset[str]]]:
-    """The entries under the names that files have now."""
+    """The entries under the new ``names`` of their files."""
     return {names.get(name, name): rules for name, rules in entries.items()}
 
 
 def hidden(report: Report, entries: Entries, root: str) -> Report:
-    """The report without the findings that a baseline has, which are counted for their files instead."""
+    """The report without the findings in a baseline; the entries of their files list them as hidden."""
     known: dict[str, list[Silenced]] = {}
     kept = []
     for finding in report.findings:
@@ -164,7 +166,7 @@ def hidden(report: Report, entries: Entries, root: str) -> Report:
 
 
 def _hiding(file: CheckedFile, known: list[Silenced]) -> CheckedFile:
-    """The entry of a file with more findings that the baseline hides."""
+    """The entry of a file, with the findings that the baseline hides added."""
     places = tuple((each.finding.rule.code, each.finding.fingerprint) for each in known)
     return replaced(file, hidden=(*file.hidden, *places), silenced=(*file.silenced, *known))
 
@@ -173,8 +175,8 @@ def _count(entries: Entries) -> int:
     return sum(len(fingerprints) for rules in entries.values() for fingerprints in rules.values())
 
 
-def listed(idle: Entries) -> str:
-    """``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, of many files the first three."""
-    names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(idle.items())]
+def listed(unused: Entries) -> str:
+    """The text ``stale entries: 3 (a.onnx: IRL201; b.xml: IRL305)``, with at most three files."""
+    names = [f"{name}: {', '.join(sorted(rules))}" for name, rules in sorted(unused.items())]
     shown = "; ".join(names[:3]) + "; ..." * (len(names) > 3)
-    return f"stale entries: {_count(idle)} ({shown})"
+    return f"stale entries: {_count(unused)} ({shown})"

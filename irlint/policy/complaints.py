@@ -1,4 +1,4 @@
-"""How a configuration that cannot be used is refused: with the place, the line and a caret, and what is allowed."""
+"""The error about an invalid configuration: its place, the line with a caret, and the allowed values."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from irlint.lazy_typing import Any
 from irlint.parsers.opening import lies_elsewhere
 from irlint.reporters.plain import safe
 
-#: The lines of an error are at most so long where they can be broken.
+#: The maximum width of the helps of an error, in columns.
 WIDTH = 100
 
 
 class ConfigError(Exception):
-    """A configuration that cannot be used; its text has the place, the line and the caret, and what is allowed."""
+    """An invalid configuration; its text has the place, the line with a caret, and the allowed values."""
 
 
 def complaint(
@@ -26,8 +26,10 @@ def complaint(
     length: int = 1,
     helps: Sequence[str] = (),
 ) -> ConfigError:
-    """The error about a place in a file: the line before it and its own with a caret, unless the ``text`` is unknown or
-    lies elsewhere."""
+    """The error about a place in a file, with that line, a caret below it, and the line above it.
+
+    The lines are omitted if the ``text`` is unknown or the file lies elsewhere (see ``lies_elsewhere``).
+    """
     from textwrap import wrap
 
     result = [f"irlint: error: {safe(message)}", f"   --> {safe(file)}:{line}:{column}"]
@@ -56,7 +58,7 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
 
 
 def kind(value: Any) -> str:
-    """What a value is, in TOML's words."""
+    """A value as messages describe it, such as ``a table`` or ``the number 3``."""
     if isinstance(value, str):
         return f'"{value}"' if value.strip() else "an empty text"
     if isinstance(value, bool):

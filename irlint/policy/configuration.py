@@ -24,7 +24,7 @@ __all__ = ["Config", "ConfigError", "loaded"]
 
 @record
 class Config:
-    """What a configuration file says of each of ``policy.keys``. Globs and ``baseline`` start from ``root``."""
+    """The value of each of ``policy.keys`` in a configuration file. Globs and ``baseline`` are relative to ``root``."""
 
     file: str
     root: str
@@ -35,13 +35,16 @@ class Config:
 
     @property
     def selection(self) -> Selection:
-        """The rules that it chooses."""
+        """The rules that it selects."""
         from irlint.policy.suppressions import selection
 
         return selection(self["select"], self["ignore"] or (), self["extend-select"] or ())
 
     def policy(self, own: Selection, levels: Mapping[str, str] = NOTHING, **baseline: Any) -> Policy:
-        """What is reported where rules are chosen from those that it leaves, with ``levels`` before its own."""
+        """The policy of a run with this configuration.
+
+        The selection ``own`` applies after that of the configuration, and ``levels`` override its severities.
+        """
         from irlint.policy import suppressions
 
         return suppressions.Policy(
@@ -57,12 +60,12 @@ class Config:
 
     @property
     def models(self) -> ByGlob[ModelShapes]:
-        """The shapes that it states, by the models that they are for."""
+        """The ``[[models]]`` entries, by the globs of their files."""
         return self._by_glob("models", "file")
 
     @property
     def file_ignores(self) -> ByGlob[FileIgnores]:
-        """The rules that are not reported for some files, by these files."""
+        """The rules that are not reported for some files, by the globs of these files."""
         return self._by_glob("per-file-ignores", "glob")
 
     def _by_glob(self, key: str, field: str) -> ByGlob[Any]:
@@ -72,14 +75,14 @@ class Config:
 
     @property
     def skips_pointers(self) -> bool:
-        """Whether Git LFS pointers are no models."""
+        """Whether Git LFS pointers are skipped."""
         return bool(self["lfs-pointers"] == "skip")
 
 
 def loaded(file: str) -> Config | None:
-    """The configuration in a file, None for a ``pyproject.toml`` without a table for irlint.
+    """The configuration in a file; None for a ``pyproject.toml`` without a table for irlint.
 
-    Raises ConfigError, and OSError where the file cannot be opened.
+    Raises ConfigError, and OSError if the file cannot be opened.
     """
     data = whole(file, "configuration")
     try:
@@ -91,8 +94,10 @@ def loaded(file: str) -> Config | None:
 
 
 def of_text(text: str, file: str) -> Config | None:
-    """The configuration that a file would be with a text, None for a ``pyproject.toml`` without a table for irlint;
-    raises ConfigError."""
+    """The configuration in a text, as if it were that of ``file``.
+
+    It is None for a ``pyproject.toml`` without a table for irlint. Raises ConfigError.
+    """
     shown = file.replace(os.sep, "/")
     table: Any = parsed(text, shown)
     prefix = ("tool", "irlint") if os.path.basename(file) == NAMES[-1] else ()
@@ -104,7 +109,7 @@ def of_text(text: str, file: str) -> Config | None:
 
 
 def line_of(file: str, key: str, index: int) -> int:
-    """The line of an entry of a key's list in a configuration file that was loaded."""
+    """The line, from 1, of an entry in the list of a key, in a valid configuration file."""
     from irlint.policy.toml_places import Places
 
     text = whole(file, "configuration").decode("utf-8-sig").replace("\r\n", "\n")
@@ -114,14 +119,14 @@ def line_of(file: str, key: str, index: int) -> int:
 
 
 def values(table: Any, text: str, file: str, prefix: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What the table of a document under ``prefix`` says of each key; raises ConfigError."""
+    """The value of each key in a ``table``, which is under ``prefix`` in its document. Raises ConfigError."""
     from irlint.policy.keys import KEYS
     from irlint.policy.reading import Reader
 
     return Reader(text, file, prefix).values(table, KEYS, ())
 
 
-#: What tomllib says of a table whose key has a value already; the key follows.
+#: The message of tomllib about a table whose name already has a value; the name follows.
 TWICE = "Cannot mutate immutable namespace"
 
 

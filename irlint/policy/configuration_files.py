@@ -1,4 +1,4 @@
-"""Which files may hold the configuration of a folder."""
+"""Finds the files that may have the configuration of a folder."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 
 from irlint.parsers.opening import whole
 
-#: The names that a configuration file may have, the first one counting where a folder has several.
+#: The names of configuration files. In a folder with several of them, the first one counts.
 NAMES = ("irlint.toml", ".irlint.toml", "pyproject.toml")
 
 
 def candidates(folder: str) -> Iterator[str]:
-    """The files that may hold the configuration, from a folder up to the repository's root, the nearest first."""
+    """The files that may have the configuration, from a folder up to the root of its repository, the nearest first."""
     here = os.path.abspath(folder)
     lead = ""
     while True:
@@ -28,7 +28,7 @@ def candidates(folder: str) -> Iterator[str]:
 
 
 def _may_have_table(file: str) -> bool:
-    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``: nothing else is worth a TOML parser."""
+    """Whether a ``pyproject.toml`` may have a table ``tool.irlint``; finds out without the costly TOML parser."""
     try:
         data = whole(file, "configuration")
     except OSError as error:

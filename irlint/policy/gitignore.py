@@ -1,8 +1,8 @@
 """Which files and folders git ignores: the patterns of ``.gitignore`` files and of ``.git/info/exclude``.
 
-https://git-scm.com/docs/gitignore: of the patterns that fit the last one counts, those of deeper folders after those
-above, and nothing in an ignored folder is looked at. Nothing is ignored outside of a repository, nor by what is set for
-a user alone.
+Source: https://git-scm.com/docs/gitignore. The last matching pattern decides; patterns of deeper folders come last. A
+file in an ignored folder is always ignored. Outside of a repository, nothing is ignored. The patterns in a user's own
+git configuration are not read.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ FILE = ".gitignore"
 
 @record
 class Pattern:
-    """A line of a file of patterns: the ``parts`` of a path from its folder on that it fits, ``**`` being any
-    folders."""
+    """A pattern, with the line that states it.
+
+    ``parts`` are compared with the parts of a path relative to the folder of the file; ``**`` matches any folders.
+    """
 
     parts: tuple[str, ...]
     line: str
@@ -30,7 +32,7 @@ class Pattern:
 
 @record
 class Level:
-    """A folder with patterns, ``depth`` folders below the repository's root, and the next such one ``above`` it."""
+    """A folder with patterns, ``depth`` folders below the repository's root; ``above`` is the next one above it."""
 
     depth: int
     patterns: tuple[Pattern, ...]
@@ -38,7 +40,10 @@ class Level:
 
 
 class GitIgnores:
-    """Asks which paths are ignored, and remembers in ``left_out`` the files that were, by the line that did it."""
+    """Determines which paths git ignores.
+
+    ``left_out`` collects the ignored files that ``ignores`` was asked about, with the line that ignores each.
+    """
 
     def __init__(self) -> None:
         self.left_out: dict[str, str] = {}
@@ -46,7 +51,7 @@ class GitIgnores:
         self._levels: dict[str, Level | None] = {}
 
     def ignores(self, path: str, is_folder: bool) -> bool:
-        """Whether a path, in a folder that is not ignored, is."""
+        """Whether git ignores a path whose folder is not ignored."""
         line = self._line(os.path.abspath(path), is_folder)
         if line and not is_folder:
             self.left_out[path] = line
@@ -95,7 +100,7 @@ class GitIgnores:
         return self._roots[folder]
 
     def _level(self, folder: str, root: str) -> Level | None:
-        """The folder with patterns that a folder of a repository is, or else the nearest one above it."""
+        """The patterns of a folder or, if it has none, of the nearest folder above that has; None without any."""
         passed = []
         while folder not in self._levels:
             passed.append(folder)

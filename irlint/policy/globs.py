@@ -69,14 +69,14 @@ class ByGlob(Generic[Entry]):
 
 
 def _named(pattern: str) -> str:
-    """What a pattern without wildcards names, as one of ``_names``."""
+    """The form of a pattern without wildcards that is among the ``_names`` of the paths that it matches."""
     if not os.path.isabs(pattern) and "/" in pattern:
         pattern = "./" + "/".join(_inside(pattern))
     return os.path.normcase(pattern)
 
 
 def _names(parts: Sequence[str], path: str) -> Iterator[str]:
-    """What patterns without wildcards may call a path, and the folders that it lies in."""
+    """The forms in which patterns without wildcards may name a path or one of its folders."""
     above = os.path.abspath(path).replace(os.sep, "/").split("/")
     rooted = ("./" + "/".join(parts[:end]) for end in range(len(parts) + 1))
     absolute = ("/".join(above[:end]) for end in range(2, len(above) + 1))
@@ -121,13 +121,15 @@ def _matches(parts: Sequence[str], path: str, pattern: str) -> bool:
 
 
 def _anchored(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether the pattern fits the first parts of a path, all or some of them."""
+    """Whether the pattern matches a path or one of its folders."""
     return bool(ends(parts, pattern, _same))
 
 
 def ends(parts: Sequence[str], pattern: Sequence[str], same: Callable[[str, str], bool]) -> Collection[int]:
-    """The numbers of first parts of a path that a pattern can match. ``**`` at its end matches one or more parts, of
-    which the smallest number decides."""
+    """The numbers of leading parts of a path that a pattern can match; empty if it matches none.
+
+    If the pattern ends with ``**``, which matches one or more parts, only whether the result is empty has a meaning.
+    """
     count = len(parts)
     found: Collection[int] = (0,)
     for at, wanted in enumerate(pattern):

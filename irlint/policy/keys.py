@@ -1,5 +1,7 @@
-"""The keys of the configuration, as a table. The reader, the options of ``check``, the JSON schema, ``irlint init`` and
-the guide's table are made from it."""
+"""The table of the keys of the configuration.
+
+It is the source of the reader, the options of ``check``, the JSON schema, ``irlint init`` and the table in the guide.
+"""
 
 from __future__ import annotations
 

@@ -24,24 +24,27 @@ A_RULE = "a rule is a code (IRL201), the first letters of codes (IRL2) or a name
 A_DATE = "a date such as 2027-01-31"
 A_COUNT = 'an integer, or a text such as "5M" with K, M or G behind a number,'
 
-#: A number with a suffix, and what the suffixes multiply with 1000.
+#: A number with an optional suffix. Each suffix stands for 1000 times the one before it.
 COUNT = r"(\d{1,18}(?:\.\d{1,9})?)([KMG]?)"
 SUFFIXES = ("", "K", "M", "G")
 
 
 class Reader:
-    """Reads one document, of which the configuration is the table under ``prefix``; every method raises ConfigError."""
+    """Reads a configuration, which is the table under ``prefix`` in a document.
+
+    The methods raise ConfigError for an invalid value.
+    """
 
     def __init__(self, text: str, file: str, prefix: Path) -> None:
         self.text = text
         self.file = file
         self.prefix = prefix
         self._places: Places | None = None
-        #: Where the lines of the text end.
+        #: The positions of the ends of lines.
         self._ends: list[int] = []
 
     def values(self, table: Any, keys: Sequence[Key], path: Path) -> dict[str, Any]:
-        """What a table says of each key."""
+        """The value of each key in a table."""
         self.table(table, path)
         allowed = [key.name for key in keys]
         for name in table:
@@ -55,7 +58,7 @@ class Reader:
         return {key.name: self.value(table, key, path) for key in keys}
 
     def value(self, table: Mapping[str, Any], key: Key, path: Path) -> Any:
-        """What a table says of a key that it may have."""
+        """The value of a key in a table; if the table lacks it, the default of its kind."""
         read, absent = KINDS[key.kind]
         return read(self, table[key.name], key, (*path, key.name)) if key.name in table else absent
 
@@ -70,7 +73,7 @@ class Reader:
         raise complaint(message, self.file, self.text, line, column, length=length, helps=helps)
 
     def fail_within(self, message: str, path: Path, text: str, *, at: int, length: int) -> NoReturn:
-        """Raises the ConfigError at a part of a text, where the document has the text as it is."""
+        """Raises the ConfigError at a part of a text; at the complete value if the document escapes the text."""
         start, end = self.span(path, key=False)
         inside = self.text.find(text, start, end)
         if inside < 0:
@@ -132,7 +135,7 @@ class Reader:
         return value
 
     def file_below(self, value: Any, key: Key, path: Path) -> str:
-        """A file below the folder of the configuration, once links are resolved."""
+        """The name of a file below the folder of the configuration; links that lead out of it are refused."""
         name = self.text_of(value, key, path)
         folder = os.path.dirname(os.path.abspath(self.file))
         try:
@@ -176,7 +179,7 @@ class Reader:
         return found
 
     def rule_or_glob(self, value: Any, key: Key, path: Path) -> frozenset[str]:
-        """The codes of a rule's name, or of all rules whose code or name a glob fits."""
+        """The codes of the rules that a name selects, or whose code or name a glob matches."""
         from fnmatch import fnmatchcase
 
         from irlint.policy.globs import closed, is_literal
@@ -192,7 +195,7 @@ class Reader:
         return frozenset(fitting)
 
     def levels(self, value: Any, key: Key, path: Path) -> dict[str, str]:
-        """Levels by the codes of rules."""
+        """The levels of rules, by code."""
         self.table(value, path, "a table with RULE = LEVEL")
         for name in value:
             self.rule(name, (*path, name), key=True)
@@ -237,7 +240,7 @@ class Reader:
             self.fail(f"the shape of `{name}`: {error}", path)
 
     def entries(self, value: Any, key: Key, path: Path) -> list[dict[str, Any]]:
-        """The parts of each entry, and ``place``, where it stands."""
+        """The values of the parts of each entry, with the file and line of the entry as ``place``."""
         if not isinstance(value, list):
             self.fail(f"`{key.name}` is {kind(value)}, where tables [[{key.name}]] are expected", path, key=True)
         result = []
@@ -284,7 +287,7 @@ class Reader:
         return tuple(_stated(entry) for entry in self.entries(value, key, path))
 
     def count(self, value: Any, key: Key, path: Path) -> int:
-        """An integer, or one with a suffix: ``5M``."""
+        """The integer in a value, which may be a text with a suffix: ``5M``."""
         import re
         from decimal import Decimal
 
@@ -315,12 +318,12 @@ class Reader:
         return tuple(Suppression(codes=entry.pop("rule"), **entry) for entry in self.entries(value, key, path))
 
 
-#: How the keys begin that limit what models cost.
+#: The prefix of the keys that limit the costs of models.
 BUDGET = "max-"
 
 
 def _stated(entry: Mapping[str, Any]) -> ModelShapes:
-    """An entry about models, its budgets by their keys."""
+    """A ``[[models]]`` entry, with its limits as ``budgets`` by key."""
     budgets = {name: each for name, each in entry.items() if name.startswith(BUDGET) and each is not None}
     return ModelShapes(**{name: each for name, each in entry.items() if not name.startswith(BUDGET)}, budgets=budgets)
 
@@ -330,7 +333,7 @@ def _name(path: Path) -> str:
     return f"`{'.'.join(names)}`" if names else "the configuration"
 
 
-#: How each kind of value is read, and what stands for one that is not there.
+#: The function that reads each kind of value, and the value of an absent key.
 KINDS: Mapping[str, tuple[Callable[[Reader, Any, Key, Path], Any], Any]] = {
     "choice": (Reader.choice, None),
     "switch": (Reader.switch, None),

@@ -1,4 +1,4 @@
-"""Every rule there is, and what people call them: codes, prefixes of codes, and names."""
+"""All rules, and how users select them: by codes, prefixes of codes, and names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from irlint.findings.faults import Rule
 
 @cache
 def every_rule() -> tuple[Rule, ...]:
-    """Every rule, by code."""
+    """All rules, in the order of their codes."""
     from importlib import import_module
 
     from irlint.findings.faults import RULES
@@ -36,13 +36,13 @@ def by_code(code: str) -> Rule:
 
 
 def in_order(code: str) -> tuple[str, int, str]:
-    """What sorts codes by family and number: a family continues with four digits."""
+    """The sort key of a code: its family, then its number. A family continues with four digits."""
     return code[:4], len(code), code
 
 
 def named(rule: Rule, name: str) -> bool:
-    """Whether ``name`` is the code of a rule, the rule's name, or the first letters of its code and no other rule's
-    whole code."""
+    """Whether ``name`` selects a rule: it is its code, its name, or a prefix of its code that is no other rule's
+    code."""
     from irlint.policy.rule_index import RULES as MODULES
 
     if not name or rule.name == name or rule.code == name.upper():
@@ -57,7 +57,7 @@ def codes(name: str) -> frozenset[str]:
 
 
 def judged(option: str, names: list[str]) -> list[str]:
-    """The names of rules in an option; raises ValueError for one that no rule has."""
+    """The names of rules in an option, unchanged. Raises ValueError for a name that selects no rule."""
     for name in names:
         if not codes(name):
             raise ValueError(f"{option}: unknown rule {name!r}{suggestion(name, every_rule())}")

@@ -1,4 +1,4 @@
-"""How a person writes the shape of an input: ``images=N,3,H,W``."""
+"""Shapes of inputs as users write them: ``images=N,3,H,W``."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 #: A number of 64 bits has at most this many digits.
 DIGITS = 19
 
-#: What gives shapes in Python, as messages call it.
+#: The name of the Python argument with shapes, in messages.
 BY = "shapes="
 
 
 @record
 class ModelShapes:
-    """What a configuration states of the models that a glob matches: input shapes, promises, and limits by key.
-    ``place`` is the file and line of the entry."""
+    """A ``[[models]]`` entry: the input shapes, promises and limits of the models that the glob ``file`` matches.
+
+    ``place`` is the file and line of the entry, and ``budgets`` has the limits by key.
+    """
 
     file: str
     shapes: Mapping[str, Shape]
@@ -57,7 +59,7 @@ def parsed_shapes(options: Iterable[str]) -> dict[str, Shape]:
 
 
 def parsed_dims(text: str) -> Shape:
-    """The shape in a text such as ``N,3,?``, a scalar for the empty one. Raises ValueError."""
+    """The shape in a text such as ``N,3,?``; an empty text is a scalar. Raises ValueError."""
     return tuple(_dim(entry.strip()) for entry in text.split(",")) if text.strip() else ()
 
 

@@ -1,4 +1,4 @@
-"""Which findings are reported, and at what severity: chosen rules, suppressions and the baseline, as plain data."""
+"""Which findings are reported, and at what severity: selected rules, suppressions and the baseline, as plain data."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 #: Findings that no suppression and no baseline hides: the check itself did not take place.
 ALWAYS = frozenset([CHECK_CRASHED.code, CHECK_TIMED_OUT.code])
 
-#: The notices list at most this many unused entries of a model.
-IDLE_SHOWN = 5
+#: At most this many unused entries of a model are listed.
+UNUSED_SHOWN = 5
 
-#: How specific the code or the name of one rule is; a prefix of codes is as specific as it is long.
+#: The width of an entry that is the code or the name of one rule; the width of a prefix of codes is its length.
 ONE_RULE = 100
 
 #: The phrase by which messages about weights files not fetched from Git LFS are recognized.
@@ -53,7 +53,7 @@ class Suppression:
     place: str
 
     def fits(self, finding: Finding) -> bool:
-        """Whether a finding in a file that it covers is of its rules and nodes."""
+        """Whether it hides a finding in a file that it covers: the rule and the node must match."""
         if self.codes is not None and finding.rule.code not in self.codes:
             return False
         if not self.node:
@@ -63,7 +63,7 @@ class Suppression:
         return any(each == self.node or fnmatchcase(each, closed(self.node)) for each in _names(finding))
 
     def expiry(self) -> str:
-        """The notice of an entry whose last day is over."""
+        """The notice that the entry has expired."""
         return (
             f"{self.described()} expired on {self.expires} and no longer hides findings: fix them, or set a "
             "later "
@@ -71,19 +71,19 @@ class Suppression:
         )
 
     def described(self) -> str:
-        """What notices call it."""
+        """Its place, file and node, as notices show them."""
         parts = [f"{label} {text}" for label, text in (("file", self.file), ("node", self.node)) if text]
         return f"{self.place}: the suppression ({', '.join(parts) or 'of every file'})"
 
 
 def _names(finding: Finding) -> tuple[str, ...]:
-    """What an entry may call the node or the value of a finding."""
+    """The names by which an entry may select the node or the value of a finding."""
     name = finding.node if finding.node is not None else finding.value or ""
     return (name, f"{finding.graph}/{name}") if finding.graph else (name,)
 
 
 class _Entries:
-    """The entries that are for a file, with their indices: those that name one node are found by its name."""
+    """The entries for a file, with their indices. Entries that name one node are found by its name."""
 
     def __init__(self, policy: Policy, path: str) -> None:
         self.named: dict[str, list[tuple[int, Suppression]]] = {}
@@ -102,8 +102,7 @@ class _Entries:
 
 
 def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple[Suppression, ...]:
-    """The entries whose last day, if they have one, is not over; ``today`` is the day that it is, unless it is
-    given."""
+    """The entries that have not expired on a day, which is the current one by default."""
     if today is None:
         from datetime import date
 
@@ -112,26 +111,27 @@ def in_force(entries: Iterable[Suppression], today: date | None = None) -> tuple
 
 
 def by_file(entries: Sequence[Suppression], root: str) -> ByGlob[Suppression]:
-    """Entries by the files that they are for."""
+    """The entries by the globs of their files, which are relative to ``root``."""
     return ByGlob((entry.file or "**" for entry in entries), entries, root)
 
 
 @record
 class Selection:
-    """Rules by their codes: those chosen (None: all), less those ignored, and more besides."""
+    """A selection of rules by code: those in ``select`` (None: those selected before) without ``ignore``, and those in
+    ``extend``."""
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     extend: frozenset[str] = frozenset()
 
     def chosen(self, code: str, before: bool) -> bool:
-        """Whether a rule is reported that was, or was not, ``before``."""
+        """Whether a rule is reported after this selection; ``before`` is whether it was reported without it."""
         chosen = before if self.select is None else code in self.select
         return code in self.extend or (chosen and code not in self.ignore)
 
 
 def selection(select: Iterable[str] | None, ignore: Iterable[str], extend: Iterable[str]) -> Selection:
-    """The selection by lists of codes, prefixes of codes and names; with None for ``select``, every rule is selected.
+    """The selection by lists of codes, prefixes of codes and names; with None for ``select``, nothing is deselected.
 
     If a rule is both selected and ignored, the longer entry wins; entries of equal length ignore the rule.
     """
@@ -155,7 +155,7 @@ def severities(entries: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _widths(names: Iterable[str]) -> dict[str, int]:
-    """The length of the longest matching entry for each rule; a complete code or a name counts as ONE_RULE."""
+    """The length of the longest matching entry, by rule code; a complete code or a name counts as ONE_RULE."""
     from irlint.policy.rulebook import codes
 
     widths: dict[str, int] = {}
@@ -168,7 +168,7 @@ def _widths(names: Iterable[str]) -> dict[str, int]:
 
 @record
 class Policy:
-    """What a run reports.
+    """Which findings a run reports, and at what severity.
 
     ``selections`` apply one after another. ``suppress`` holds the entries that have not expired. ``baseline`` holds the
     fingerprints of findings to hide, by file and rule; its files are relative to ``baseline_root``. ``pointers`` is
@@ -196,11 +196,13 @@ class Policy:
 
 @record
 class Remaining:
-    """The findings that are left, by their indices and as they are to be reported, and how the others went.
+    """The findings of a file that are reported, and the number and reasons of the others.
 
-    ``used`` are the indices of suppressions that hid something, ``hidden`` the code and fingerprint of each finding in
-    the baseline, ``silenced`` all that either hid. ``errors_hidden`` counts the errors that the configuration, not the
-    baseline and no option, hides or lowers; those that follow from another error count with that.
+    ``kept`` has the index of each reported finding, and the finding with its final severity. ``suppressed`` is the
+    number of findings that a suppression hides, or that are about accepted LFS pointers. ``used`` are the indices of
+    the suppressions that hide something. ``hidden`` has the code and fingerprint of each finding in the baseline.
+    ``silenced`` are all suppressed and hidden findings. ``errors_hidden`` is the number of errors that only the
+    configuration hides or lowers, without those that follow from another error.
     """
 
     kept: tuple[tuple[int, Finding], ...]
@@ -212,7 +214,7 @@ class Remaining:
 
 
 def remaining(policy: Policy, path: str, findings: Sequence[Finding]) -> Remaining:
-    """What is left of the findings of one file."""
+    """The findings of one file that a policy leaves."""
     off: frozenset[str] = frozenset()
     for entry in policy.file_ignores.of(path):
         off |= entry.codes
@@ -249,7 +251,10 @@ def _errors_hidden(
     kept: Sequence[tuple[int, Finding]],
     hidden: Sequence[tuple[str, str]],
 ) -> int:
-    """How many errors there would be without the configuration that are none with it."""
+    """The number of errors that would be reported without the configuration, but are hidden or lowered with it.
+
+    Findings in the baseline and errors that follow from another error are not counted.
+    """
     without = policy.without
     assert without is not None
     levels = dict(without.severities)
@@ -269,7 +274,7 @@ def _errors_hidden(
 
 
 def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list[str]]:
-    """For each problem whether the model itself says not to report it, and notices of what it lists in vain."""
+    """Whether the metadata of the model or of a node hides each problem, and notices about unused entries there."""
     from irlint.policy.rulebook import named
 
     whole = _listed(model.metadata)
@@ -292,13 +297,14 @@ def ignored(model: Model, problems: Sequence[Problem]) -> tuple[list[bool], list
     listed = [("the model", name) for name in whole if (0, name) not in used]
     for owner, node in nodes.items():
         listed += [(f'{node.op} "{node.label}"', name) for name in _listed(node.metadata) if (owner, name) not in used]
-    notices = [_idle(model.path, where, name) for where, name in listed[:IDLE_SHOWN]]
-    if len(listed) > IDLE_SHOWN:
-        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - IDLE_SHOWN} more unused entries")
+    notices = [_unused(model.path, where, name) for where, name in listed[:UNUSED_SHOWN]]
+    if len(listed) > UNUSED_SHOWN:
+        notices.append(f"{model.path.replace(os.sep, '/')}: and {len(listed) - UNUSED_SHOWN} more unused entries")
     return result, notices
 
 
-def _idle(path: str, where: str, name: str) -> str:
+def _unused(path: str, where: str, name: str) -> str:
+    """The notice about an unused or unknown name in the metadata of the model or a node."""
     from irlint.policy.rulebook import codes, every_rule, suggestion
 
     fault = "which is unused; remove it" if codes(name) else f"which is no rule{suggestion(name, every_rule())}"
@@ -315,8 +321,9 @@ def stale(
 ) -> Iterator[str]:
     """Notices of suppressions that hide nothing.
 
-    ``checked`` are the files of the run. An entry that names files by a wildcard is judged only where the run took in
-    the ``whole`` folder of the configuration, and one whose rules are not reported not at all.
+    ``checked`` are the files of the run, and ``whole`` is true if it checked the complete folder of the configuration.
+    Without that, there are only notices of entries that name a checked file without wildcards. Entries whose rules are
+    not reported are skipped.
     """
     if len(used) == len(entries):
         return

@@ -14,7 +14,7 @@ HEAD = """\
 # file; ** matches any number of folders. To set a key, remove the "# " before it. Keep all keys above the [tables].
 """
 
-#: What stands before the lines of a key that is a table, by its kind; other keys have their value behind them.
+#: The header of a key that is a table, by its kind. The lines of the table follow; other keys are ``KEY = VALUE``.
 TABLES = {
     "levels": "[{}]",
     "rules by glob": "[{}]",
@@ -23,12 +23,12 @@ TABLES = {
     "suppressions": "[[{}]]",
 }
 
-#: The comments have so many columns.
+#: The maximum width of the explanations, in columns, without the ``# `` before them.
 WIDTH = 118
 
 
 def text() -> str:
-    """Every key with its explanation and an example, all of it commented out."""
+    """The text of the file: every key with its explanation and an example, all commented out."""
     in_order = sorted(KEYS, key=lambda key: key.kind in TABLES)
     return "\n".join([HEAD, *map(_section, in_order)])
 

@@ -1,4 +1,4 @@
-"""Where the keys and the values of a TOML document stand in its text."""
+"""The positions of the keys and values of a TOML document in its text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEPTHS = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 class Places:
-    """The places of keys and values in a document that is sound TOML."""
+    """The positions of keys and values in a valid TOML document."""
 
     def __init__(self, text: str) -> None:
         self._tokens = [token for token in TOKEN.finditer(f"{text}\n\n\n") if token[0][0] != "#"]

@@ -42,7 +42,7 @@ def rendered(info: dict[str, Any], encoding: str = "utf-8", *, color: bool = Fal
 
 
 def markdown(info: dict[str, Any]) -> str:
-    """The same as Markdown, for a page or a comment."""
+    """The report in Markdown, for a page or a comment."""
     if "models" in info:
         cells = [_cells(each) for each in info["models"]]
         return _grid(COLUMNS, [(_code(path), *rest) for path, *rest in cells])

@@ -140,7 +140,7 @@ def _found(report: Report, models: str) -> str:
 
 
 def _failing(report: Report) -> str:
-    """A line on warnings that fail the check although there are no errors."""
+    """A line if no error fails the check, but a warning states that only some sizes work; else ""."""
     limited = any(each.rule.name in LIMITED and each.severity is Severity.WARNING for each in report.findings)
     return "\nOnly some sizes work: `--fail-on warning` makes this fail." if limited and report.ok else ""
 
@@ -191,7 +191,7 @@ def errors_hidden(count: int, configuration: str) -> str:
 
 
 def no_models(count: int) -> str:
-    """``11 are no models``."""
+    """``11 are not models``."""
     return "1 is not a model" if count == 1 else f"{count} are not models"
 
 

@@ -108,7 +108,7 @@ def rendered(found: dict[str, Any], encoding: str = "utf-8") -> str:
 
 
 def _coverage(name: str, entry: dict[str, Any]) -> Iterator[str]:
-    """Where the nodes run that an NPU gets, by partition, and what stays dynamic."""
+    """The lines on the coverage of an NPU: where the nodes run, by partition, and the values that stay dynamic."""
     found = entry["coverage"]
     counts = [f"{found[place]} {text}" for place, text in PLACES.items() if found[place]]
     yield from ("", f"coverage by {name} {_release(entry)}: {counted(found['nodes'], 'node')}; {', '.join(counts)}")
@@ -141,7 +141,7 @@ def _verdicts(runtimes: dict[str, Entries]) -> Iterator[str]:
 
 
 def _asked(name: str, entry: dict[str, Any]) -> str:
-    """The remark on a release: how far it was asked, or how many nodes it leaves on the CPU."""
+    """The remark on a release: whether it only read or also compiled the model, or how many nodes stay on the CPU."""
     if name == LISTED:
         return BY_LIST
     if "fallback" in entry:

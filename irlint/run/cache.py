@@ -88,8 +88,8 @@ def _asked(settings: Settings) -> bytes:
     """A hash of everything beside the model that an outcome depends on: the settings, the program, and the packages
     that read files."""
     if not _known or _known[0][0] is not settings:
-        lasting = replaced(settings, cache="", timeout=None, stamped=False)
-        text = repr((_canonical(lasting), sys.version, *_program()))
+        relevant = replaced(settings, cache="", timeout=None, stamped=False)
+        text = repr((_canonical(relevant), sys.version, *_program()))
         _known[:] = [(settings, blake2b(text.encode("utf-8", "backslashreplace")).digest())]
     return _known[0][1]
 

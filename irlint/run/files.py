@@ -39,13 +39,14 @@ PROCESSES = "processes"
 
 @record
 class Settings:
-    """How files are checked, as plain data for every process.
+    """The settings of the check of each file, as plain data for every process.
 
-    ``models`` are globs with their shapes, which ``shapes`` overrides. ``policy`` selects the reported findings; None
-    reports all. ``skip_pointers`` skips Git LFS pointers, and ``skip_non_models`` skips files that are certainly not
-    models. ``weights`` reads large constants. ``targets`` are runtime releases that must load the models. ``timeout``
-    is in seconds per file, None for no limit. ``ignores`` applies the rules that models list under ``irlint.ignore``.
-    ``cache`` is a folder for results, or "". ``stamped`` adds sizes and modification times to the entries of files.
+    ``models`` are the ``[[models]]`` entries of the configuration; ``shapes`` override their shapes. ``policy`` selects
+    the reported findings; None reports all. ``skip_pointers`` skips Git LFS pointers, and ``skip_non_models`` skips
+    files that are certainly not models. ``weights`` reads large constants. ``targets`` are runtime releases that must
+    load the models. ``timeout`` is in seconds per file, None for no limit. ``ignores`` applies the rules that models
+    list under ``irlint.ignore``. ``cache`` is a folder for results, or "". ``stamped`` adds sizes and modification
+    times to the entries of files.
 
     Five fields determine the data for the reports: ``drawn``, ``silenced`` and ``facts`` as in ``Form``,
     ``operands`` for the inputs of nodes, and ``every``, which removes the limit of drawn findings per rule.
@@ -311,7 +312,8 @@ def budgets(settings: Settings, path: str) -> tuple[Budget, ...]:
 
 
 def judge_shapes(settings: Settings, files: Iterable[CheckedFile], in_memory: Mapping[str, bytes | None]) -> None:
-    """Raises ValueError for a name in ``shapes`` that is not an input of any model."""
+    """Raises ValueError for a name in ``shapes`` that no checked model has as an input, or for one in a ``[[models]]``
+    entry that no model of the entry has."""
     if not settings.shapes and not settings.models:
         return
     sound = [file for file in files if file.status == "checked"]

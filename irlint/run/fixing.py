@@ -15,6 +15,7 @@ from irlint.findings.report import Finding
 from irlint.fixes.wire import Unwritable
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, Literal
 from irlint.model.formats import FORMATS
+from irlint.model.order import graphs
 from irlint.parsers.opening import opened, shrunk, whole_of
 from irlint.records import NOTHING, record, replaced
 from irlint.run.files import Outcome, Settings, outcome
@@ -95,6 +96,12 @@ class Fixed:
         models = [parsers.read(self.path, version.data) for version in (self.before, self.after)]
         before, after = [rendered(inferred(model), lambda _: None).splitlines() for model in models]
         return before, after
+
+    def external_data(self) -> list[str]:
+        """The files with external data that the fixed ONNX model names, relative to its folder."""
+        model = parsers.read(self.path, self.after.data)
+        stored = [each.stored for graph in graphs(model) for each in graph.constants.values()]
+        return sorted({each.file for each in stored if each is not None and each.file is not None})
 
     def close(self) -> None:
         """Closes the files; the temporary file is then removed."""
@@ -182,7 +189,10 @@ def _refusal(wish: Wish, changed: Version | None, before: Version) -> str:
 
 
 def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, Applied]:
-    """A model with its unsafe fixes, applied one by one. A fix is kept only if safe fixes remove all new findings."""
+    """A model with its unsafe fixes, applied one by one, each followed by safe fixes.
+
+    A fix is kept only if its finding is gone and no new finding is left.
+    """
     after, applied = before, Applied()
     refused: set[tuple[Edit, ...]] = set()
     for _ in range(ROUNDS):

@@ -34,8 +34,11 @@ def described(
 
 
 def described_folder(folder: str, shapes: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
-    """The same for every model in a folder; ``shapes`` gives the shapes for each path. An unreadable model has an
-    ``error``."""
+    """The data of ``irlint info --format json`` for a folder: an entry for each model. An unreadable model has an
+    ``error``.
+
+    ``shapes`` returns the keyword arguments of ``described`` for a path. Raises ValueError for a folder without models.
+    """
     paths = models([folder])
     if not paths:
         raise ValueError("this folder has no models")

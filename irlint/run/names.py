@@ -132,7 +132,7 @@ def _listed(found: Sequence[Meant]) -> list[str]:
 
 
 def _described(each: Meant) -> str:
-    """``If_0/then_branch/y, output 0 of Add "name"``."""
+    """A value as text: its name and the node that makes it, such as ```If_0/then_branch/y`, of Add "name"``."""
     if each.node is None:
         return f"`{each.name}`"
     label = f' "{each.node.name}"' if each.node.name and each.node.name != each.value.name else ""
@@ -144,7 +144,7 @@ def _qualified(text: str, each: Meant) -> str:
 
 
 def proposals(name: str, named: Iterable[str]) -> list[str]:
-    """Names that may have been intended: those that contain the name, then the most similar ones."""
+    """A help, in a list, with the names that may have been intended: those that contain ``name``, then similar ones."""
     names = list(dict.fromkeys(named))
     close = list(dict.fromkeys((*_with(name, names), *_like(name, names))))[:PROPOSED]
     return (

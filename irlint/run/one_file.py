@@ -163,7 +163,7 @@ def _with_fixes(known: Known, found: list[Problem], findings: list[Finding], dat
 
 
 def _ignores(model: Model) -> bool:
-    """Whether a model ignores rules, for itself or for a node."""
+    """Whether a model may ignore rules: its metadata list rules, or one of its nodes has metadata."""
     if IGNORE in model.metadata:
         return True
     return any(node.metadata for graph in _graphs(model) for node in graph.nodes)

@@ -33,8 +33,8 @@ class Unreadable(ValueError):
 
 
 def opened(path: str, data: bytes | None = None, *, alone: bool = False) -> Opened:
-    """The model in a file, in the target of a Git LFS pointer, or in ``data``, its bytes; with ``alone``, no other file
-    is read.
+    """The model in a file, in the stored file of a Git LFS pointer, or in ``data``, its bytes. With ``alone``, no files
+    beside it are read.
 
     Raises OSError if the file cannot be opened, and Unreadable if it is not a readable model.
     """

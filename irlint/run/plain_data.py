@@ -18,7 +18,7 @@ Reader = Callable[[Any], Any]
 #: The modules whose records can be read.
 MODULES = (edits, report, trace, drawing, files)
 
-#: The types of fields that are declared as Any; an unlisted one is a text, a number or None.
+#: The types of fields that are declared as Any; an unlisted one is a text, a number, None, or a tuple of these.
 DECLARED_OTHERWISE = {
     ("Finding", "detail"): "Drawing | None",
     ("Outcome", "error"): "None",

@@ -80,6 +80,7 @@ class _Pool:
         self.processes: dict[Connection, BaseProcess] = {}
 
     def give(self, index: int, item: Any) -> None:
+        """Sends an item to an idle process, or else to a new one."""
         while True:
             connection = self.idle.pop() if self.idle else self._started()
             try:

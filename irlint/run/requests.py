@@ -87,8 +87,8 @@ def configuration(file: str) -> Config:
 def _policy(
     select: str | Iterable[str] | None, ignore: str | Iterable[str] | None, config: Config | None
 ) -> Policy | None:
-    """The policy: which findings are reported; None reports all. ``select`` and ``ignore`` apply to the rules that the
-    configuration leaves."""
+    """The policy: which findings are reported; None reports all. ``select`` and ``ignore`` apply after those of the
+    configuration."""
     if config is None and select is None and not ignore:
         return None
     from irlint.policy.suppressions import Policy, selection

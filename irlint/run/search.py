@@ -23,8 +23,8 @@ SUFFIXES = tuple(suffix for form in FORMATS for suffix in form.suffixes)
 #: The suffixes of weights files, each with the suffix of its model.
 WEIGHTS = tuple((form.weights, form.suffixes[0]) for form in FORMATS if form.weights)
 
-#: Names of files that often lie beside models but are no models. `NON_MODELS` has the suffixes of documents, settings,
-#: programs, images, sounds and data, and complete names.
+#: Suffixes of files that are often beside models but are no models: documents, settings, programs, images, sounds and
+#: data. ``NAMES`` are complete names of such files.
 NON_MODELS = (
     *(".md", ".rst", ".txt", ".pdf", ".html", ".htm", ".license", ".log"),
     *(".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".csv", ".tsv", ".lock", ".mapping"),
@@ -50,7 +50,7 @@ class MissingPaths(FileNotFoundError):
 
 @record
 class Excluded:
-    """What not to check.
+    """The files that a run does not check.
 
     * ``here``: globs relative to the working folder; ``there``: globs relative to ``root``.
     * ``git``: what git ignores.

@@ -57,12 +57,12 @@ def _fitting(model: Model, globs: Iterable[str]) -> Set[Value]:
 def _around(model: Model, name: str, depth: int) -> Set[Value]:
     """The results of the nodes at most ``depth`` steps away, and the inputs of the nearer ones. The search does not
     pass through constants."""
-    centre = meant(name, model)
+    center = meant(name, model)
     makers, users = _edges(model)
     constant = model.format.constant_node if model.format is not None else None
-    found = {centre.value}
-    nodes = [centre.node] if centre.node is not None else []
-    beside = [] if nodes else list(users.get(centre.value, ()))
+    found = {center.value}
+    nodes = [center.node] if center.node is not None else []
+    beside = [] if nodes else list(users.get(center.value, ()))
     seen = set(nodes)
     for _ in range(depth):
         if not nodes and not beside:

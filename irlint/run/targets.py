@@ -53,7 +53,7 @@ def taken(
     covers: bool = False,
 ) -> dict[str, Any]:
     """The data of ``irlint targets --format json``. With ``named`` only these targets are included; ``shapes`` are
-    those of the inputs. If it ``covers``, the entries of NPUs list which nodes they take.
+    those of the inputs. With ``covers``, the entries of NPUs state where each node runs.
 
     Raises OSError if the file cannot be opened. Raises ValueError if it is not a readable model, or if a target is
     unknown.
@@ -139,7 +139,7 @@ def taken_of(known: Known, path: str) -> dict[str, Any]:
 
 
 def entries_of(known: Known, runtimes: Sequence[str]) -> list[dict[str, Any]]:
-    """The entries of some runtimes for a model that was worked out, oldest release first."""
+    """The entries of some runtimes for an inferred model, the oldest release of each first."""
     return _entries(known, [each for each in runtimes if each in known.format.runtimes], _roots(known))
 
 

@@ -15,10 +15,11 @@ from irlint.run.opened import Unreadable, opened
 
 
 def text_of(path: str) -> str:
-    """The text of ``irlint diff --textconv``. It depends only on the bytes of the file.
+    """The text of ``irlint diff --textconv``. It depends only on the bytes of the file or, for a Git LFS pointer, of
+    the file in the repository's store.
 
-    No other file is read, because git makes copies without the files beside a model. A file that is not a model gives
-    one line, because git stops at an exit status. Raises OSError if the file cannot be opened.
+    No files beside the model are read, because git makes copies without them. A file that is not a model gives one
+    line, because git stops at an exit status. Raises OSError if the file cannot be opened.
     """
     try:
         model = opened(path, alone=True)

@@ -13,7 +13,8 @@ OUTPUTS = 4
 
 
 def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list[str]:
-    """A sentence for each body of a node, if the fault is about a body and does not state the outputs itself."""
+    """A sentence for each body of a node and for each declared output of the node, if the fault is about a body and has
+    no notes of its own; else []."""
     if fault.attribute not in dict(node.bodies) or fault.notes:
         return []
     declared = [
@@ -25,7 +26,7 @@ def body_notes(fault: Fault, node: Node, makers: Makers, naming: Naming) -> list
 
 
 def _given(name: str, body: Graph, makers: Makers, naming: Naming) -> str:
-    """```body` gives `x`: float[1,12] by Add[0] "/Add"``."""
+    """The sentence on the outputs of a body: ```body` gives `x`: float[1,12] by Add[0] "/Add"``."""
     parts = []
     for value in body.outputs[:OUTPUTS]:
         known, maker = makers.known.types.get(value), makers.of(value)

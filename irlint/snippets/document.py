@@ -49,15 +49,17 @@ class Document:
             self.ends.append(tag.end)
 
     def position(self, place: Place | None) -> tuple[int, int] | None:
-        """The line and the column of a place, both from 1."""
+        """The line and the column of a place, both from 1; None if the document has no such place."""
         spot = self.spot(place)
         return None if spot is None else self.line_and_column(spot.start)
 
     def line_and_column(self, index: int) -> tuple[int, int]:
+        """The line and the column of an index of the text, both from 1."""
         return line_and_column(self.lines, index)
 
     def spot(self, place: Place | None, mark: str = "", label: str = "") -> Spot | None:
-        """A start tag, or the attribute in it that the place names."""
+        """The start tag at a place, or the attribute in it that the place names; None if the document has no such
+        place."""
         if place is None or not 0 <= place.element < len(self.starts):
             return None
         start, end = self.starts[place.element], self.ends[place.element]
@@ -75,7 +77,7 @@ class Document:
         return found[1] if found else ""
 
     def dim(self, port: Place | None, axis: int, mark: str, label: str) -> Spot | None:
-        """The number of an axis in a ``<dim>`` of a port."""
+        """The number of an axis in a ``<dim>`` of a port; None if the port has no such dim."""
         if port is None:
             return None
         element = port.element + 1 + axis
@@ -132,6 +134,7 @@ class Document:
         return start, end
 
     def _line(self, number: int, spots: Sequence[Spot], *, gap: bool) -> Line:
+        """The line with this number and its marks; of a long line only the part around the spots."""
         start, end = self._extent(number)
         left, right = start, end
         if end - start > LONG:

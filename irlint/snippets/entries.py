@@ -45,7 +45,8 @@ def _is_list(known: Type | None) -> bool:
 
 
 def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: Naming) -> str:
-    """``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant `c```; "" if no node computes the input."""
+    """A sentence on a computed input, such as ``input 1 is [N, 9] by Concat[5]: N is axis 0 of `x`, 9 is constant
+    `c```; "" if no node computes it, or if the origin of no entry is known."""
     maker = makers.of(value)
     node = maker.node if maker is not None and maker.constant is None else None
     entries = known.ints if isinstance(known, Tensor) else None
@@ -62,9 +63,9 @@ def _note(label: str, value: Value, known: Type | None, makers: Makers, naming: 
             groups.setdefault((kind, place), []).append((text, axis))
     if not groups:
         return ""
-    whole = ", ".join("?" if entry is None else f"{entry}" for entry in entries)
+    texts = ", ".join("?" if entry is None else f"{entry}" for entry in entries)
     parts = [_part(kind, place, text) for (kind, place), text in groups.items()]
-    return f"{label} is [{whole}] by {naming.short(node)}: {', '.join(parts)}"
+    return f"{label} is [{texts}] by {naming.short(node)}: {', '.join(parts)}"
 
 
 def _part(kind: str, place: str, text: list[tuple[str, str]]) -> str:
@@ -76,7 +77,8 @@ def _part(kind: str, place: str, text: list[tuple[str, str]]) -> str:
 
 
 def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterator[tuple[str, str, str]]:
-    """The origin of an entry: an axis of a value, an entry of a constant, or the result of a node."""
+    """The origin of an entry, as its kind, a text, and the axis or "": an axis of a value, a constant, an input, or the
+    result of a node. Nothing if it is unknown."""
     at, position = read_from(value, Position(0, index, True), makers)
     if not position.in_contents:
         yield "axis", naming.called(at), str(position.index)
@@ -93,7 +95,8 @@ def _origin(value: Value, index: int, makers: Makers, naming: Naming) -> Iterato
 
 
 def _made(value: Value, position: Position, node: Node, makers: Makers, naming: Naming) -> str:
-    """``constant `c```, or ``what Div[16] makes of 8 and 3 (constant `c`)``."""
+    """The text for an entry that a node computes: ``constant `c```, or ``what Div[16] makes of 8 and 3 (constant
+    `c`)``."""
     output = Position(node.outputs.index(value), position.index, True)
     constant = held_by(node, output, makers)
     if constant is not None:

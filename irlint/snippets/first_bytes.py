@@ -19,7 +19,8 @@ POINTER_NOTES = (
 
 
 def first_lines(model: Model, rule: Rule, data: bytes | None) -> Drawing:
-    """The snippet of a file that could not be read: its size and, for a local file, its beginning."""
+    """The snippet of a file that could not be read: its size. A local file that is not a model, or a Git LFS pointer,
+    also shows its beginning."""
     head, size = _head(model.path, data)
     counted = f"{size} byte{'s' * (size != 1)}"
     if rule is LFS_POINTER:

@@ -31,8 +31,8 @@ def letters_for(dims: Iterable[MaybeDim], taken: Iterable[str]) -> dict[str, str
         every.update(dict.fromkeys(names))
         limit = LONG_WITHIN if len(f"{dim}") > LONG_SIZE else LONG
         long.update(dict.fromkeys(name for name in names if len(name) > limit))
-    free = [letter for letter in ascii_uppercase if letter not in every and letter not in set(taken)]
-    return dict(zip(long, free))
+    unused = [letter for letter in ascii_uppercase if letter not in every and letter not in set(taken)]
+    return dict(zip(long, unused))
 
 
 def lettered(text: str, letters: Mapping[str, str]) -> str:

@@ -16,8 +16,8 @@ from irlint.snippets.tables import contradicted, dims_text, marked_axes
 if TYPE_CHECKING:
     from irlint.snippets.finding import Pictures
 
-#: A drawing has at most this many boxes. It goes back this many steps from the node at fault, and forward to this many
-#: of its users.
+#: Boxes before the node at fault are added up to this total. The drawing goes back this many steps from the node, and
+#: forward to this many users of each of its outputs.
 BOXES = 12
 BACK = 3
 AHEAD = 2
@@ -50,7 +50,8 @@ class Surroundings:
         return _Collection(self, graph, current, self._marks(problem, node) if current else {}).around(node)
 
     def _at(self, graph: Graph, name: str | None) -> Node | None:
-        """The node that makes a value; otherwise the first node that uses it."""
+        """The node that computes the input, constant or output with this name; else the first node that uses it, or
+        None."""
         for value in (*graph.inputs, *graph.constants, *graph.outputs) if name is not None else ():
             if value.name == name:
                 maker = self.pictures.makers.of(value)

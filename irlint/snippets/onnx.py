@@ -39,7 +39,7 @@ class Painter:
         self.graphs = {graph.path: graph for graph in graphs(model)}
         self._parts: dict[Graph, tuple[frozenset[Value], frozenset[Node]]] = {}
 
-    # --- how things are called ----------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def element_type(self, dtype: str | None) -> str:
         return element(dtype)
@@ -170,6 +170,8 @@ class Painter:
         return f"`{value.name}` is given by {by}; declared: {onnx_type(value.type)}"
 
     def _producers(self, node: Node, graph: Graph | None, inputs: list[Value], trails: Sequence[Trail]) -> list[Node]:
+        """At most PRODUCERS nodes of the graph to show before ``node``: those that make the inputs at fault, those at
+        the origin of sizes, and those that passed the sizes on."""
         found: dict[Node, None] = {}
 
         def add(maker: Maker | None) -> None:
@@ -208,6 +210,8 @@ class Painter:
         return Line(f"[{node.index}]", node_pieces(node, marks, attribute, op=op, outputs=outputs), "", gap)
 
     def _operand_marks(self, node: Node, fault: Fault, *, current: bool) -> dict[int, tuple[str, str]]:
+        """The marks and labels of the inputs of a node, by index: the input at fault is ``primary``, others are
+        ``second``."""
         marked = marked_axes(fault, node, self.known)
         chosen = fault.input if fault.input is not None else max(marked, default=None)
         indices = dict.fromkeys([*marked, *([chosen] if chosen is not None else [])])
@@ -291,7 +295,8 @@ class Painter:
         return next((each for each in given if not self.makers.is_constant(each)), given[0] if given else None)
 
     def _chains(self, value: Value) -> tuple[str, ...]:
-        """``images -> Conv[0] -> Relu[1]``, the path back along first inputs, and ever shorter forms of it."""
+        """The path back along the first inputs that are not constants, ``images -> Conv[0] -> Relu[1]``, then shorter
+        and shorter forms of it."""
         parts: list[str] = []
         current: Value | None = value
         while current is not None and len(parts) < CHAIN:
@@ -302,9 +307,9 @@ class Painter:
                 break
             parts.append(self.short(maker.node))
             current = self._leading(maker.node)
-        whole = len(parts) if current is None else 0
+        complete = len(parts) if current is None else 0
         return tuple(
-            " -> ".join([*([] if count == whole else ["..."]), *reversed(parts[:count])])
+            " -> ".join([*([] if count == complete else ["..."]), *reversed(parts[:count])])
             for count in range(len(parts), 0, -1)
         )
 

@@ -17,7 +17,7 @@ CHARACTERS = 48
 #: At most this many entries of a list are written, and at most this many marked entries; more do not fit on a page.
 LISTED = 48
 
-#: An attribute with at most this many characters is omitted after the inputs if it is the only one.
+#: A single attribute with at most this many characters is not omitted before the inputs.
 SHORT = 24
 
 #: If a node has more inputs than this, they are omitted before its attributes.
@@ -93,10 +93,10 @@ def signature_pieces(
 ) -> tuple[Piece, ...]:
     """``main_graph (float[1,3,224,224] images, float[1,64,56,55] skip)``, without initializers. ``given`` replaces the
     types of inputs."""
-    fed = (value for value in graph.inputs if value not in graph.constants or value in marked)
-    shown: list[Value | None] = list(islice(fed, LISTED))
+    inputs = (value for value in graph.inputs if value not in graph.constants or value in marked)
+    shown: list[Value | None] = list(islice(inputs, LISTED))
     later = [value for value in marked if value not in shown]
-    if later or (len(graph.inputs) > LISTED and next(fed, None) is not None):
+    if later or (len(graph.inputs) > LISTED and next(inputs, None) is not None):
         shown += [None, *later]
 
     def written(value: Value) -> Entry:

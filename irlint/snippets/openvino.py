@@ -49,7 +49,7 @@ class Painter:
         self.makers = makers
         self.document = Document(data)
 
-    # --- how things are called ----------------------------------------------------------------------------------------
+    # --- names --------------------------------------------------------------------------------------------------------
 
     def element_type(self, dtype: str | None) -> str:
         return element(dtype)

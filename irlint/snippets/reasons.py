@@ -85,8 +85,8 @@ def text(found: Trail, naming: Naming, limit: int | None = NAMED) -> str:
     all."""
     if found.maker is None:
         return f"{'?' if found.dim is None else found.dim} comes from `{found.value.name}`, which nothing defines"
-    whole = _reason(found, found.maker, naming, limit)
-    return whole.sentence or _declared([whole.dim], whole.declared)
+    found_reason = _reason(found, found.maker, naming, limit)
+    return found_reason.sentence or _declared([found_reason.dim], found_reason.declared)
 
 
 def cause(found: Trail, known: Known) -> str:

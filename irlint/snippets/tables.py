@@ -46,7 +46,8 @@ def marked_axes(fault: Fault, node: Node, known: Known) -> dict[int, tuple[int, 
 def operands(
     fault: Fault, node: Node, known: Known, *, named: Named, dtype: Callable[[str | None], str], origins: Origins
 ) -> Table | None:
-    """A row for each input with the clashing axes marked; None if no shape is known."""
+    """A table with a row for each input, at most ROWS of them, and the clashing axes marked; None if no shape is
+    known."""
     marks = marked_axes(fault, node, known)
     shown = [index for index, value in enumerate(node.inputs) if value is not None]
     hidden = 0
@@ -75,6 +76,7 @@ def _row(
     dtype: Callable[[str | None], str],
     origins_of: Origins,
 ) -> Row:
+    """The row of a value. Known elements follow its origins, and a scalar shows its value."""
     origins, line = origins_of(value)
     if not isinstance(known, Tensor):
         return Row(label, None, "", origins, line, instead=type_text(known) if known is not None else "not known")
@@ -89,6 +91,7 @@ def _row(
 
 
 def dims_text(shape: Shape | None) -> tuple[str, ...] | None:
+    """The sizes of a shape as texts, ``?`` for unknown ones; None for an unknown rank."""
     return None if shape is None else tuple("?" if dim is None else f"{dim}" for dim in shape)
 
 
@@ -132,7 +135,8 @@ def clashing(inferred: Shape, stated: Shape) -> tuple[int, ...]:
 
 
 def contradicted(problem: Problem, known: Known) -> Contradiction | None:
-    """The contradiction that a problem is about; None for a problem of another rule."""
+    """The declaration that a problem is about; None for a problem of another rule, or if no declared shape differs from
+    the inferred one."""
     node = problem.node
     if problem.fault.rule is not SHAPE_CONTRADICTED or node is None:
         return None

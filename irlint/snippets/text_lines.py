@@ -9,7 +9,8 @@ CHARACTERS = 160
 
 
 def marked_line(text: str, *, line: int, column: int, end_column: int) -> Drawing:
-    """The snippet for a place in a text. Line and columns count from 1."""
+    """The snippet for a place in a text; empty if the line does not exist or is blank. Line and columns count from
+    1."""
     lines = text.split("\n")
     if line > len(lines) or not lines[line - 1].strip():
         return Drawing()

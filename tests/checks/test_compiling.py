@@ -186,7 +186,8 @@ OPEN = ordered(LRN, ROLLED, FROM_ROLL)
     [
         (OPEN, (), "warning"),
         (OPEN, ("openvino",), "error"),
-        (OPEN, ("openvino@2025.2",), "error"),
+        (OPEN, ("openvino@2024.0", "openvino@2026.4"), "error"),
+        (OPEN, ("openvino@2025.2",), "warning"),
         (ordered(layer(1, "LRN", 2, 'alpha="1" beta="1" bias="1" size="-1"'), [ONE], [(2, 1, 1)]), (), "error"),
     ],
 )

@@ -267,6 +267,25 @@ def test_versions_of_a_target(dynamic: Path) -> None:
     assert onnx.load(dynamic).ir_version == 8
 
 
+def test_external_data_that_is_missing_beside_the_output_is_named(tmp_path: Path) -> None:
+    import numpy
+    import onnx.numpy_helper
+
+    weights = onnx.numpy_helper.from_array(numpy.zeros((2, 2000), "float32"), "w")
+    nodes = [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])]
+    ends = [onnx.helper.make_tensor_value_info(name, 1, [3, size]) for name, size in (("x", 2), ("y", 2000))]
+    graph = onnx.helper.make_graph(nodes, "g", ends[:1], ends[1:], [weights])
+    model = onnx.helper.make_model(graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=0)
+    (tmp_path / "sub").mkdir()
+    shown = run("fix", "m.onnx", "--output", "sub/o.onnx", cwd=tmp_path).stdout
+    missing = os.path.join("sub", "m.data")
+    assert f"sub/o.onnx reads its weights from {missing}, which does not exist: copy m.data to it\n" in shown
+    assert "weights" not in run("fix", "m.onnx", "--output", "o.onnx", cwd=tmp_path).stdout
+    (tmp_path / "sub" / "m.data").write_bytes((tmp_path / "m.data").read_bytes())
+    assert "weights" not in run("fix", "m.onnx", "--output", "sub/o.onnx", cwd=tmp_path).stdout
+
+
 def test_the_weights_of_an_ir_that_is_written_beside_are_named(tmp_path: Path) -> None:
     source = WARNING.parents[2] / "openvino" / "good" / "IRL705-invalid-const.xml"
     (tmp_path / "m.xml").write_bytes(source.read_bytes())

@@ -206,6 +206,16 @@ def test_a_run_goes_on_by_size_and_tag(site: Site, tmp_path: Path) -> None:
     assert files[0]["paths"] == ["memory://m"]
 
 
+@pytest.mark.parametrize("path", ["good.onnx", ""], ids=["named", "listed"])
+def test_a_file_that_is_read_again_replaces_its_entry(path: str, site: Site, tmp_path: Path) -> None:
+    arguments = (f"{site.url}/x/{path}", "--resume", "run.jsonl")
+    first, second, third = (run(*arguments, cwd=tmp_path) for _ in range(3))
+    assert first.stdout == second.stdout == third.stdout
+    files = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    paths = [each["path"] for each in files if each["kind"] == "file"]
+    assert len(paths) == len(set(paths))
+
+
 @pytest.mark.parametrize(
     ("url", "shown"),
     [

@@ -1,4 +1,4 @@
-"""Triton's model repositories: a ``config.pbtxt`` against the model in the folders of its versions."""
+"""Triton's model repositories: compares a ``config.pbtxt`` with the models in the folders of its versions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from irlint.folders.triton.settings import accelerator_faults, optional_faults, 
 
 KIND = "triton"
 
-#: A place that a script fills in.
+#: A placeholder that a script replaces.
 TEMPLATE = re.compile(r"\$\{\w+\}|\{\{")
 
 
 def checked(path: str, text: str) -> Checked:
-    """What the server refuses of a ``config.pbtxt``, and what of its requests fails. Raises OSError where a file cannot
-    be opened."""
+    """The findings about a ``config.pbtxt`` with this text: values that the server refuses, and requests that fail.
+
+    Raises OSError if a file cannot be opened.
+    """
     if TEMPLATE.search(text):
         return Checked(KIND, reason="it is a template, which a script fills in")
     if is_in_version(path):
@@ -88,7 +90,7 @@ def _warning(found: Disagreement) -> Disagreement:
 
 
 def _in_version(config: Config, version: str) -> Iterator[Disagreement]:
-    """What is found of one version."""
+    """The findings about the model of one version."""
     path = config.model_file(version)
     shown = f"{version}/{config.filename}"
     span = config.at("default_model_filename", 0)

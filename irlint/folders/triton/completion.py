@@ -1,4 +1,4 @@
-"""What a default server adds to a configuration after it has read the model.
+"""Completes a configuration as a server with default options does after it has read the model.
 
 Sources: ``AutoCompleteConfig`` in the server's onnxruntime_backend, and ``backend_config_defaults`` in the server
 core's ``backend_model.cc``.
@@ -12,15 +12,16 @@ from irlint.folders.triton.fields import ANY
 from irlint.lazy_typing import Any
 from irlint.records import replaced
 
-#: The ``max_batch_size`` of a model that takes batches, where the configuration states none.
+#: The ``max_batch_size`` of a model that takes batches, if the configuration states none.
 DEFAULT_MAX_BATCH_SIZE = 4
 
 
 def completed(config: Config, model: Interface) -> Config:
-    """The configuration with the largest batch that the server sets.
+    """The configuration with the ``max_batch_size`` that the server sets.
 
-    The backend of ONNX Runtime sets it where inputs or outputs are not listed and every one of the model begins with
-    a dynamic axis. Where the model leaves that open, no dims are compared: the copy has none.
+    The ONNX Runtime backend sets it if the configuration does not list both inputs and outputs, and the first axis of
+    every input and output of the model is dynamic. If that is uncertain, the result is a copy without dims, so that no
+    dims are compared.
     """
     if config.backend != "onnxruntime" or config.message.max_batch_size or lists_everything(config):
         return config
@@ -39,13 +40,13 @@ def completed(config: Config, model: Interface) -> Config:
 
 
 def lists_everything(config: Config) -> bool:
-    """Whether the backend of ONNX Runtime completes nothing: the configuration lists inputs and outputs."""
+    """Whether the configuration lists inputs and outputs, so that the ONNX Runtime backend completes nothing."""
     message = config.message
     return bool((message.input or message.batch_input) and message.output)
 
 
 def _is_batched(ends: tuple[Stated, ...]) -> bool | None:
-    """Whether every input and output begins with a dynamic axis; None where one of them leaves it open."""
+    """Whether the first axis of every input and output is dynamic; None if that is uncertain."""
     first = [None if each.sizes is None else each.sizes[0] if each.sizes else 0 for each in ends]
     if any(size not in (ANY, None) for size in first):
         return False

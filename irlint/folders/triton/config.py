@@ -22,20 +22,20 @@ from irlint.records import record
 #: The platform of a model that consists of others.
 ENSEMBLE = "ensemble"
 
-#: Numbers that protobuf's parser in Python takes, and that in C++ refuses.
+#: Numbers that protobuf's parser in Python accepts and its parser in C++ refuses.
 OTHER_NUMBER = re.compile(r"-?(0[bBoO]|[0-9][0-9a-fA-FxX]*_)")
 
 
 @record
 class Backend:
-    """A backend that the server chooses by itself: by its name, its platforms, or the name of its model's file."""
+    """A backend, with the name of its model file and the platforms, by which the server chooses it."""
 
     name: str
     filename: str
     platforms: tuple[str, ...] = ()
 
 
-#: In the order in which the server tries them.
+#: The backends, in the order in which the server tries them.
 BACKENDS = (
     Backend("tensorflow", "model.savedmodel", ("tensorflow_savedmodel", "tensorflow_graphdef")),
     Backend("tensorflow", "model.graphdef"),
@@ -50,9 +50,12 @@ BACKENDS = (
 
 @record(eq=False)
 class Config:
-    """A configuration, where its fields stand, and what the server adds; ``versions`` are the folders that it would
-    load, ``backend`` is "" where it finds none; ``first_files``
-    are those of its first folder; ``is_completed``: it sets ``max_batch_size`` by the model."""
+    """A configuration, the positions of its fields, and the values that the server adds.
+
+    ``backend`` is "" if the server finds none. ``versions`` are the version folders that the server loads,
+    ``every_version`` are all of them, and ``first_files`` are the files in the first folder of the model.
+    ``is_completed``: the server sets ``max_batch_size``.
+    """
 
     path: str
     message: Any
@@ -70,7 +73,7 @@ class Config:
 
     @property
     def name(self) -> str:
-        """The name of the folder, which is that of the model."""
+        """The name of its folder, which is the name of the model."""
         return os.path.basename(absolute(self.folder))
 
     @property
@@ -82,17 +85,18 @@ class Config:
         return bool(self.message.max_batch_size > 0)
 
     def at(self, *path: str | int) -> Span:
-        """Where a field stands."""
+        """The position of a field; that of the innermost enclosing message if it does not exist."""
         return self.places.of(*path)
 
     def model_file(self, version: str) -> str:
-        """The model of a version; a file of that name inside a folder of that name, where there is one."""
+        """The path of the model of a version. If that is a folder, the model is the file inside it with the same
+        name."""
         path = joined(self.folder, version, self.filename)
         return joined(path, self.filename) if is_folder(path) else path
 
 
 def parsed(path: str, text: str) -> Config | Disagreement:
-    """A configuration, or why the server cannot parse it."""
+    """The configuration at ``path``, which has this text, or the fault if the server cannot parse it."""
     from google.protobuf import text_format
 
     message = model_config()()
@@ -101,7 +105,7 @@ def parsed(path: str, text: str) -> Config | Disagreement:
     except text_format.ParseError as error:
         return _not_parsed(error, text)
     except ValueError as error:
-        # An entry of a list that its type does not hold: protobuf's parser states no place.
+        # A number in a list is out of range; protobuf's parser gives no position for it.
         return _out_of_range(str(error), text)
     where = places(text)
     for place, token in where.texts.items():
@@ -144,13 +148,13 @@ def _out_of_range(reason: str, text: str) -> Disagreement:
 
 
 def _versions(folder: str) -> tuple[str, ...]:
-    """The folders of versions, the latest first."""
+    """The names of the version folders in the folder of a model, the latest version first."""
     names = [each for each in _subfolders(folder) if re.fullmatch(r"0|[1-9]\d{0,18}", each)]
     return tuple(sorted(names, key=int, reverse=True))
 
 
 def is_in_version(path: str) -> bool:
-    """Whether a configuration lies in the folder of a version, and not in that of a model with such a name."""
+    """Whether a configuration is in the folder of a version, and not in that of a model whose name is a number."""
     folder = absolute(os.path.dirname(path))
     return os.path.basename(folder).isdecimal() and not _versions(folder)
 
@@ -165,13 +169,16 @@ def _subfolders(folder: str) -> list[str]:
 
 
 def _first_files(folder: str) -> frozenset[str]:
-    """The files in the first folder of a model, by which the server chooses a backend."""
+    """The names in the first subfolder of a model's folder, by which the server chooses a backend."""
     folders = _subfolders(folder)
     return frozenset(files_in(joined(folder, folders[0])) if folders else ())
 
 
 def files_in(folder: str) -> list[str]:
-    """The files in a folder, without those that hold its place until the model is there."""
+    """The names of the files and folders in a folder; [] if it cannot be read.
+
+    Hidden files and ``.dvc`` files are omitted, because they only stand for a file that is fetched later.
+    """
     try:
         names = names_in(folder)
     except OSError:
@@ -190,7 +197,7 @@ def _loaded(message: Any, every: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _completed(message: Any, files: frozenset[str]) -> tuple[str, str]:
-    """The backend, "" for none, and the name of the model's file."""
+    """The backend, "" if the server finds none, and the name of the model file."""
     backend, platform, filename = message.backend, message.platform, message.default_model_filename
     if platform == ENSEMBLE:
         return "", ""

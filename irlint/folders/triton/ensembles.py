@@ -1,4 +1,4 @@
-"""The steps of an ensemble against the models that they name.
+"""Compares the steps of an ensemble with the models that they name.
 
 Source: ``ValidateEnsembleSchedulingConfig`` in the server core's ``model_config_utils.cc``, and
 ``ValidateEnsembleConfig`` in its ``ensemble_utils.cc``.
@@ -28,17 +28,20 @@ from irlint.model.tensor import tensor_shape
 from irlint.parsers.opening import whole
 from irlint.records import NOTHING, record
 
-#: The sizes of a tensor, None where they are not known.
+#: The sizes of a tensor; None for an unknown one.
 Shape = tuple[Dim | None, ...]
 
-#: The version of a step that stands for the latest one.
+#: The ``model_version`` of a step that means the latest version.
 LATEST = -1
 
 
 @record
 class End:
-    """A tensor at one end: whose it is, its type, "" where that is not known, and its sizes without and with the axis
-    of the batch, None where they are not known."""
+    """An input or output of the ensemble or of a model.
+
+    ``owner`` is the name of the ensemble or model. The type is "" if it is unknown. ``dims`` and ``full`` are the sizes
+    without and with the batch axis, None if they are unknown.
+    """
 
     owner: str
     type: str
@@ -49,9 +52,12 @@ class End:
 
 @record
 class Step:
-    """The model of a step: its inputs and outputs, None where they are not known, the largest batch, 0 where the
-    model sets it, the versions that the server loads, None where there are none yet, and the shapes of the outputs that
-    it makes of inputs of the configured shapes."""
+    """The model of a step.
+
+    The inputs and outputs are None if they are unknown. ``max_batch_size`` is 0 if neither the configuration nor the
+    server sets it. ``versions`` are those that the server loads, None if there is no version folder. ``made`` has the
+    shapes of the outputs that the model computes from inputs of the configured shapes.
+    """
 
     inputs: Mapping[str, End] | None
     outputs: Mapping[str, End] | None
@@ -62,7 +68,7 @@ class Step:
 
 
 def ensemble_faults(config: Config) -> Iterator[Disagreement]:
-    """Where the steps do not fit."""
+    """Findings about steps that do not fit their models or each other."""
     steps = config.message.ensemble_scheduling.step
     if not steps:
         yield _refused(config.at("ensemble_scheduling", 0), "the ensemble has no steps", "add a `step`")
@@ -101,7 +107,7 @@ def _refused(span: Span, message: str, help: str, related: tuple[Related, ...] =
 
 
 def _end(owner: str, tensor: Any, *, batched: bool, is_own: bool = False) -> End:
-    """A tensor that a configuration lists; its reshape counts where it is the ensemble's own."""
+    """A tensor that a configuration lists. A reshape counts only in the configuration of the ensemble itself."""
     kind = value_name("DataType", tensor.data_type)
     shape = tensor.reshape.shape if is_own and tensor.HasField("reshape") else tensor.dims
     dims = tuple(shape) if tensor.dims else None
@@ -123,12 +129,12 @@ def _maps(
 
 
 def _names(config: Config) -> list[str]:
-    """The models beside an ensemble."""
+    """The names of the folders of models beside an ensemble."""
     return [each for each in folders_in(parent(config.folder)) if each != config.name]
 
 
 def _model(config: Config, name: str) -> Step | None:
-    """The model that a step names; None where there is none."""
+    """The model that a step names; None if its folder does not exist."""
     folder = joined(parent(config.folder), name)
     if os.path.basename(name) != name or not is_folder(folder):
         return None
@@ -149,8 +155,10 @@ def _model(config: Config, name: str) -> Step | None:
 
 
 def _made(config: Config, model: Interface) -> Mapping[str, Shape]:
-    """The shapes of the outputs that a model makes of inputs of the configured shapes, where the server passes them on
-    as they are."""
+    """The shapes of the outputs that a model computes from inputs of the configured shapes.
+
+    Outputs with a reshape are omitted. There are none if the model has errors with these inputs.
+    """
     fed: dict[str, Shape] = {}
     for each in config.message.input:
         shape = each.reshape.shape if each.HasField("reshape") else each.dims
@@ -174,7 +182,7 @@ def _interface(config: Config) -> Interface | None:
 
 
 def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, End] | None:
-    """The inputs or outputs of a model: those that its configuration lists, else its own."""
+    """The inputs or outputs that the configuration of a model lists, else those of the model; None if it is unknown."""
     if listed:
         return {each.name: _end(config.name, each, batched=config.batches) for each in listed}
     if stated is None:
@@ -192,7 +200,7 @@ def _ends(config: Config, listed: Sequence[Any], stated: Any) -> Mapping[str, En
 def _version(
     config: Config, path: tuple[str | int, ...], numbered: tuple[int, Any], model: Step
 ) -> Iterator[Disagreement]:
-    """A version that the server does not load; a step without a version names version 0."""
+    """A finding if a step names a version that the server does not load; a step without a version means version 0."""
     at, step = numbered
     if step.model_version == LATEST or model.versions is None or str(step.model_version) in model.versions:
         return
@@ -237,7 +245,7 @@ def _tensors(
 
 
 def _is_first(ends: Mapping[str, End] | None, name: str) -> bool:
-    """Whether a name is the first of those that an input has."""
+    """Whether a name is the first of the names of its input."""
     found = list((ends or {}).items())
     own = next(end for each, end in found if each == name)
     return next(each for each, end in found if end is own) == name
@@ -262,7 +270,7 @@ def _alike(one: Sequence[int], other: Sequence[int]) -> bool:
 
 
 def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> Iterator[Disagreement]:
-    """Tensors that nothing writes or uses."""
+    """Findings about tensors that nothing writes or uses, and about steps that wait for each other."""
     given = {each.name for each in config.message.input}
     returned = {each.name for each in config.message.output}
     used = {name for step in steps for name in step.input_map.values()}
@@ -299,7 +307,7 @@ def _flow(config: Config, steps: Sequence[Any], writers: Mapping[str, int]) -> I
 
 
 def _order(steps: Sequence[Any], given: set[str]) -> list[int]:
-    """The steps in the order in which all that they take is there, without those that never have it."""
+    """The indices of the steps in an order in which they can run; steps that never get all their inputs are omitted."""
     missing = [set(step.input_map.values()) - given for step in steps]
     takers: dict[str, list[int]] = {}
     for at, names in enumerate(missing):
@@ -316,7 +324,8 @@ def _order(steps: Sequence[Any], given: set[str]) -> list[int]:
 
 
 def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | None]) -> Iterator[Disagreement]:
-    """Tensors of one size that a step makes, where the configuration of the next one allows another size only."""
+    """A finding if a model computes one size of a tensor, and the configuration of the next model allows only
+    another."""
     made: dict[str, tuple[str, Shape]] = {}
     for step in steps:
         writer = models[step.model_name]
@@ -340,7 +349,11 @@ def _passed(config: Config, steps: Sequence[Any], models: Mapping[str, Step | No
 
 
 def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Iterator[Disagreement]:
-    """Steps, or the ensemble, that take tensors of different decoupled models, which answer any number of times."""
+    """A finding if a step or the ensemble takes tensors of different origins.
+
+    The origin of a tensor is the decoupled model on which it depends, or the request. A decoupled model returns any
+    number of responses, so such tensors do not belong together.
+    """
     origins: dict[str, int | None] = {each.name: None for each in config.message.input}
     for at in _order(steps, set(origins)):
         step = steps[at]
@@ -357,7 +370,7 @@ def _origins(config: Config, steps: Sequence[Any], decoupled: set[int]) -> Itera
 
 
 def _cycle(config: Config) -> Iterator[Disagreement]:
-    """A step whose model needs the ensemble again."""
+    """A finding for each step whose model needs the ensemble itself."""
     root = parent(config.folder)
     steps = config.message.ensemble_scheduling.step
     needed = {name: _needed(root, name) for name in {step.model_name for step in steps}}
@@ -371,7 +384,7 @@ def _cycle(config: Config) -> Iterator[Disagreement]:
 
 
 def _needed(root: str, name: str) -> set[str]:
-    """A model and all those that it needs, directly or not."""
+    """The names of a model and of all models that it needs, directly or not."""
     found, waiting = {name}, [name]
     while waiting:
         path = joined(root, waiting.pop(), "config.pbtxt")

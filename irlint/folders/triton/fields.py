@@ -1,7 +1,7 @@
-"""What the server refuses in a configuration before it opens the model.
+"""Finds values of a configuration that the server refuses before it opens the model.
 
 Source: ``ValidateModelConfig``, ``ValidateModelIOConfig`` and ``ValidateInstanceGroup`` in the server core's
-``model_config_utils.cc``. Fields that a server completes are no fault where they are absent.
+``model_config_utils.cc``. Absent fields that the server completes are no fault.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from irlint.folders.triton.config import BACKENDS, ENSEMBLE, Config
 from irlint.folders.triton.schema import enum_values, value_name
 from irlint.lazy_typing import Any
 
-#: The platforms that backends have, where a platform has to be one of them.
+#: The platforms of the backends that refuse any other platform.
 PLATFORMS = {
     "onnxruntime": ("onnxruntime_onnx",),
     "tensorrt": ("tensorrt_plan",),
@@ -25,7 +25,7 @@ PLATFORMS = {
     "pytorch": ("pytorch_libtorch", "libtorch", "torch_aoti"),
 }
 
-#: The value of an axis of any size.
+#: The size of a dynamic axis.
 ANY = -1
 
 
@@ -34,7 +34,7 @@ def refused(span: Span, message: str, help: str) -> Disagreement:
 
 
 def field_faults(config: Config) -> Iterator[Disagreement]:
-    """Each value that the server refuses."""
+    """A finding for each value that the server refuses."""
     for check in CHECKS:
         yield from check(config)
 
@@ -77,7 +77,7 @@ def _backend(config: Config) -> Iterator[Disagreement]:
 
 
 def _no_backend(config: Config) -> Iterator[Disagreement]:
-    """A backend that neither the configuration nor the files of the model name."""
+    """A finding if neither the configuration nor the files of the model determine a backend."""
     file, files = config.message.default_model_filename, sorted(config.first_files)
     if not file and ("." in config.name or not files):
         return
@@ -109,7 +109,7 @@ def _batching(config: Config) -> Iterator[Disagreement]:
 
 
 def _completes_batches(config: Config) -> bool:
-    """Whether the backend may choose the largest batch itself."""
+    """Whether the backend may set ``max_batch_size`` itself."""
     complete = config.message.input and config.message.output and config.backend != "openvino"
     return config.message.max_batch_size == 0 and not complete
 
@@ -225,7 +225,7 @@ def _reshape(config: Config, path: tuple[str | int, ...], tensor: Any, label: st
 
 
 def _volumes(dims: list[int]) -> list[int]:
-    """The number of elements between each two axes of any size."""
+    """The number of elements in front of, between and behind the dynamic axes."""
     parts: list[list[int]] = [[]]
     for dim in dims:
         if dim == ANY:

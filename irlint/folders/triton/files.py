@@ -1,4 +1,4 @@
-"""The files that a configuration names, and the data that it describes: labels, warm-up requests, states.
+"""Checks the files and data of a configuration: labels, warm-up requests and initial states.
 
 Sources: ``Model::Init`` in the server core's ``model.cc``, ``GenerateWarmupData`` in its ``backend_model_instance.cc``,
 ``GenerateInitialStateData`` in its ``sequence_batch_scheduler.cc``.
@@ -18,7 +18,7 @@ from irlint.folders.triton.fields import ANY, refused
 from irlint.folders.triton.schema import value_name
 from irlint.lazy_typing import Any
 
-#: The bytes of an element by the ends of the names of types; a STRING has as many as the file.
+#: The bytes of an element, by the ending of the name of its type; a STRING has no fixed size.
 BYTES = {"BOOL": 1, "8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -27,7 +27,7 @@ def missing(span: Span, message: str, help: str = "add the file, or correct the 
 
 
 def file_faults(config: Config) -> Iterator[Disagreement]:
-    """Files that do not exist or are too short."""
+    """Findings about files that do not exist or are too short, and about data that are incomplete."""
     yield from _labels(config)
     for at, request in enumerate(config.message.model_warmup):
         for key, given in sorted(request.inputs.items()) if request.batch_size else ():
@@ -53,7 +53,7 @@ def _labels(config: Config) -> Iterator[Disagreement]:
 
 
 def _data(config: Config, span: Span, name: str, given: Any, label: str) -> Iterator[Disagreement]:
-    """A file of data that is missing or too short for its shape."""
+    """A finding if a data file is missing or too short for its shape."""
     if not os.path.basename(name):
         return
     path = joined(config.folder, name)

@@ -1,4 +1,7 @@
-"""Batches and sizes that a configuration allows and with which the model does not run, though the server loads it."""
+"""Finds batches and sizes that a configuration allows but with which the model does not run.
+
+The server loads such a model, and only the requests fail.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from irlint.folders.triton.tensors import BACKENDS, shape_text
 from irlint.inference.walk import inferred
 from irlint.model.tensor import tensor_shape
 
-#: The parameter of the backend of OpenVINO that lets it fill up batches.
+#: The parameter that lets the OpenVINO backend pad batches.
 PADDING = "ENABLE_BATCH_PADDING"
 
 
 def request_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Each size that the configuration allows and the model excludes."""
+    """Findings about sizes that the configuration allows and the model excludes; none if the model has an error."""
     if any(problem.is_error for problem in model.known.problems):
         return
     if config.batches and BACKENDS[config.backend].batch_is_set:
@@ -33,7 +36,7 @@ def request_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def _set_batch(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """A batch that the backend of OpenVINO cannot set when it loads the model, or requests of fewer, which fail."""
+    """A finding if the OpenVINO backend cannot set the batch when it loads the model, or if smaller batches fail."""
     most, span = config.message.max_batch_size, config.at("max_batch_size", 0)
     shapes = {each.name: _own_shape(model, each.name) for each in model.inputs}
     changed = inferred(model.known.model, {name: (most, *shape[1:]) for name, shape in shapes.items() if shape})
@@ -78,8 +81,11 @@ def _batch_sizes(config: Config, model: Interface, contract: Contract) -> Iterat
 
 
 def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
-    """The batches that the model takes; None where it takes all, has none in common, or gives other axes of inputs the
-    name of the batch, which runtimes do not compare."""
+    """The batch sizes with which the model runs; None if nothing limits them or no size works.
+
+    The name of a batch axis is ignored if inputs also use it for another axis, because runtimes do not compare such
+    axes.
+    """
     graph = model.known.model.graph
     shapes = [tensor_shape(model.known.types.get(value)) or () for value in (graph.inputs if graph is not None else ())]
     names = {str(shape[0]) for shape in shapes if shape and isinstance(shape[0], Expr)}
@@ -89,12 +95,13 @@ def _sizes_of_batch(model: Interface, contract: Contract) -> Sizes | None:
 
 
 def _behind(contract: Contract) -> tuple[Related, ...]:
+    """The node of the first demand in a contract as a related place; () if there is none."""
     first = next((demand for demands in contract.makers.values() for demand, _ in demands), None)
     return () if first is None else (Related(first.node.label, first.requirement.why),)
 
 
 def _fixed_dims(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Dims of inputs that are numbers where the model is dynamic, and with which it fails."""
+    """A finding if ``dims`` fix dynamic axes of the model at sizes with which it does not run."""
     shapes: dict[str, tuple[Dim | None, ...]] = {}
     changed: list[tuple[int, str, list[int]]] = []
     for at, tensor in enumerate(config.message.input):

@@ -1,4 +1,4 @@
-"""The messages of a ``config.pbtxt``: the fields of Triton's ``model_config.proto``, and the parser that they make."""
+"""The messages and enums of Triton's ``model_config.proto``, which define a ``config.pbtxt``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import cache
 
 from irlint.lazy_typing import Any
 
-#: Each enum with its values, from 0.
+#: The names of the values of each enum, from value 0.
 ENUMS = {
     "DataType": "TYPE_INVALID TYPE_BOOL TYPE_UINT8 TYPE_UINT16 TYPE_UINT32 TYPE_UINT64 TYPE_INT8 TYPE_INT16 TYPE_INT32 "
     "TYPE_INT64 TYPE_FP16 TYPE_FP32 TYPE_FP64 TYPE_STRING TYPE_BF16",
@@ -21,8 +21,8 @@ ENUMS = {
     "ControlKind": "CONTROL_SEQUENCE_START CONTROL_SEQUENCE_READY CONTROL_SEQUENCE_END CONTROL_SEQUENCE_CORRID",
 }
 
-#: Each message with its fields: ``name:type``, repeated with ``*``, a map from ``key>value``, and behind ``|`` the
-#: group of which only one may be set.
+#: The fields of each message as ``name:type``. ``*`` marks a repeated field, ``key>value`` a map, and the name after
+#: ``|`` is the oneof group.
 MESSAGES = {
     "Resource": "name:string global:bool count:uint32",
     "ModelRateLimiter": "resources:Resource* priority:uint32",
@@ -96,7 +96,7 @@ MESSAGES = {
 
 @cache
 def model_config() -> Any:
-    """The class of the message ``ModelConfig``."""
+    """The protobuf class of the message ``ModelConfig``."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     file = descriptor_pb2.FileDescriptorProto(name="irlint/model_config.proto", package="inference", syntax="proto3")
@@ -139,11 +139,11 @@ def _add(message: Any, number: int, name: str, given: str) -> None:
 
 
 def enum_values(name: str) -> list[str]:
-    """The values of an enum, in the order of their numbers."""
+    """The names of the values of an enum, in the order of their numbers."""
     return ENUMS[name].split()
 
 
 def value_name(enum: str, number: int) -> str:
-    """The value of an enum that has a number; of others, which protobuf takes, the number."""
+    """The name of an enum value; its number as text if it is unknown, which protobuf allows."""
     names = enum_values(enum)
     return names[number] if 0 <= number < len(names) else str(number)

@@ -1,4 +1,4 @@
-"""What the server feeds a model besides requests: the controls and states of sequences, and requests to warm it up.
+"""Checks what the server feeds a model besides requests: the controls and states of sequences, and warm-up requests.
 
 Sources: ``ValidateBooleanSequenceControl`` and ``ValidateTypedSequenceControl`` in the server's onnxruntime_backend,
 ``GenerateInitialStateData`` in the server core's ``sequence_batch_scheduler.cc``, ``GenerateWarmupData`` in its
@@ -19,12 +19,12 @@ from irlint.folders.triton.schema import value_name
 from irlint.folders.triton.tensors import BACKENDS, dtype_of, shape_text, type_text
 from irlint.lazy_typing import Any
 
-#: The fields of a control's values, and the element type that each stands for.
+#: The fields with the values of a control, and their element types.
 VALUES = {"int32_false_true": "int32", "fp32_false_true": "float32", "bool_false_true": "bool"}
 
 
 def sequence_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Where controls and states do not fit the model."""
+    """Findings about controls and states that do not fit the model; none for the OpenVINO backend."""
     if not BACKENDS[config.backend].batch_is_set:
         yield from _controls(config, model)
         yield from _states(config, model)
@@ -55,7 +55,7 @@ def _controls(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def _type_of(control: Any) -> str:
-    """The element type of a control, "" where the configuration does not state one."""
+    """The element type of a control; "" if the configuration states none or several."""
     stated = [dtype for field, dtype in VALUES.items() if getattr(control, field)]
     if not stated:
         return dtype_of(control.data_type)
@@ -63,7 +63,10 @@ def _type_of(control: Any) -> str:
 
 
 def _states(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """States of tensors that the model does not have: the server loads it, and each request fails."""
+    """A warning for each state of a tensor that the model does not have.
+
+    The server loads the model, and each request fails.
+    """
     for at, state in enumerate(config.message.sequence_batching.state):
         path = ("sequence_batching", 0, "state", at)
         for kind, ends in (("input", model.inputs), ("output", model.outputs)):
@@ -75,7 +78,10 @@ def _states(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def warmup_faults(config: Config, inputs: Sequence[Stated] = ()) -> Iterator[Disagreement]:
-    """Warm-up requests that do not fit the inputs of the configuration, which are ``inputs`` where it lists none."""
+    """Findings about warm-up requests that do not fit the inputs.
+
+    These are the inputs of the configuration, or ``inputs`` if it lists none.
+    """
     message, batching = config.message, config.message.sequence_batching
     listed = {each.name: each for each in message.input}
     own = [each.name for each in inputs if not each.optional]

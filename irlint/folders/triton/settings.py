@@ -1,4 +1,4 @@
-"""What a backend refuses of the settings that a configuration hands it.
+"""Finds settings in a configuration that its backend refuses.
 
 Sources: ``ModelState`` in the server's onnxruntime_backend, ``ParseParameterHelper`` in its openvino_backend, and
 ``backend_common.cc`` of its backends.
@@ -17,7 +17,7 @@ _INTEGER = (r"\s*[+-]?\d", "an integer")
 _COUNT = (r"\d+", "an integer of 0 or more")
 _SWITCH = (r"(true|on|1|false|off|0)$", "true or false")
 
-#: The parameters that a backend parses: the start of the values that it takes, in lower case, and what they are.
+#: The parameters that a backend parses: a pattern for the start of an accepted value in lower case, and a description.
 PARAMETERS = {
     "onnxruntime": {
         "execution_mode": (r"\s*[+-]?0*[01](?!\d)", "0 or 1"),
@@ -40,7 +40,7 @@ PARAMETERS = {
 
 
 def parameter_faults(config: Config) -> Iterator[Disagreement]:
-    """Parameters with values that the backend does not parse."""
+    """A finding for each parameter whose value the backend cannot parse."""
     for name, (pattern, expected) in PARAMETERS.get(config.backend, {}).items():
         if name not in config.message.parameters:
             continue
@@ -51,7 +51,7 @@ def parameter_faults(config: Config) -> Iterator[Disagreement]:
 
 
 def accelerator_faults(config: Config) -> Iterator[Disagreement]:
-    """Accelerators of the processor that the backend of ONNX Runtime does not have."""
+    """A finding for each CPU accelerator that the ONNX Runtime backend does not have."""
     given = config.message.optimization.execution_accelerators.cpu_execution_accelerator
     for at, each in enumerate(given if config.backend == "onnxruntime" else ()):
         if each.name != "openvino":
@@ -61,7 +61,7 @@ def accelerator_faults(config: Config) -> Iterator[Disagreement]:
 
 
 def optional_faults(config: Config) -> Iterator[Disagreement]:
-    """Optional inputs of a backend that has none."""
+    """A finding for each optional input of the OpenVINO backend, which supports none."""
     for at, each in enumerate(config.message.input if config.backend == "openvino" else ()):
         if each.optional:
             text = f"input `{each.name}` is optional, which the openvino backend does not have"

@@ -1,4 +1,4 @@
-"""What the backends of ONNX Runtime and OpenVINO refuse when they compare a configuration with the model.
+"""Finds inputs and outputs for which the ONNX Runtime and OpenVINO backends refuse a configuration of a model.
 
 Source: ``ValidateInputs``, ``ValidateOutputs``, ``AutoCompleteMaxBatch`` and ``CompareDimsSupported`` in the server's
 onnxruntime_backend and openvino_backend.
@@ -30,11 +30,11 @@ TYPES = (
 class Backend:
     """How a backend compares a configuration with the model.
 
-    ``one_name``: it knows only the first name of a tensor in the order of the alphabet. ``converts``: it converts
-    element types. ``takes_others``: values that are no tensors are no fault.
-    ``batch_is_set``: it sets the size of the first axis, else that axis has to be dynamic. ``any_meets``: a dynamic
-    axis of the model meets any size, else only -1 where it is an output. ``filename`` is what it loads where the
-    configuration names nothing, ``not_taken`` are element types that it does not have.
+    ``filename`` is its default model file. ``one_name``: it knows a tensor by its first name only. ``converts``:
+    element types may differ. ``takes_others``: values that are no tensors are allowed. ``batch_is_set``: it sets the
+    size of the first axis; otherwise that axis has to be dynamic. ``any_meets``: a dynamic axis of an output may have
+    any size in the configuration; otherwise only -1. ``takes_scalars``: scalars are allowed. ``not_taken`` are the
+    element types that it refuses.
     """
 
     filename: str
@@ -63,17 +63,17 @@ BACKENDS = {
 
 
 def dtype_of(number: int) -> str:
-    """The element type of a value of ``DataType``, "" for none."""
+    """The element type of a number of ``DataType``; "" if it has none."""
     return TYPES[number - 1] if 1 <= number <= len(TYPES) else ""
 
 
 def type_text(dtype: str | None) -> str:
-    """An element type as a configuration states it."""
+    """The name of an element type in a configuration, such as TYPE_FP32; a type without one is unchanged."""
     return enum_values("DataType")[TYPES.index(dtype) + 1] if dtype in TYPES else str(dtype)
 
 
 def tensor_faults(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Where the configuration and the model contradict each other."""
+    """Findings about inputs and outputs for which the configuration and the model differ."""
     backend = BACKENDS[config.backend]
     if not backend.takes_others:
         yield from _others(config, model)
@@ -125,7 +125,7 @@ def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
-    """How many inputs of a model the server feeds itself, and their names."""
+    """The number of inputs that the server feeds itself, and their names."""
     batching = message.sequence_batching
     kinds = {control.kind for each in batching.control_input for control in each.control}
     names = {each.name for each in batching.control_input} | {each.input_name for each in batching.state}
@@ -134,7 +134,7 @@ def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
 
 
 def _not_stated(config: Config, backend: Backend, kind: str, ends: tuple[Stated, ...]) -> Iterator[Disagreement]:
-    """Inputs or outputs that the server cannot write into a configuration which lists none."""
+    """Findings about inputs or outputs that the server cannot add to a configuration that lists none."""
     for end in ends:
         if end.optional or not end.is_tensor:
             continue
@@ -212,7 +212,10 @@ def _shape(config: Config, backend: Backend, path: tuple[str, int], tensor: Any,
 
 
 def _fits(dims: list[int], sizes: Sequence[Size], *, exact: bool, backend: Backend, skips: int) -> bool:
-    """Whether a full shape of the configuration is one of the model; ``skips`` axes were compared before."""
+    """Whether a full shape of the configuration fits the sizes of the model; the first ``skips`` axes are ignored.
+
+    With ``exact`` (outputs), a dynamic axis of the model needs -1, unless the backend allows any size.
+    """
     if len(dims) != len(sizes):
         return False
     for dim, size in list(zip(dims, sizes))[skips:]:
@@ -257,7 +260,7 @@ def _without_batch(config: Config, label: str, end: Stated, *, span_at: tuple[st
 
 
 def _batches(config: Config, model: Interface) -> Iterator[Disagreement]:
-    """Inputs and outputs that keep the server from completing a configuration that allows batches."""
+    """A finding for each unlisted input and output whose first axis is not dynamic, although batches are allowed."""
     for kind, ends in (("input", model.inputs), ("output", model.outputs)):
         listed = {each.name for each in getattr(config.message, kind)}
         for end in ends:
@@ -267,9 +270,10 @@ def _batches(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def _is_gathered(config: Config, name: str) -> bool:
-    """Whether an output is scattered over requests, whose shape the server does not compare."""
+    """Whether an output is the target of a ``batch_output``, whose shape the server does not compare."""
     return any(name in each.target_name for each in config.message.batch_output)
 
 
 def shape_text(sizes: Sequence[Size]) -> str:
+    """Sizes as text such as ``[-1, 3]``, with ``?`` for an uncertain size."""
     return f"[{', '.join('?' if size is None else str(size) for size in sizes)}]"

@@ -101,7 +101,8 @@ def _of_one_shape(a: Type | None, b: Type | None) -> Type | None:
 
 
 def _check_shapes(a: Type | None, b: Type | None, chosen: bool | None) -> None:
-    """Checks that two branches give one shape. Raises a ``BODY_TYPES`` fault if both may run."""
+    """Checks that two branches give the same shape. Otherwise there is a ``BODY_TYPES`` fault: an error if both may
+    run, or else a warning."""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor) or a.shape is None or b.shape is None:
         return
     why = "before opset 11, both branches of an If have to return the same shape"

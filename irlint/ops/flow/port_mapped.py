@@ -197,7 +197,8 @@ def _expect_axis_of_scalar(known: Tensor, entry: PortMapEntry) -> None:
 
 
 def _uncounted(entry: PortMapEntry) -> int | None:
-    """The number of iterations if no input is sliced: the library takes it from its first output with an axis."""
+    """The number of iterations if no input is sliced, which the library takes from its first output with an axis. None
+    if the part size is not positive."""
     return abs(entry.end - entry.start) // entry.part_size if entry.part_size > 0 else None
 
 
@@ -210,8 +211,8 @@ def _opened(x: Type | None, place: int, context: Context) -> Type | None:
 
 @record
 class _Run:
-    """The result of running a body: its outputs in the last iteration, and for each sliced input the number of its
-    slices."""
+    """The result of running a body: its outputs in the last iteration, the number of slices of each sliced input, the
+    cuts of these inputs, and the first iteration."""
 
     outputs: tuple[Type | None, ...]
     counts: Sequence[tuple[int, MaybeDim]]
@@ -274,7 +275,7 @@ def _arguments(
     body: Graph, inputs: Sequence[Tensor | None], entries: Entries, *, ties: Ties, counted: bool
 ) -> tuple[list[Type | None], list[tuple[int, MaybeDim]], list[tuple[PortMapEntry, Tensor, int]]]:
     """The inputs of the Parameters in the first iteration; the sliced inputs, with the numbers of their slices if
-    ``counted``; and for each of them its port map entry and the position of its Parameter."""
+    ``counted``; and the port map entry of each sliced input, its type and the position of its Parameter."""
     arguments: list[Type | None] = [None] * len(body.inputs)
     counts: list[tuple[int, MaybeDim]] = []
     cuts: list[tuple[PortMapEntry, Tensor, int]] = []

@@ -136,7 +136,8 @@ def _judge_rows(table: Tensor, indices: Tensor) -> None:
 
 
 def _weighted(weights: int) -> Callable[[Layer], Fault | None]:
-    """The fault of a layer whose input ``weights`` has another shape than the indices, which the plugin compares."""
+    """The fault of dynamic sizes in the indices or the weights (input ``weights``) of a layer. The plugin compares both
+    when it compiles."""
 
     def refused(layer: Layer) -> Fault | None:
         if len(layer.inputs) <= weights or layer.inputs[weights] is None:
@@ -318,7 +319,7 @@ def sparse_fill_empty_rows(
 
 
 def _extent(rows: MaybeDim) -> MaybeDim:
-    """The number of rows. The library reads -1 as dynamic, and less as 0."""
+    """The number of rows as the library reads it: -1 as dynamic (None), and less as 0."""
     if at_least(rows, 0) is not False:
         return rows
     return 0 if at_least(-1, rows) and rows != -1 else None

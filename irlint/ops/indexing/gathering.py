@@ -71,7 +71,7 @@ def _batch(data: Shape, indices: Shape, batch_dims: int) -> Shape:
 
 
 def gathered_contents(data: Tensor, indices: Tensor, axis: int) -> Contents | None:
-    """The values that Gather takes along ``axis``; None if the shape is not fully known."""
+    """The values that Gather takes along ``axis``; None if the data, the indices or a shape are not known."""
     shape, numbers = data.shape, indices.ints
     if data.value is None or shape is None or not fits(shape) or numbers is None or indices.shape is None:
         return None

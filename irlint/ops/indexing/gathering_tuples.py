@@ -85,7 +85,7 @@ def nd_offset(
 
 
 def judge_tuples(data: Tensor, indices: Tensor, batch_dims: int, *, severity: Severity) -> None:
-    """Checks that constant index tuples lie within ``data``. The shapes were checked before."""
+    """Checks that known index tuples lie within ``data``. The shapes were checked before."""
     if data.shape is None or indices.shape is None or (indices.value is None and indices.extent is None):
         return
     length = indices.shape[-1]

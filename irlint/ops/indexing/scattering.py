@@ -216,7 +216,7 @@ def scatter_elements_update_12(
 
 
 def _judge(indices: Tensor, dim: MaybeDim, axis: int) -> None:
-    """Checks that constant indices lie within an axis. Other indices stop every runtime, or corrupt its memory."""
+    """Checks that known indices lie within an axis. Other indices stop every runtime, or corrupt its memory."""
     fault = out_of_range(indices, Room(dim, axis), index=1)
     if fault is not None:
         raise fault

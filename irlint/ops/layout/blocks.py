@@ -148,7 +148,7 @@ def _lists(
 ) -> list[tuple[MaybeDim, ...] | None]:
     """The three lists of BatchToSpace and SpaceToBatch, one entry for each axis.
 
-    ``negative`` is the severity of a negative pad or crop. If the library does not refuse it, it reads it as 0.
+    ``negative`` is the severity of a negative pad or crop; with None, it raises a fault.
     """
     expect_rank(data, 0, least=2)
     for index, (x, name) in enumerate(zip(inputs, names), 1):
@@ -268,7 +268,7 @@ def ov_shuffle_channels(data: Tensor, *, axis: int = 1, group: int = 1) -> Tenso
 @openvino("ReorgYolo", since=2, labels={"opset1": 2}, spare_inputs=True)
 def ov_reorg_yolo(data: Tensor, *, stride: Ints) -> Tensor:
     """OpenVINO ReorgYolo-1: [N, C, H, W] to [N, C * s * s, H / s, W / s]. The library reads the first entry of
-    ``strides``."""
+    ``stride``."""
     expect_rank(data, 0, 4)
     if not stride:
         raise ATTRIBUTE_OUT_OF_RANGE.fault("attribute `stride` is empty", help='write stride="2"', attribute="stride")

@@ -67,8 +67,9 @@ FORMS: Mapping[str, str] = {
 
 
 def _first_by_kind(node: Node) -> tuple[Mapping[str, Attribute], Fault | None] | None:
-    """The attributes that ONNX Runtime uses for a Constant that breaks its schema. It looks only at the kind of its
-    first attribute."""
+    """The attribute that ONNX Runtime uses for a Constant that breaks its schema, and the fault of further attributes,
+    if there are any. ONNX Runtime looks only at the kind of the first attribute; None if it does not accept this
+    kind."""
     first = next(iter(node.attributes.values()), None)
     form = FORMS.get(first.kind) if first is not None else None
     if first is None or form is None or len(node.outputs) != 1:
@@ -129,7 +130,7 @@ def ov_const(
 
 
 def _is_static(node: Node) -> bool:
-    """Whether a Parameter states all of its sizes. The plugin then requires an element type."""
+    """Whether a Parameter states all of its sizes, but no element type. The plugin then requires one."""
     from irlint.parsers.openvino.types import partial_shape
 
     attribute = node.attributes.get("shape")
@@ -291,7 +292,7 @@ def filled(shape: Shape | None, dtype: str | None, entry: Scalar) -> Tensor:
 
 
 def _as_list(x: Tensor) -> Tensor:
-    """Checks that a shape input is a list. ONNX Runtime also accepts a constant with more axes."""
+    """A shape input; a constant with more than one axis as a list. ONNX Runtime accepts it, so this is a warning."""
     if x.value is None or x.shape is None or len(x.shape) < 2:
         return x
     try:

@@ -276,11 +276,12 @@ def expand(input: Tensor, shape: Tensor, *, context: Context) -> Tensor:
 
 
 def broadcast_along(data: Shape | None, target: Shape | None, axis: int) -> Shape | None:
-    """The broadcast of ``target`` and of ``data`` laid on its axes from ``axis`` on, where each may enlarge the other's
-    1s (OpenVINO ``pdpd``).
+    """The shape of ``data`` and ``target`` broadcast in both directions, with the axes of ``data`` aligned with those of
+    ``target`` from ``axis`` on (OpenVINO ``pdpd``).
 
-    An axis of -1 aligns both at their end. Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault. Source: the
-    OpenVINO library; its specification of Broadcast has no such mode.
+    An axis of -1 aligns both at their end. Axes of ``data`` past the end of ``target`` are dropped, with a warning.
+    Raises a ``PDPD_MISMATCH`` or a ``BROADCAST_TARGET`` fault. Source: the OpenVINO library; its specification of
+    Broadcast has no such mode.
     """
     if target is None or data is None:
         return None if target is None else (None,) * len(target)

@@ -55,7 +55,7 @@ delta) }""",
 
 
 def range_size(start: Scalar, limit: Scalar, delta: Scalar) -> MaybeDim:
-    """How many numbers a range has: max(ceil((limit - start) / delta), 0).
+    """The number of entries of a range: max(ceil((limit - start) / delta), 0).
 
     Raises a ``STEP_ZERO`` or ``RANGE_NOT_FINITE`` fault.
     """

@@ -145,7 +145,8 @@ def _coming(count: MaybeDim) -> str:
 
 
 def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
-    """The entry of the target that should be another number, if there is only one candidate."""
+    """The help for a wrong number of elements. It names the entry of the target to change, if there is only one
+    candidate."""
     meant = [(axis, wanted) for axis in range(len(target)) if (wanted := _meant(data, target, axis)) is not None]
     if len(meant) != 1:
         return "use a target with the same number of elements"
@@ -180,7 +181,8 @@ def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
 
 
 def _following(data: Shape, target: Sequence[MaybeDim], theirs: Sequence[MaybeDim], *, rest: Sequence[Dim]) -> MaybeDim:
-    """The one size that follows from the number of elements."""
+    """The one size that follows from the number of elements; None if it is unknown. Raises a ``RESHAPE_COUNT``
+    fault."""
     before, known = product(theirs), product(rest)
     if before is None or known is None or known == 0:
         return None
@@ -254,8 +256,8 @@ def _copied_zeros(data: Shape | None, target: Tensor) -> list[int]:
 
 
 def _is_stated(entry: Dim) -> bool:
-    """Whether an entry has no symbols of unknown origin, whose names begin with ``_``; OpenVINO can infer the other
-    symbols. OpenVINO can infer such entries."""
+    """Whether an entry has no symbols of unknown origin, whose names begin with ``_``; OpenVINO can infer such an
+    entry."""
     return all(not name.startswith("_") for name in symbols(entry))
 
 

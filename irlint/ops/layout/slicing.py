@@ -109,7 +109,8 @@ class Range:
 def from_start(index: MaybeDim, dim: MaybeDim) -> MaybeDim:
     """``index`` counted from the start of an axis of size ``dim``; None if its sign is unknown.
 
-    ``dim`` - 1 counts as known: it is negative only if the axis is empty. An index of ``dim`` or more is not one.
+    ``dim`` - 1 is returned unchanged, because it is negative only if the axis is empty. So is an index of ``dim`` or
+    more.
     """
     if index is None or at_least(index, 0) or (dim is not None and (same(dim - index, 1) or at_least(index, dim))):
         return index
@@ -216,7 +217,7 @@ def sliced(data: Tensor, ranges: Sequence[Range | None]) -> Tensor:
 
 
 def place_of(dim: MaybeDim, taken: Range | None) -> tuple[MaybeDim, MaybeDim]:
-    """The first position that a range takes, and the distance from one to the next."""
+    """The first position that a range takes, and the distance from one to the next; None for each unknown one."""
     if taken is None:
         return 0, 1
     start, step = taken.start, taken.step
@@ -243,7 +244,7 @@ Listed = tuple[int, str, Tensor | None]
 
 
 def entry_count(lists: Sequence[Listed], data: Tensor) -> int | None:
-    """How many axes are sliced, None if that is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
+    """The number of sliced axes; None if it is unknown. Raises a ``SLICE_LENGTHS_DIFFER`` or ``INPUT_RANK_REFUSED``
     fault."""
     found: list[tuple[int, str, MaybeDim]] = []
     for index, name, tensor in lists:

@@ -178,7 +178,8 @@ def _unsplit(x: Tensor, context: Context) -> tuple[Tensor, ...]:
 def split_by_either(
     input: Tensor, split: Tensor | None = None, *, axis: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-1: sizes from the attribute ``split``; unknown ones if an input states them of the data's type."""
+    """ONNX Split-1: sizes from the attribute ``split``. They are unknown if an input states them, because it has the
+    data's type."""
     attribute = context.node.attributes.get("split")
     listed = tuple(attribute.value) if attribute is not None and attribute.kind == "INTS" else None
     if listed is None and split is not None:
@@ -201,7 +202,7 @@ def split_by_attribute(
 def split_by_input(
     input: Tensor, split: Tensor | None = None, *, axis: int = 0, num_outputs: int | None = None, context: Context
 ) -> tuple[Tensor, ...]:
-    """ONNX Split-13 and 18: sizes from an input. From 18 on, ``num_outputs`` parts, of which the last may be
+    """ONNX Split-13 and 18: sizes from an input. From 18 on, ``num_outputs`` equal parts; the last one may be
     smaller."""
     if split is not None:
         if num_outputs is not None:

@@ -61,16 +61,18 @@ def _ones(shape: Shape) -> list[bool | None]:
 
 
 def _declared_rank(node: Node) -> int | None:
-    """The rank that the file declares for the output; None if it declares none. None if it declares none or rank 0,
-    because a shape without sizes may also mean that none is declared."""
+    """The rank that the file declares for the output; None if it declares no shape or rank 0.
+
+    Rank 0 does not count, because a shape without sizes may also mean that none is declared.
+    """
     declared = node.outputs[0].declared if node.outputs and node.outputs[0] is not None else ()
     types = [each.type for each in declared]
     return next((each.rank for each in types if isinstance(each, Tensor) and each.shape), None)
 
 
 def _of_rank(shape: Shape, ones: Sequence[bool | None], rank: int | None) -> Shape | None:
-    """The shape without its axes of size 1, if ``rank`` axes remain: all axes that may be wider, or those that
-    certainly are."""
+    """The shape without its axes of size 1, if ``rank`` axes remain. Its sizes are known if the remaining axes are all
+    that may be wider than 1, or only those that certainly are. None if ``rank`` axes cannot remain."""
     wide = len(shape) - ones.count(True)
     if rank is None or not ones.count(False) <= rank <= wide:
         return None
@@ -91,7 +93,8 @@ def _not_one(shape: Shape, axis: int, severity: Severity | None = None) -> Fault
 
 
 def _squeeze(x: Tensor, axes: Sequence[int] | None, context: Context | None = None) -> Tensor:
-    """``x`` without ``axes``. For ONNX an empty list removes no axis; ONNX Runtime then removes all axes of size 1.
+    """``x`` without ``axes``. In ONNX an empty list removes no axis, but ONNX Runtime then removes all axes of size 1;
+    so the shape is unknown if there may be such an axis.
 
     If ``axes`` is None and a size may or may not be 1, the rank that the file declares (from ``context``) decides.
     """
@@ -155,7 +158,7 @@ def _expect_numbers(axes: Tensor | None) -> None:
 
 
 def _ov_squeeze(data: Tensor, axes: Tensor | None, *, skip: bool = False, one_removed: bool = False) -> Tensor:
-    """The shape of a Squeeze. An axis with another size is kept, with a warning unless ``skip``. With ``one_removed``,
+    """The result of a Squeeze. An axis with another size is kept, with a warning unless ``skip``. With ``one_removed``,
     a list of one unknown axis removes exactly one axis."""
     expect_rank(axes, 1, 0, 1, what="axes")
     _expect_numbers(axes)

@@ -75,7 +75,10 @@ class Masks:
 
 
 def _masks(written: Sequence[tuple[str, Ints]]) -> Masks:
-    """Raises a ``STRIDED_SLICE_MASK`` fault if a mask has another entry than 0 and 1, or another length."""
+    """The masks as sets of positions.
+
+    Raises a ``STRIDED_SLICE_MASK`` fault if a mask has an entry other than 0 and 1, or if their lengths differ.
+    """
     lengths = {name: len(mask) for position, (name, mask) in enumerate(written) if mask or not position}
     for name, mask in written:
         if any(entry not in (0, 1) for entry in mask):
@@ -100,7 +103,7 @@ Plan = list[tuple[str, int, int]]
 
 
 def strided_plan(rank: int, count: int, masks: Masks) -> Plan:
-    """What each of ``count`` entries of a StridedSlice does with a tensor of ``rank`` axes, in the output's order.
+    """The effect of each of ``count`` entries of a StridedSlice on a tensor of ``rank`` axes, in the output's order.
 
     Raises a ``STRIDED_SLICE_MASK`` fault.
     """
@@ -216,7 +219,8 @@ def _cut(
 
 
 def _expect_within(index: MaybeDim, dim: MaybeDim, axis: int) -> None:
-    """Warns of an index beyond the axis: the library reads it, but the model does not compile."""
+    """Raises an ``INDEX_OUT_OF_RANGE`` fault if the index is outside the axis: the library reads it, but the model does
+    not compile."""
     fault = out_of_range(Tensor("int64", (), (index,)), Room(dim, axis), index=1)
     if fault is not None:
         raise fault

@@ -103,7 +103,7 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
 
 
 def retyped(x: Tensor, dtype: str | None) -> Tensor:
-    """``x`` with every element converted to ``dtype``. Values that the type does not hold exactly are dropped."""
+    """``x`` with every element converted to ``dtype``. Elements outside the range of the type become unknown."""
     if x.extent is not None:
         from irlint.ops.shared import bounds
         from irlint.ops.shared.quotients import cut_off

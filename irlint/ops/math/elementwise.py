@@ -131,7 +131,8 @@ def _sized_remainder(layer: Layer) -> Fault | None:
 
 
 def _laid_floats(layer: Layer) -> Fault | None:
-    """``laid_as_numpy`` for floats. For integers, some types are computed differently."""
+    """The fault of ``laid_as_numpy`` for floats; None for other types, some of which the plugin computes in another
+    way."""
     return laid_as_numpy(layer) if layer.dtype(0) in FLOATS else None
 
 

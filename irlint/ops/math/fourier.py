@@ -54,7 +54,7 @@ OV_FOURIER = frozenset({"float16", "float32", "bfloat16"})
 
 
 def onesided_size(points: MaybeDim) -> MaybeDim:
-    """How many frequencies a real signal of ``points`` samples has: points // 2 + 1."""
+    """The number of frequencies of a real signal of ``points`` samples: points // 2 + 1."""
     return None if points is None else floordiv(points, 2) + 1
 
 
@@ -246,7 +246,8 @@ def ov_irdft(data: Tensor, axes: Tensor, signal_size: Tensor | None = None) -> T
 def _ov_fourier(
     data: Tensor, axes: Tensor, signal_size: Tensor | None, *, complex_input: bool
 ) -> tuple[Shape | None, tuple[int, ...] | None, Shape | None]:
-    """The shape, the axes counted from 0, and the sizes in ``signal_size``; -1 keeps the size of the axis."""
+    """The shape, the axes counted from 0, and the sizes in ``signal_size``; each is None if it is unknown. A size of -1
+    keeps the axis."""
     expect_type(data, 0, OV_FOURIER)
     expect_type(axes, 1, COUNTS)
     expect_type(signal_size, 2, COUNTS)

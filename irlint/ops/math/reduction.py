@@ -270,7 +270,7 @@ def ov_reduce_logical(x: Tensor, axes: Tensor, *, keep_dims: bool = False, fold:
 
 
 def _ov_reduction(x: Tensor, axes: Tensor, keep_dims: bool, *, fold: Joining | None) -> Tensor:
-    """The axes from a scalar or a list of integers, which may repeat. An empty list reduces nothing.
+    """The reduction along the axes in a scalar or a list of integers, which may repeat. An empty list reduces nothing.
 
     A scalar tensor accepts the axis 0 if the axis is removed, but not if it is kept.
     """

@@ -60,8 +60,8 @@ def linear_classifier(
     multi_class: int = 0,
     post_transform: PostTransform = "NONE",
 ) -> tuple[Tensor, Tensor]:
-    """ai.onnx.ml LinearClassifier-1: a label for each row, and a score for each class. A single class has two
-    scores."""
+    """ai.onnx.ml LinearClassifier-1: a label for each row, and a score for each class. A single class with two labels
+    has two scores."""
     expect_rank(x, 0, 1, 2)
     labels = len(classlabels_strings or classlabels_ints or ())
     if classlabels_ints and classlabels_strings:

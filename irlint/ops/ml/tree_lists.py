@@ -268,8 +268,8 @@ def check_leaves(nodes: TreeNodes, votes: Lists, kind: str) -> None:
 
 
 def check_base_values(values: Entries, count: int, *, thing: str, things: str, fewest: int) -> None:
-    """Checks that there are no base values, or one for each class or target. The check applies from ``fewest`` classes
-    or targets on."""
+    """Checks that there are no base values, or one for each class or target. With fewer than ``fewest`` classes or
+    targets, there may also be one or two. Raises a ``LISTS_INCONSISTENT`` fault."""
     found = entry_count(values) or 0
     if found in (0, count) or (count < fewest and found <= 2):
         return
@@ -304,7 +304,7 @@ def check_places(name: str, places: Ints, leaves: Sequence[int], *, counts: tupl
 
 
 def check_walks(roots: Ints, *sides: tuple[Ints, Ints]) -> None:
-    """Checks that each branch is reached at most once from the ``roots``.
+    """Checks that each branch is reached at most once from each of the ``roots``.
 
     Each of the ``sides`` lists the targets of the branches, and states which of them are leaves. Raises a fault.
     """

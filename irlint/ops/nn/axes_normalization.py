@@ -80,7 +80,8 @@ def lrn(x: Tensor, *, alpha: float = 0.0001, beta: float = 0.75, bias: float = 1
 
 
 def _compiled_lrn(layer: Layer) -> Fault | None:
-    """The fault of an LRN over other axes. The plugin supports the channels, and all spatial axes together."""
+    """The fault of an LRN over axes that the plugin does not support. It supports the channels, and all spatial axes
+    together, of data with 2 to 5 axes."""
     data, axes = layer.inputs[0], layer.inputs[1]
     listed = whole(axes) if isinstance(axes, Tensor) else None
     if not isinstance(data, Tensor) or data.shape is None:
@@ -102,7 +103,7 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
 
 
 def _compiled_size(layer: Layer) -> Fault | None:
-    """The fault of the number of neighbors."""
+    """The fault of a negative number of neighbors."""
     size = layer.attributes["size"]
     if size >= 0:
         return None

@@ -64,8 +64,7 @@ def _judge_variance(var: Tensor, epsilon: float) -> None:
     found = "NaN" if span.nans else f"{span.least:g}"
     warn(
         VARIANCE_NEGATIVE.fault(
-            f"input 4 (var) contains {found}, and epsilon is {epsilon:g}: their sum is negative, so it has no square "
-            "root",
+            f"input 4 (var) contains {found}, and epsilon is {epsilon:g}: their sum has no square root",
             help="export the statistics again",
             input=4,
         )

@@ -206,7 +206,7 @@ def _plain(data: Tensor, filters: Tensor, window: OpenvinoWindow, *, dilations: 
 
 
 def _binary_filters(layer: Layer) -> Fault | None:
-    """The fault of constant filters: the CPU plugin cannot pack bits itself."""
+    """The fault of constant filters that are not uint1: the CPU plugin cannot pack bits itself."""
     if 1 not in layer.fixed:
         return None
     return types_at(1, allowed=("uint1",), becomes="for constant filters, the CPU plugin supports")(layer)

@@ -114,7 +114,7 @@ def _ov_deformed(
     group: int,
     deformable_group: int,
 ) -> Tensor:
-    """The shape from ``tensors``: data, offsets, filters, and the optional mask."""
+    """The result for ``tensors``: data, offsets, filters, and the optional mask."""
     data, offsets, filters, mask = tensors
     expect_type(data, 0, ARITHMETIC)
     dtype = common_type((data, offsets, filters))

@@ -17,7 +17,7 @@ from irlint.schemas import MICROSOFT, NCHWC, NHWC
 
 
 def _pooled_whole(x: Shape | None, first: int = 2) -> Shape | None:
-    """Every spatial axis becomes 1. ONNX Runtime refuses an input without one."""
+    """The shape with size 1 on every spatial axis, from ``first`` on. ONNX Runtime refuses an input without one."""
     if x is None:
         return None
     if len(x) < 3:

@@ -179,8 +179,8 @@ def group_normalization(
 
 
 def _is_for_all(parameter: Tensor, channels: MaybeDim, *, index: int, name: str) -> bool:
-    """Whether a parameter has one element, which ONNX Runtime uses for all channels. This is a warning if there are
-    several channels."""
+    """Whether a parameter is a scalar, or a list of one element for several channels. ONNX Runtime uses the element for
+    all channels, so this is a warning."""
     shape = parameter.shape
     if shape is None or len(shape) > 1 or (shape and (same(shape[0], 1) is not True or same(channels, 1) is not False)):
         return False
@@ -311,8 +311,8 @@ def layer_normalization(
 ) -> tuple[Tensor, ...]:
     """ONNX LayerNormalization-17: scale and bias are stretched onto X.
 
-    ONNX Runtime accepts it from opset 1 on, and writes it into optimized models. There the result has the type of the
-    scale.
+    ONNX Runtime accepts it from opset 1 on, and writes it into optimized models. Before opset 17, the result has the
+    type of the scale.
     """
     statistics = statistics_shape(x.shape, axis)
     stretched(x.shape, scale.shape, 1, what="input 1 (Scale)")

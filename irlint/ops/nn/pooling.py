@@ -181,8 +181,8 @@ def _ov_pooled(
 def _expect_added(pads_begin: Ints, pads_end: Ints, exclude_pad: bool) -> None:
     """Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault if the library refuses a padded size.
 
-    It refuses -1, which it reads as dynamic; with ``exclude_pad``, also smaller numbers, which it reads as larger than
-    the window.
+    It refuses pads that add up to -1, which it reads as dynamic; with ``exclude_pad``, also any negative pad, which it
+    reads as larger than the window.
     """
     for position, (begin, end) in enumerate(zip(pads_begin, pads_end)):
         if begin + end == -1 or (exclude_pad and min(begin, end) < 0):
@@ -224,8 +224,8 @@ def _expect_data_in_windows(window: Window) -> None:
 
 
 def _compiled_indices(layer: Layer) -> Fault | None:
-    """The fault of an element type. The plugin computes indices for types that oneDNN lacks, but not for types of few
-    bits."""
+    """The fault of used indices if the plugin computes none for the element type. It computes them for types that
+    oneDNN lacks, but not for types of few bits."""
     dtype = layer.dtype(0)
     if dtype not in _NO_INDICES or 1 not in layer.used:
         return None

@@ -312,7 +312,7 @@ def _sequence(layer: Layer, cell: OpenvinoCell) -> tuple[Tensor, ...]:
 
 
 def _check_compiled(names: list[str], kind: Kind) -> None:
-    """The activations, which OpenVINO checks only when it compiles the layer. Adds an ``ACTIVATIONS_MISMATCH``
+    """Checks the activations as OpenVINO does only when it compiles the layer. Adds an ``ACTIVATIONS_MISMATCH``
     fault."""
     wanted = len(kind.activations)
     unknown = [name for name in names[:wanted] if name.lower() not in OV_ACTIVATIONS]

@@ -101,7 +101,7 @@ def negative_log_likelihood_loss(
     ignore_index: int | None = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
-    """ONNX NegativeLogLikelihoodLoss-12: a scalar; without ``reduction``, one loss for each target."""
+    """ONNX NegativeLogLikelihoodLoss-12: a scalar; if ``reduction`` is "none", one loss for each target."""
     expect_rank(input, 0, least=2)
     expect_rank(weight, 2, 1)
     shape = loss_shape(input.shape, target.shape, None if weight is None else weight.shape)

@@ -85,7 +85,7 @@ def _rotated_half(input: Tensor, cos_cache: Tensor, num_heads: int, *, rotary_em
 
 
 def _check_positions(input: Tensor, position_ids: Tensor) -> None:
-    """Checks that there is one position (the begin of the sequences), or one for each place of each sequence."""
+    """Checks that there is one position (the start of all sequences), or one for each place of each sequence."""
     if position_ids.rank is None or input.shape is None:
         return
     if position_ids.rank < 2:

@@ -16,7 +16,8 @@ _WHOLE = frozenset({"int16", "uint16", "int32", "uint32", "int64", "uint64"})
 
 
 def _enough_levels(layer: Layer) -> Fault | None:
-    """The fault of a layer that the CPU plugin does not decompose: constant limits, with dynamic sizes or integers."""
+    """The fault of 0 or 1 ``levels`` in a layer that the CPU plugin does not decompose. Such a layer has constant
+    limits, and dynamic sizes or integers."""
     levels = layer.attributes["levels"]
     is_taken_apart = layer.sizes(0) is not None and layer.dtype(0) not in _WHOLE
     if levels not in (0, 1) or is_taken_apart or not {1, 2, 3, 4} <= layer.fixed:
@@ -35,8 +36,8 @@ _PRECISE = frozenset({15, 16, 255, 256})
 
 
 def _fused_type(layer: Layer) -> Fault | None:
-    """The fault of a quantized model input with constant limits. The plugin keeps the layer for other numbers of
-    levels, and (except for int32) for other ranks."""
+    """The fault of a model input that is quantized with constant limits, if the plugin has no precision for its element
+    type. The plugin keeps the layer for other numbers of levels, and (except for int32) for other ranks."""
     dtype, levels = layer.dtype(0), layer.attributes["levels"]
     if dtype not in _WITHOUT_PRECISION or levels not in _PRECISE or not {1, 2, 3, 4} <= layer.fixed:
         return None

@@ -51,7 +51,7 @@ g (float[1,3,8] x, float[3] scale, int8[3] zero) => (int8[1,3,8] y) { y = Quanti
 )
 
 
-ZERO_POINT_IDLE = Rule(
+ZERO_POINT_NOT_ZERO = Rule(
     "IRL736",
     "quantization-zero-point-not-zero",
     Severity.WARNING,
@@ -291,18 +291,18 @@ def _dequantized(x: Tensor, scale: Tensor, zero: Tensor | None, *, axis: int, bl
     _expect_block_size(block_size)
     judge_scale_values(scale, 1, "scale")
     judge_scale(x.shape, scale.shape, None if zero is None else zero.shape, axis=axis, block_size=block_size)
-    _judge_idle_zero_point(zero)
+    _warn_of_zero_point(zero)
     return Tensor(scale.dtype, x.shape)
 
 
-def _judge_idle_zero_point(zero: Tensor | None) -> None:
+def _warn_of_zero_point(zero: Tensor | None) -> None:
     """Warns of a zero point of int32 or a small float that is not 0."""
     span = extent(zero)
     if zero is None or span is None or not (zero.dtype == "int32" or (zero.dtype or "").startswith("float")):
         return
     if span.nans or span.least or span.most:
         warn(
-            ZERO_POINT_IDLE.fault(
+            ZERO_POINT_NOT_ZERO.fault(
                 f"input 2 is {zero.dtype} and contains {span.most or span.least if not span.nans else 'NaN'}: a zero "
                 "point of this type must be 0",
                 help="write 0, or remove the input",

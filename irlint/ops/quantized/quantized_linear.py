@@ -137,7 +137,7 @@ def matmul_integer_to_float(
 
 
 def _flat(scale: Tensor) -> Tensor:
-    """The shape of a scale for broadcasting. One element may have any number of axes."""
+    """A scale for broadcasting: a scalar if it has one element, with any number of axes."""
     single = scale.shape is not None and all(same(dim, 1) is True for dim in scale.shape)
     return Tensor(scale.dtype, ()) if single else scale
 

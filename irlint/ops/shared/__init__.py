@@ -32,7 +32,7 @@ Broadcasting and sizes:
 ``sizes.dim_of``: the size of an axis of a shape.
 ``sizes.size``: the size of an axis of a tensor of one rank.
 ``sizes.narrower``: the most informative of several equal sizes.
-``sizes.whole_quotient``: the quotient of sizes of which one divides the other.
+``sizes.whole_quotient``: the quotient of two sizes, one of which divides the other.
 
 Values that give shapes:
 ``shape_inputs.length``: how many entries a list has.
@@ -70,7 +70,7 @@ What OpenVINO reads and does not compile (IRL525):
 ``compiling.not_compiled``: the fault itself.
 ``compiling.constants_at``: inputs have to be constants.
 ``compiling.readable_constants``: inputs are read if they are constants.
-``compiling.types_at``: inputs have to be of other types than the reader allows.
+``compiling.types_at``: the compiler supports the element types of inputs.
 ``compiling.given_type``: an attribute names an element type that is refused.
 ``compiling.whole_sizes``: a shape, if every size is known.
 ``compiling.without_strings``: no input holds strings.

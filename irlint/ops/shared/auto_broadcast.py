@@ -120,10 +120,11 @@ def _of_one_shape(shapes: Sequence[Shape | None], why: str) -> Shape | None:
 
 
 def along(a: Shape | None, b: Shape | None, axis: int, *, ignore_trailing: bool) -> Shape | None:
-    """``a``, after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``).
+    """The shape of ``a`` after laying ``b`` along its axes from ``axis`` on (OpenVINO ``pdpd``). None if a rank is
+    unknown.
 
     ``axis`` -1 means rank(a) - rank(b). With ``ignore_trailing``, 1s at the end of ``b`` may reach past the last axis
-    of ``a``, as the specification allows. The library does not, and it also refuses a 1 under a 0.
+    of ``a``, as the specification allows. The library does not, and it also refuses to lay a 1 on a 0.
 
     Raises a ``PDPD_MISMATCH`` fault. Source: OpenVINO "Broadcast Rules For Elementwise Operations", PaddlePaddle.
     """
@@ -182,7 +183,8 @@ def _under(onto: MaybeDim, dim: MaybeDim, library: bool, *, why: str) -> tuple[M
 
 
 def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
-    """The library's result for a 1 under ``dim``: 0 for 0, unknown for unknown; a larger size is refused."""
+    """The library's result of laying ``dim`` on a 1, and whether it is possible: 0 for 0, unknown for a size that may
+    be 1; a larger size is refused."""
     if dim == 0:
         return 0, True
     lower = bounds(dim)[0]
@@ -190,7 +192,7 @@ def _enlarged(dim: Dim) -> tuple[MaybeDim, bool]:
 
 
 def _emptied(onto: Dim, why: str) -> tuple[MaybeDim, bool]:
-    """The result for a size that may be 1 under a 0: always 0."""
+    """The result of laying a 0 on a size that may be 1, and True. The result is always 0."""
     relations = [Relation("==", onto, 1)]
     if same(onto, 0) is None:
         relations.append(Relation("==", onto, 0))

@@ -134,7 +134,7 @@ def _read(
 
 
 def _help_for(edge: BackEdge, given: Tensor, ties: Ties, *, first: Iteration, outward: Collection[str | None]) -> str:
-    """Names the Result that has the initial type, if only one has it; outputs of the layer come first."""
+    """The help, which names the Result with the initial type if there is only one; outputs of the layer come first."""
     fitting = [
         id
         for id, position in ties.results.items()

@@ -215,7 +215,7 @@ def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None],
 
 
 def check_arity(body: Graph, name: str, inputs: int, *, outputs: int, context: Context, why: str) -> None:
-    """Checks that a body has so many inputs and outputs. Raises a ``BODY_ARITY`` fault."""
+    """Checks that a body has these numbers of inputs and outputs. Raises a ``BODY_ARITY`` fault."""
     first = "the condition comes first, and " if outputs > context.outputs else ""
     faults = (
         arity_fault(body, name, "input", expected=inputs, why=why),

@@ -268,8 +268,8 @@ def _direction_of(atom: Atom) -> int | None:
 
 
 def chosen(condition: Tensor, a: Tensor, b: Tensor, *, shape: Shape | None) -> Described:
-    """``a`` if the condition holds and ``b`` if it does not, provided that it is the same everywhere or makes no
-    difference."""
+    """``a`` if the condition holds everywhere, and ``b`` if it holds nowhere. Otherwise ``a`` if both are the same
+    ramp, or else None."""
     entries = set(condition.value or ())
     if len(entries) == 1 and isinstance(next(iter(entries)), bool):
         return spread(a if entries.pop() else b, shape) if a.dtype in EXACT else None
@@ -355,7 +355,7 @@ def _taken(ramp: Ramp, places: Sequence[tuple[MaybeDim, MaybeDim]]) -> Described
 
 
 def gathered(data: Tensor, indices: Tensor, axis: int) -> Described:
-    """What Gather takes along ``axis``."""
+    """The values that Gather takes along ``axis``."""
     ramp, places = ramp_of(data), ramp_of(indices)
     if ramp is None or data.shape is None or indices.shape is None:
         return None

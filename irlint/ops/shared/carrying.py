@@ -62,8 +62,8 @@ def carried(
 ) -> tuple[Type | None, ...]:
     """The types of the carried values at the start of every iteration, including the first.
 
-    ``step`` infers a body's outputs. A size that changes becomes unknown. A value that still changes after ``ROUNDS``
-    runs is unknown; without ``search``, all are.
+    ``step`` infers a body's outputs. A size that changes becomes unknown. If any value still changes after ``ROUNDS``
+    runs, or without ``search``, only the element types of all values are known.
     """
     current = tuple(initial)
     for _ in range(ROUNDS if search else 0):

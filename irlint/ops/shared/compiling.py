@@ -113,12 +113,12 @@ class Layer:
         return known.dtype if isinstance(known, Tensor) else None
 
     def sizes(self, index: int) -> tuple[int, ...] | None:
-        """The shape of an input; None if a size is dynamic."""
+        """The shape of an input; None if it is not fully known."""
         return whole_sizes(self.inputs[index] if index < len(self.inputs) else None)
 
 
 def whole_sizes(known: Type | None) -> tuple[int, ...] | None:
-    """The shape of a tensor; None if a size is dynamic."""
+    """The shape of a tensor; None if it is not fully known."""
     if not isinstance(known, Tensor) or known.shape is None:
         return None
     return known.shape if all(isinstance(dim, int) for dim in known.shape) else None  # type: ignore[return-value]
@@ -161,7 +161,8 @@ def without_strings(layer: Layer) -> Fault | None:
 
 
 def laid_as_numpy(layer: Layer) -> Fault | None:
-    """The fault of ``pdpd`` broadcasting if the CPU plugin aligns the input as NumPy does."""
+    """The fault of ``pdpd`` broadcasting with shapes that NumPy's rule does not join: the CPU plugin aligns them at
+    their last axes anyway."""
     first, second = layer.sizes(0), layer.sizes(1)
     if layer.attributes["broadcasting"].auto_broadcast != "pdpd" or first is None or second is None:
         return None
@@ -341,8 +342,9 @@ def first_of(*questions: Callable[[Layer], Fault | None]) -> Callable[[Layer], F
 def given_type(
     attribute: str, refused: Collection[str], *, dynamic: bool = True, computed: bool = False
 ) -> Callable[[Layer], Fault | None]:
-    """The fault of an ``attribute`` that names a ``refused`` element type, or a ``dynamic`` one. With ``computed``, it
-    applies only if all inputs are constants, because the library then folds the layer."""
+    """The fault of an ``attribute`` that names a ``refused`` element type or, with ``dynamic``, the dynamic type. With
+    ``computed``, the dynamic type is a fault only if all inputs are constants, because the library then folds the
+    layer."""
 
     def fault(layer: Layer) -> Fault | None:
         dtype = layer.attributes[attribute]

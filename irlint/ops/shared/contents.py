@@ -147,7 +147,8 @@ def either(a: Scalar, b: Scalar) -> Scalar:
 
 
 def cast(entry: Scalar, dtype: str | None) -> Scalar:
-    """One element as ``dtype`` holds it; None if the type does not hold it exactly or has no numbers."""
+    """One element cast to ``dtype``: integer types drop the fraction, floating-point types round. None if it is outside
+    the range of the type, or if the type is not calculated here."""
     if entry is None or isinstance(entry, Expr):
         return entry if dtype in INTEGERS or (dtype is not None and "float" in dtype) else None
     if dtype == "bool":
@@ -169,7 +170,7 @@ def _wrapped(entry: int | float, dtype: str) -> Scalar:
 
 
 def rounded(number: float, dtype: str) -> float | None:
-    """A number as the floating-point type holds it."""
+    """A number as the floating-point type holds it; None if it is too large."""
     import struct
 
     code = {"float16": "e", "float32": "f", "float64": "d"}[dtype]

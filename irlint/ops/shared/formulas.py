@@ -12,12 +12,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from irlint.ops.shared.windows import Window
 
-#: Of a longer sum, only the first and the last terms are shown.
+#: A sum of more terms is shortened to its first and last ones.
 TERMS = 8
 
 
 def windowed(window: Window, position: int, *, size: MaybeDim, dim: MaybeDim) -> None:
-    """``(224 + 3 + 3 - 7) / 4 + 1``, and the kernel, the stride and the padding."""
+    """Explains an axis after a window: ``floor((224 + 3 + 3 - 7) / 4) + 1``, and the kernel, the stride and the
+    padding."""
     span = window.span(position)
     if size is None or dim is None or not isinstance(span, int):
         return
@@ -53,7 +54,8 @@ def _windowed(window: Window, position: int, *, size: Dim, dim: Dim, span: int) 
 
 
 def transposed(window: Window, position: int, *, size: Dim, dim: Dim, added: int) -> None:
-    """``(7 - 1) * 2 + 3 - 1 - 1``, and the kernel, the stride and the padding."""
+    """Explains an axis after a transposed convolution: ``(7 - 1) * 2 + 3 - 1 - 1``, and the kernel, the stride and the
+    padding."""
     span, stride = window.span(position), window.strides[position]
     if not isinstance(span, int):
         return
@@ -74,7 +76,7 @@ def _window_text(window: Window, position: int) -> str:
 
 
 def joined(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
-    """``3 + 5``: the sum of the joined sizes."""
+    """Explains a joined axis: ``3 + 5``, the sum of the sizes."""
     if any(shape is None for shape in shapes):
         return
     sizes = [_term(shape[axis]) for shape in shapes if shape is not None]
@@ -84,14 +86,15 @@ def joined(shapes: Sequence[Shape | None], dim: MaybeDim, axis: int) -> None:
 
 
 def padded(data: Shape, shape: Shape, *, begin: Sequence[MaybeDim], end: Sequence[MaybeDim]) -> None:
-    """``8 + 1 + 1``: a size plus its padding."""
+    """Explains padded axes: ``8 + 1 + 1``, each size plus its padding."""
     for axis, (size, dim, before, after) in enumerate(zip(data, shape, begin, end)):
         if size is not None and isinstance(before, int) and isinstance(after, int) and min(before, after) >= 0:
             explain_size(axis, dim, f"{size} + {before} + {after}", f"pads {before}+{after} on axis {axis}")
 
 
 def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[MaybeDim]) -> None:
-    """For each size, the entry of the target from which it comes, if it is known."""
+    """Explains reshaped axes: the entry of the target from which each size comes. If no entry is known, there are no
+    explanations."""
     if all(entry is None for entry in target):
         return
     written = shape_text(tuple(target))
@@ -104,14 +107,14 @@ def reshaped(data: Shape | None, target: Sequence[MaybeDim], shape: Sequence[May
 
 
 def flattened(shape: Shape, axis: int) -> None:
-    """``64 * 7 * 7``, for each of the two axes."""
+    """Explains both axes of a flattened tensor: ``64 * 7 * 7``."""
     for side, dims in enumerate((shape[:axis], shape[axis:])):
         sizes = [_factor(dim) for dim in dims]
         explain_size(side, None, " * ".join(sizes) or "1", f"axis {axis}, input {shape_text(shape)}")
 
 
 def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[MaybeDim], *, what: str) -> None:
-    """For each size, the entry of a list of sizes from which it comes."""
+    """Explains axes by the known entries of a list of sizes from which they come."""
     for position, (axis, dim) in enumerate(zip(axes, dims)):
         if entries[position] is not None:
             explain_size(axis, dim, f"entry {position} of {what} {shape_text(tuple(entries))}")
@@ -120,7 +123,7 @@ def listed(axes: Iterable[int], dims: Sequence[MaybeDim], entries: Sequence[Mayb
 def scaled(
     axes: Iterable[int], sizes: Sequence[MaybeDim], *, factors: Sequence[object], dims: Sequence[MaybeDim]
 ) -> None:
-    """``56 * 2``: a size times its scale, for integers."""
+    """Explains scaled axes: ``56 * 2``, each size times its scale, rounded down."""
     for axis, size, factor, dim in zip(axes, sizes, factors, dims):
         if size is None or dim is None or not isinstance(factor, (int, float)):
             continue

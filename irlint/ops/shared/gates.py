@@ -128,8 +128,8 @@ OV_ONLY_READ = frozenset(["hardsigmoid"])
 
 @record
 class Kind:
-    """A kind of recurrent network: the number of its gates, and OpenVINO's default activations for a direction.
-    ``any_clip`` means that ONNX Runtime accepts a clipping threshold of 0 or less."""
+    """A kind of recurrent network: its name, the number of its gates, and OpenVINO's default activations for a
+    direction. ``any_clip`` means that ONNX Runtime accepts a clipping threshold of 0 or less."""
 
     name: str
     gates: int
@@ -335,7 +335,7 @@ class OpenvinoCell:
 
 
 def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
-    """The hidden size, which OpenVINO reads from the inputs instead of the attribute."""
+    """The hidden size. OpenVINO uses the one of the inputs (``found``); if that is unknown, the attribute states it."""
     if not isinstance(found, int) and hidden_size and hidden_size > 0:
         agree(found, hidden_size, "the hidden size of the inputs is that of the attribute")
         return hidden_size
@@ -352,7 +352,8 @@ def check_ov_hidden(hidden_size: int | None, found: MaybeDim) -> MaybeDim:
 
 @record
 class Layer:
-    """Checks the inputs of an OpenVINO cell or sequence; ``lead`` are the further axes of a sequence."""
+    """The inputs of an OpenVINO cell or, with ``directions``, of a sequence. ``bias_gates`` is the number of gates in
+    the bias, if it differs from that of the kind."""
 
     kind: Kind
     x: Tensor
@@ -365,7 +366,8 @@ class Layer:
     bias_gates: int | None = None
 
     def checked(self, hidden_size: int | None) -> tuple[MaybeDim, MaybeDim, MaybeDim]:
-        """Batch, sequence length and hidden size, after checking that all inputs fit."""
+        """The batch size, the sequence length (None for a cell) and the hidden size, after checking that all inputs
+        fit."""
         rank = 2 if self.directions is None else 3
         lead = () if self.directions is None else (("num_directions", self.directions),)
         gates = self.kind.gates

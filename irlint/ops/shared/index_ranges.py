@@ -46,7 +46,8 @@ class Room:
 
 
 def outermost(x: Tensor) -> tuple[tuple[Dim, ...], tuple[Dim, ...]]:
-    """Numbers that certainly are among the entries of a non-empty tensor: the least and the largest."""
+    """Numbers that certainly occur in a tensor, unless it is empty: those that may be the least, and those that may be
+    the largest."""
     if x.value is not None:
         numbers = sorted({entry for entry in x.value if isinstance(entry, int)})
         open_ = list(dict.fromkeys(entry for entry in x.value if isinstance(entry, Expr)))[:MOST_OPEN]

@@ -54,10 +54,10 @@ def check_cuts(
     cuts: Sequence[Cut], every: Sequence[Type | None], counts: Sequence[tuple[PortMapEntry, int]] | None = None
 ) -> Sequence[tuple[PortMapEntry, int]]:
     """Checks that the slices of each port fit the body. With ``counts``, checks also that all ports have the same
-    number of slices.
+    number of slices; returns ``counts`` and the numbers of these ports.
 
-    OpenVINO does this only if the shapes of ``every`` input and output are known and the values have elements. Raises a
-    ``SLICES_UNEVEN`` fault.
+    OpenVINO does this only if the shapes of ``every`` input and output are known and the values have elements; if a
+    shape is unknown, this returns (). Raises a ``SLICES_UNEVEN`` fault.
     """
     if any(not isinstance(each, Tensor) or sizes(each.shape) is None for each in every):
         return ()

@@ -16,7 +16,7 @@ def aspect_ratios(ratios: Floats, flip: bool) -> int:
 
 
 def _whole(density: float) -> int:
-    """The density as an integer; 0 if it is not a number."""
+    """The density as an integer of 32 bits; 0 if it is too large or not a number."""
     return int(density) if abs(density) < 2**31 else 0
 
 

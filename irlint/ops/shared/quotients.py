@@ -35,8 +35,8 @@ LARGEST_DIVISOR = 1 << 24
 def truncated(a: Dim, b: Dim) -> MaybeDim:
     """a / b rounded towards zero, exact for sizes of inputs, which are at least 1.
 
-    None if b may be negative, or if the sign of a is unknown and a is not a simple sum: proofs with two cases for each
-    of many quotients are slow.
+    None if b may be 0 or its sign is unknown. Also None if the sign of a is unknown and a is not a simple sum, because
+    proofs with two cases for each of many quotients are slow.
     """
     return guarded(_truncated, a, b)
 

@@ -34,7 +34,7 @@ def length(tensor: Tensor) -> int | None:
 
 
 def entries(tensor: Tensor) -> tuple[MaybeDim, ...] | None:
-    """The integers in a list; None for unknown ones. None if their number is unknown."""
+    """The integers in a list; None for unknown ones. None if their number is unknown or too large."""
     known = tensor.ints
     if known is not None:
         return known

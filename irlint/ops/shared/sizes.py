@@ -20,12 +20,12 @@ def narrower(*sizes: MaybeDim) -> MaybeDim:
     """The most informative of several equal sizes; the first one of equally informative ones."""
     result: MaybeDim = None
     for size in sizes:
-        if result is None or (size is not None and not isinstance(result, int) and _says_more(size, result)):
+        if result is None or (size is not None and not isinstance(result, int) and _is_narrower(size, result)):
             result = size
     return result
 
 
-def _says_more(a: Dim, b: Dim) -> bool:
+def _is_narrower(a: Dim, b: Dim) -> bool:
     """Whether the bounds of ``a`` are within those of ``b`` and differ from them."""
     (low, high), (least, most) = bounds(a), bounds(b)
     inside = (low or 0) >= (least or 0) and (most is None or (high is not None and high <= most))

@@ -98,7 +98,7 @@ def _beside(schema: OfficialSchema, inputs: Sequence[Type | None], formal: Forma
 
 
 def _is_of_no_kind(known: Type | None, formal: Formal) -> bool:
-    """Whether an input is of a kind (sequence, map, …) that the operator accepts with no element type."""
+    """Whether an input is of a kind (sequence, map, …) that the operator never accepts, whatever the element type."""
     if known is None or isinstance(known, Tensor):
         return False
     kind = type_text(known).partition("(")[0].replace("sparse", "sparse_tensor") + "("

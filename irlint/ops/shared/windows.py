@@ -128,7 +128,7 @@ def ceiling_of(a: Dim, divisor: int) -> MaybeDim:
 
 
 def parts_of_largest(a: Dim) -> tuple[Dim, ...]:
-    """The sizes whose maximum is ``a``, if one is never above some number; else ``a``."""
+    """The sizes whose maximum is ``a``, if one of them has an upper bound; else only ``a``."""
     found = lone_atom(a, "max")
     if found is None or all(bounds(part)[1] is None for part in found[0].parts):
         return (a,)

@@ -184,7 +184,7 @@ def _most(stated: Tensor | None) -> MaybeDim:
 
 
 def _known_numbers(count: int) -> Callable[[Layer], Fault | None]:
-    """The fault of boxes that the CPU plugin does not know to have ``count`` numbers."""
+    """The fault of boxes whose last axis is dynamic. The CPU plugin requires it to be ``count``."""
 
     def refused(layer: Layer) -> Fault | None:
         boxes = layer.inputs[0]

@@ -166,7 +166,7 @@ _DETECTION_ABSENT = {"nms_threshold": 0.0}
 
 
 def _expect_code_type(code_type: str) -> None:
-    """Checks the case of this text, which matters to the library, unlike that of others."""
+    """Checks ``code_type``. Unlike in other attributes, upper and lower case matter to the library."""
     if code_type not in CODE_TYPES:
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f'attribute `code_type` is "{code_type}"; OpenVINO accepts "{CODE_TYPES[0]}" and "{CODE_TYPES[1]}"',
@@ -176,7 +176,7 @@ def _expect_code_type(code_type: str) -> None:
 
 
 def _expect_pair(first: Tensor | None, second: Tensor | None) -> None:
-    """Checks that both auxiliary predictions are given, or none. Raises a fault if only one is."""
+    """Checks that the second auxiliary input is given if the first one is. Raises a ``PRIORS_MISMATCH`` fault."""
     if first is None or second is not None:
         return
     raise PRIORS_MISMATCH.fault(

@@ -32,8 +32,8 @@ InterpolateNearest = Literal["round_prefer_floor", "round_prefer_ceil", "floor",
 
 
 def _compiled_sizes(layer: Layer) -> Fault | None:
-    """The fault of the target sizes of Interpolate-0, which the plugin divides by the sizes of the axes: one for all,
-    or one for each."""
+    """The fault of target sizes of Interpolate-0 that are neither one for all axes nor one for each. The plugin divides
+    them by the sizes of the axes."""
     sizes, axes = layer.inputs[1], len(set(layer.attributes["axes"]))
     count = length(sizes) if isinstance(sizes, Tensor) else None
     if count is None or 1 in (count, axes) or count == axes:

@@ -74,7 +74,7 @@ Axes = tuple[tuple[str, MaybeDim], ...]
 
 
 def advised(tensor: Tensor, expected: Expected) -> None:
-    """Adds as a warning a fault that OpenVINO does not check."""
+    """Checks that an input can have the expected axes. OpenVINO does not check this, so a fault is only a warning."""
     try:
         check(tensor, expected)
     except Fault as fault:
@@ -82,7 +82,7 @@ def advised(tensor: Tensor, expected: Expected) -> None:
 
 
 def _lacking(widths: int, heights: int) -> str:
-    """The help for boxes of which some have no width or no height."""
+    """The help if the lists of widths and heights have different lengths."""
     fewer, more = ("width", "height") if widths < heights else ("height", "width")
     count = abs(widths - heights)
     return f"write {counted(count, 'more entry', 'more entries')} of `{fewer}`, or {count} fewer of `{more}`"

@@ -84,13 +84,14 @@ def float32_product(dim: int, scale: float) -> float | None:
 
 
 def onnx_scaled(dim: int, scale: float) -> int:
-    """floor(dim * scale) in float32, as ONNX Runtime computes it."""
+    """floor(dim * scale) in float32, as ONNX Runtime computes it; ``dim`` if the product overflows."""
     product = float32_product(dim, scale)
     return dim if product is None else math.floor(product)
 
 
 def openvino_scaled(dim: int, scale: float) -> int:
-    """floor(dim * (scale + 1e-6)) in float32, at least 0, as OpenVINO computes it. A scale of 1 keeps the size."""
+    """floor(dim * (scale + 1e-6)) in float32, at least 0, as OpenVINO computes it; ``dim`` if the scale is 1 or the
+    product overflows."""
     if scale == 1:
         return dim
     product = float32_product(dim, scale + 1e-6)

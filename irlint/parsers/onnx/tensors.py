@@ -164,7 +164,7 @@ def _form_of(head: bytes) -> Form | None:
 
 
 def _held(form: Form, data: Buffer, start: int, end: int) -> Constant:
-    """The constant whose bytes are ``data[start:end]``; it has elements only if their size is what its form needs."""
+    """The constant whose bytes are ``data[start:end]``. It has elements only if its form needs that many bytes."""
     tensor, count, size = form
     held = end - start
     dtype = tensor.dtype

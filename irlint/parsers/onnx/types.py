@@ -96,8 +96,8 @@ def negative_sizes(raw: bytes, known: Type | None) -> str:
 
 
 def flaw(raw: bytes, known: Type | None) -> str:
-    """What the type ``known`` of a TypeProto lacks, as the end of a sentence: ``without element type``. "" if
-    complete."""
+    """The missing part of the type ``known`` of a TypeProto, as the end of a sentence: ``without element type``. "" if
+    it is complete."""
     match known:
         case Tensor(dtype) | SparseTensor(dtype):
             return "" if dtype is not None else _number_flaw("element type", _numbers(raw))

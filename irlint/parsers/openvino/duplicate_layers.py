@@ -17,7 +17,7 @@ def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]
     kept = []
     for layer in layers:
         first = known.setdefault(layer.key, layer)
-        if first is layer or not _says_the_same(first, layer):
+        if first is layer or not _are_equal(first, layer):
             kept.append(layer)
             continue
         fault = DUPLICATE_LAYER_ID.fault(
@@ -29,14 +29,15 @@ def without_repetitions(layers: list[Layer], reader: LayerReader) -> list[Layer]
     return kept
 
 
-def _says_the_same(one: Layer, other: Layer) -> bool:
+def _are_equal(one: Layer, other: Layer) -> bool:
     """Whether two layers with one id, neither with a body, have the same type, attributes and ports."""
     if one.key is None or not (one.children.keys() | other.children.keys()) <= PLAIN:
         return False
-    return _sayings(one) == _sayings(other)
+    return _facts(one) == _facts(other)
 
 
-def _sayings(layer: Layer) -> list[object]:
+def _facts(layer: Layer) -> list[object]:
+    """The name, type, version, attributes and ports of a layer."""
     ports = [[(port.id, port.type, port.names) for port in side] for side in (layer.inputs, layer.outputs)]
     texts = {name: attribute.value for name, attribute in layer.attributes.items()}
     return [layer.name, layer.type, layer.version, texts, ports]
@@ -72,9 +73,9 @@ def _other_id(missing: Sequence[int], layers: Sequence[Layer], wiring: Wiring) -
     )
     if len(fitting) != 1:
         return f"give one of the two the id {missing[0]}, to which edges refer but which no layer has"
-    traces = (("input", "into"), ("output", "from"))
-    named = [(kind, way, sorted(wiring.edges_at(kind, missing[0]))) for kind, way in traces]
-    leads = [f"{way} {kind} port{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}" for kind, way, ids in named if ids]
+    sides = (("input", "into"), ("output", "from"))
+    named = [(kind, word, sorted(wiring.edges_at(kind, missing[0]))) for kind, word in sides]
+    leads = [f"{word} {kind} port{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}" for kind, word, ids in named if ids]
     return (
         f'give {fitting[0].type} "{fitting[0].name}" the id {missing[0]}, to which edges refer but which no layer has: '
         f"they lead {' and '.join(leads)}, which fits its ports but not those of the other layer"

@@ -37,10 +37,10 @@ def port_help(edge: Edge, side: str, layer: Layer, wiring: Wiring) -> str:
     if len(fitting) == 1:
         verb = "gives" if side == "from" else "declares"
         return f'write {side}-port="{fitting[0].id}": {kind} port {fitting[0].id} {verb} {shape_text(wanted.shape)}'
-    idle = list(_idle(wanted, behind, wiring)) if side == "from" and not fitting else []
-    if len(idle) != 1:
+    unused = list(_unused(wanted, behind, wiring)) if side == "from" and not fitting else []
+    if len(unused) != 1:
         return general
-    other, port = idle[0]
+    other, port = unused[0]
     return (
         f'write from-layer="{other.key}" from-port="{port.id}": {other.type} "{other.name}" is unused and has '
         "the "
@@ -85,7 +85,7 @@ def _given(edge: Edge, wiring: Wiring) -> Tensor | None:
     return type if isinstance(type, Tensor) and type.shape else None
 
 
-def _idle(wanted: Tensor, behind: Collection[int], wiring: Wiring) -> Iterator[tuple[Layer, Port]]:
+def _unused(wanted: Tensor, behind: Collection[int], wiring: Wiring) -> Iterator[tuple[Layer, Port]]:
     """The output ports of this type that no edge leaves, except in the layers with ids in ``behind``."""
     for layer in wiring.layers:
         named = wiring.edges_at("output", layer.key)

@@ -249,7 +249,7 @@ class LayerReader:
         self.complain(fault, Place(self.ordinals[element]), layer)
 
     def complain(self, fault: Fault, place: Place, layer: Layer | None = None) -> None:
-        """Keeps a fault for the report."""
+        """Adds a fault with its place to the complaints."""
         self.complaints.append(Complaint(fault, place, layer))
 
     def _read_ports(self, layer: Layer) -> None:

@@ -30,8 +30,8 @@ _LONGEST = 1 << 22
 _NAMES, _OFFSET = ' names="', ' offset="'
 _FUSED = '<attribute name="fused_names" version="0" value="'
 
-#: What distinguishes a layer from an earlier one with the same text: the index of that layer, then its own id, name,
-#: offset of the constant, and names of ports.
+#: A layer with the same text as an earlier one: the index of the earlier layer, then this layer's id, name, offset of
+#: the constant, and names of ports.
 Own = tuple[int, str, str, str | None, list[str]]
 
 

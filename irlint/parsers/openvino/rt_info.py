@@ -132,7 +132,7 @@ def _anything(text: str, rank: int | None) -> str:
 
 
 def _order(text: str, rank: int | None) -> str:
-    """What is wrong with a list of axes, or ""."""
+    """The fault in a list of axes as a text, or ""."""
     fields = text.removesuffix(",").split(",") if text else []
     for field in fields:
         try:
@@ -153,7 +153,7 @@ def _type(text: str, rank: int | None) -> str:
 
 
 def _layout(text: str, rank: int | None) -> str:
-    """What is wrong with a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C``, or ""."""
+    """The fault in a layout such as ``NCHW``, ``[N,C,...]`` or ``N...C`` as a text, or ""."""
     text = text.strip(BLANKS)
     if not text:
         return ""
@@ -169,7 +169,7 @@ def _layout(text: str, rank: int | None) -> str:
 
 
 def _axes(text: str) -> list[str] | str:
-    """The axes of a layout as a list, or a text that says what is wrong with them."""
+    """The axes of a layout as a list, or the fault in them as a text."""
     is_list = len(text) > 1 and text[0] == "[" and text[-1] == "]"
     found = _listed_axes(text[1:-1]) if is_list else _lettered_axes(text)
     if found is None:

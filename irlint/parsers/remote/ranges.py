@@ -113,7 +113,7 @@ class Ranges:
         return head + self._after(start + len(head), end)
 
     def _after(self, start: int, end: int) -> bytes:
-        """The bytes of a part of which none was fetched."""
+        """The bytes of a part that was not fetched yet."""
         follows = start == self.window[0] + len(self.window[1])
         self.step = min(MOST, 2 * self.step) if follows and start else LEAST
         stop = max(end, start + self.step)

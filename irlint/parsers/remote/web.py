@@ -123,7 +123,7 @@ class Stream:
 
 
 async def _in_time(answer: Awaitable[Answer], seconds: float, url: str) -> Answer:
-    """The answer, if it arrives within so many ``seconds``. Raises OSError otherwise."""
+    """The answer, if it arrives within ``seconds``. Raises OSError otherwise."""
     try:
         return await asyncio.wait_for(answer, seconds)
     except asyncio.TimeoutError as error:
@@ -190,7 +190,7 @@ def _length(response: Any) -> int | None:
 
 
 async def _all_of(response: Any, most: int) -> bytes:
-    """The body of an answer, of which at most ``most + 1`` bytes are read."""
+    """The body of an answer; at most ``most + 1`` bytes of it are read."""
     data = bytearray()
     while len(data) <= most and (piece := await response.content.read(most + 1 - len(data))):
         data += piece

@@ -146,7 +146,7 @@ def _models(report: Report, cards: Sequence[Card]) -> Iterator[str]:
 
 
 def _pictured(cards: Sequence[Card]) -> frozenset[int]:
-    """The cards that have a drawing."""
+    """The numbers of the cards that show their drawing: those of the worst findings, at most PICTURES."""
     drawn = [each for each in cards if isinstance(each.finding.detail, Drawing)]
     worst = sorted(drawn, key=lambda each: -each.finding.severity.rank)
     return frozenset(each.number for each in worst[:PICTURES])
