@@ -89,7 +89,7 @@ class Blocks:
         own, other = _place(node)[1], _place(twin)[1]
         places = [at for at, (one, two) in enumerate(zip(own, other)) if one != two]
         if places[0] >= len(numbers):
-            return value if not numbers else None
+            return value if not numbers and not self._is_weight(value) else None
         moved = {at: int(numbers[at]) - int(other[at]) + int(own[at]) for at in places if at < len(numbers)}
         wanted = tuple(str(moved.get(at, each)) for at, each in enumerate(numbers))
         if made is None:
@@ -97,6 +97,12 @@ class Blocks:
         found = next((each for name, each in self._by_place.get(place, ()) if name == wanted), None)
         port = made.outputs.index(value) if value in made.outputs else 0
         return found.outputs[port] if found is not None and port < len(found.outputs) else None
+
+    def _is_weight(self, value: Value) -> bool:
+        """Whether a value is a constant of floats with axes: each block has its own."""
+        known = self.guesses.known.types.get(value)
+        is_list = isinstance(known, Tensor) and known.dtype in FLOATS and bool(known.rank)
+        return is_list and self.guesses.makers.is_constant(value)
 
     @cached_property
     def _constants(self) -> dict[tuple[Place, Numbers], Value]:
