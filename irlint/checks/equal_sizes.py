@@ -1,4 +1,4 @@
-"""Finds two axes of inputs that have different names in the file, although the graph requires equal sizes."""
+"""Finds axes of inputs that have different names in the file, although the graph requires equal sizes."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 
 @record
 class Equal:
-    """Two sizes that have to be equal, by the names of their symbols, and the demand that requires it.
+    """Two sizes that have to be equal, by the names of their symbols, and the demand.
 
-    The second one may be an expression of other symbols. ``ones`` are the symbols that may be 1 instead, and ``more``
-    is the number of other such pairs of different inputs.
+    The second one may be an expression of other symbols. ``ones`` are those that may be 1 instead, and ``more`` is the
+    number of other such pairs of different inputs.
     """
 
     names: tuple[str, str]
@@ -55,8 +55,8 @@ class Equal:
 def equal_sizes(
     contract: Contract, named: Mapping[str, str], known: Known
 ) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
-    """Each pair of sizes of inputs that have to be equal, with the inputs. ``named`` maps symbols to their names in the
-    file. Of sizes of different inputs, only the first pair is returned."""
+    """Each two axes of inputs that have to be equal, with the inputs; ``named`` maps symbols to the names that the file
+    gives them. Of axes of different inputs, only the first two are returned."""
     graph = known.model.graph
     assert graph is not None
     inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}

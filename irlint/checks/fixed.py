@@ -42,7 +42,7 @@ Marks = tuple[tuple[int, int], ...]
 @record
 class Place:
     """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file, "" if it has none;
-    ``limits`` are its bounds, and ``dtype`` is the element type of the input."""
+    ``limits`` are its bounds, ``dtype`` is the element type of the input."""
 
     input: str
     axis: int
@@ -275,8 +275,8 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 
 
 def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """The help for a fixed size: another target, other axes to remove, another axis, transposed matrices, a table of
-    another size, or the declaration of the size."""
+    """The help for fixed sizes: another target, other axes to remove, another axis, transposed matrices, a table of
+    another size, or the declaration of the sizes."""
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):

@@ -78,7 +78,7 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each dynamic size or product of sizes for which only one value works, or a few, and for each two
+    """A problem for each dynamic size or product of sizes with only one value that works, or few, and for each two
     sizes that must be equal; a single problem if no sizes work. [] if an option or the configuration gives shapes."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
