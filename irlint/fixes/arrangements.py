@@ -25,6 +25,9 @@ from irlint.ops.signatures import FACTORS, PARTS, roles
 #: The rules about an input with too many or too few axes.
 OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
 
+#: Two shapes that differ: the declared one, and that which the node gives.
+BOTH = 2
+
 #: At most this many orders of axes are tried.
 ORDERS = 12
 
@@ -99,6 +102,20 @@ def _transposed(node: Node, port: int, given: Tensor, guesses: Guesses) -> Itera
     for perm, count in _orders(len(given.shape or ()), guesses):
         likely = LAST if guesses.moves_batch(given.shape or (), perm) else GUESS
         yield Guess((guesses.inserted(TRANSPOSE, node, port, (("perm", perm),)),), likely, count=count)
+
+
+def transposed_as_declared(problem: Problem, node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """A Transpose before an input of a node whose output is declared with the same sizes in another order."""
+    for value in node.outputs if guesses.known.format.writer == "onnx" else ():
+        declared = value.type if value is not None and value.name == problem.value else None
+        given = guesses.known.types.get(value) if value is not None else None
+        shapes = [each.shape for each in (declared, given) if isinstance(each, Tensor) and each.shape is not None]
+        sizes = {tuple(sorted(map(str, each))) for each in shapes}
+        if len(set(shapes)) < BOTH or len(sizes) > 1:
+            continue
+        for port, known in enumerate(inputs_of(node, guesses.known)):
+            if isinstance(known, Tensor) and known.rank == len(shapes[0]):
+                yield from _transposed(node, port, known, guesses)
 
 
 def _orders(rank: int, guesses: Guesses) -> list[tuple[tuple[int, ...], int]]:

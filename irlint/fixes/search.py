@@ -9,7 +9,7 @@ from itertools import chain
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
-from irlint.fixes.arrangements import listed, rearranged, transposed_before
+from irlint.fixes.arrangements import listed, rearranged, transposed_as_declared, transposed_before
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.computed import computed
 from irlint.fixes.contents import JOIN
@@ -219,6 +219,7 @@ class Search:
         if problem.fault.rule.family == DECLARED:
             yield guesses.contents.as_declared(node)
             yield behind(problem, node, inputs)
+            yield transposed_as_declared(problem, node, guesses)
         declared_types = [each.type for each in node.outputs if each is not None and each.name == problem.value]
         yield chain(guesses.at(node, declared_types if of_outputs else ()), listed(node, guesses))
         yield chain(computed(node, guesses), guesses.contents.divided(node))

@@ -10,7 +10,7 @@ from irlint.fixes.doubts import SIBLINGS, Case
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
 from irlint.fixes.inputs import Inputs, dtype_of
-from irlint.fixes.inserted import CAST
+from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.trials import is_demand
 from irlint.inference.known import Known
@@ -82,15 +82,24 @@ def _inserts_for_demand(case: Case) -> bool:
 
 
 def _is_undone(case: Case) -> bool:
-    """Whether an inserted Transpose undoes one before the node: rather that one is wrong."""
-    orders = [dict(edit.value).get("perm") for edit in case.guess.edits if edit.kind == "insert"]
-    for each in case.inputs.graph.nodes if any(orders) else ():
-        perm = each.attributes.get("perm")
-        order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
-        undone = tuple(sorted(range(len(order)), key=order.__getitem__))
-        if undone in orders and case.node in downstream(each, case.inputs.graph):
-            return True
+    """Whether an inserted Transpose undoes one on the path to its value: rather that one is wrong."""
+    inputs = case.inputs
+    for edit in case.guess.edits:
+        value = inputs.edited(edit)[1] if edit.kind == "insert" and edit.name == TRANSPOSE else None
+        maker = inputs.makers.of(value) if value is not None else None
+        last = maker.node if maker is not None else None
+        order = dict(edit.value).get("perm") if last is not None else None
+        for each in inputs.graph.nodes if order else ():
+            if _inverse(each) == order and (last is each or last in downstream(each, inputs.graph)):
+                return True
     return False
+
+
+def _inverse(node: Node) -> tuple[int, ...]:
+    """The order of axes that undoes that of a node; () if it has none."""
+    perm = node.attributes.get("perm")
+    order = list(perm.value) if perm is not None and isinstance(perm.value, (list, tuple)) else []
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
 def _is_rather_swapped(case: Case) -> bool:

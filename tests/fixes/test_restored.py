@@ -112,6 +112,7 @@ RESTORED = [
     ("a part of an axis, or the rest", "(float[2,48] x) => (float[2,?,8] y) <int64[3] t = {2, 6, 8}> { z = Neg (x) y = Reshape (z, t) }", "t = {2, 6, 8}", "t = {2, 7, 8}"),
     ("an operator of another domain", "(float[2,3] x) => (float[2,3] y) { y = LogSoftmax <axis = 1> (x) }", "LogSoftmax", "com.microsoft.LogSoftmax"),
     ("all inputs but the first", "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w = {1,2,3,4}, float[2] b = {1,2}> { y = Conv (x, w, b) }", "Conv (x, w, b)", "Conv (w, b)"),
+    ("a transposition that a declaration shows", "(float[N,6,2,4] x, float[N,2,4,6] z) => (float[N,2,6,6] y) <float[N,2,6,4] b> { a = Transpose <perm = [0,2,1,3]> (x) b = Neg (a) y = MatMul (b, z) }", "a = Transpose <perm = [0,2,1,3]> (x) b = Neg (a)", "b = Neg (x)"),
     ("a transposition that others have", "(float[N,S,8] x, float[N,S,8] z) => (float[N,2,S,4] y) <int64[4] t = {0,0,2,4}> { a = Reshape (x, t) b = Transpose <perm = [0,2,1,3]> (a) c = Reshape (z, t) d = Transpose <perm = [0,2,1,3]> (c) e = Add (b, d) f = Reshape (x, t) g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g) }", "g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g)", "y = Mul (e, f)"),
 ]  # fmt: skip
 
