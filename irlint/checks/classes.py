@@ -1,4 +1,4 @@
-"""Compares the class names in the metadata of models that Ultralytics or YOLOv5 exported with their outputs.
+"""Compares the class names in the metadata of a model of Ultralytics or YOLOv5 with its outputs.
 
 Sources: ``exporter.py``, ``nn/modules/head.py``, ``nn/autobackend.py`` and ``utils/nms.py`` of ultralytics 8.4, and
 ``export.py`` of YOLOv5 7.0. An output that the model has already filtered, [batch, boxes, 6 or more], does not show the
@@ -62,7 +62,7 @@ FIRST_STRIDES = (4, 8, 16)
 #: The number of anchors of YOLOv5 at each position of a feature map.
 ANCHORS = 3
 
-#: The heads in the metadata of newer releases whose channels are the box, the classes and those of the task.
+#: Heads, as newer releases name them in the metadata, whose channels are the box, the classes and the task's own.
 HEADS = ("Detect", "Segment", "Pose", "OBB", "Segment26", "Pose26", "OBB26", "v10Detect")
 
 #: The longest text that is parsed, in characters.
@@ -73,7 +73,7 @@ LONGEST = 1 << 20
 class Detector:
     """The metadata of a model, the shape of its image, and the shapes of its outputs by name.
 
-    ``image`` has four unknown sizes if the model does not have exactly one input of rank 4.
+    ``image`` has four unknown sizes unless the model has one input only, of rank 4.
     """
 
     metadata: Mapping[str, str]

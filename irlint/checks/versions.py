@@ -29,7 +29,7 @@ OPSET_TOO_NEW = Rule(
     "IRL803",
     "opset-too-new",
     Severity.ERROR,
-    "The model imports an opset that no released runtime accepts.",
+    "The model imports an opset that no release of ONNX Runtime accepts.",
     why=(
         "ONNX Runtime refuses a model with an opset above its limit, even if it knows all operators of the model. If "
         "the `onnx` package already has the opset and only ONNX Runtime does not, irlint warns."
@@ -48,7 +48,7 @@ IR_VERSION_TOO_NEW = Rule(
     "IRL805",
     "ir-version-too-new",
     Severity.ERROR,
-    "The model has an IR version that no released runtime accepts.",
+    "The model has an IR version that no release of ONNX Runtime accepts.",
     why=(
         "ONNX Runtime and the ONNX checker each have a limit for the IR version, and refuse a model above it. The "
         "default IR version of the `onnx` package is often one above the limit of ONNX Runtime; in that case, irlint "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from irlint.policy.baseline import Entries
     from irlint.policy.configuration import Config
     from irlint.policy.globs import ByGlob
-    from irlint.policy.suppressions import FileIgnores, Policy
+    from irlint.policy.suppressions import Policy
     from irlint.run.search import Excluded
 
 
@@ -169,7 +169,9 @@ def notices(
         partly = options["exclude"] or options["changed_since"]
         whole = not partly and any(_holds(path, config.root) for path in paths)
         yield from stale(policy.suppress, used, files, whole, policy)
-        yield from unfit(config.file_ignores, files) if whole else ()
+        if whole:
+            yield from unfit(config.file_ignores, files, "per-file-ignores")
+            yield from unfit(config.models, files, "[[models]]")
     if policy.baseline and not options["update_baseline"]:
         from irlint.policy import baseline
 
@@ -178,14 +180,12 @@ def notices(
             yield f"{options['baseline']}: {baseline.listed(unused)}; --update-baseline removes them"
 
 
-def unfit(entries: ByGlob[FileIgnores], files: Iterable[str]) -> Iterator[str]:
-    """Notices of entries of ``per-file-ignores`` that match no checked file."""
+def unfit(entries: ByGlob[Any], files: Iterable[str], key: str) -> Iterator[str]:
+    """Notices of entries of a ``key`` of the configuration whose globs match no checked file."""
     fitting = entries.fitting_any(files) if entries else ()
-    for at, entry in enumerate(entries.entries):
+    for at, (glob, entry) in enumerate(zip(entries.globs, entries.entries)):
         if at not in fitting:
-            yield (
-                f'{entry.place}: "{entry.glob}" of per-file-ignores matches no checked file: correct it, or remove it'
-            )
+            yield f'{entry.place}: "{glob}" of {key} matches no checked file: correct it, or remove it'
 
 
 def _holds(path: str, root: str) -> bool:

@@ -5,6 +5,7 @@ The number of a node covers its operator, its attributes, and all nodes before i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from irlint.inference.known import Known
@@ -16,6 +17,12 @@ from irlint.records import NOTHING, record
 
 #: The kinds of attributes that hold tensors.
 TENSORS = frozenset({"TENSOR", "SPARSE_TENSOR"})
+
+#: The relative difference of numbers that are equal in float32.
+FLOAT32 = 1e-7
+
+#: The entries that the lists of a window have if the node does not state them.
+WINDOW_DEFAULTS = {"strides": 1, "dilations": 1, "pads": 0, "output_padding": 0}
 
 #: Longer strings are cut and get a hash. Elements of a constant that take more characters are replaced by a hash.
 LONGEST = 60
@@ -199,7 +206,7 @@ class Identity:
             name
             for name, each in node.attributes.items()
             if each.kind not in ("GRAPH", "GRAPHS")
-            and not (name in bound and name in defaults and _is_default(bound[name], defaults[name][1]))
+            and not (name in bound and name in defaults and _is_default(name, bound[name], defaults[name][1]))
         ]
 
     def attribute(self, node: Node, name: str) -> int:
@@ -257,7 +264,13 @@ class Identity:
         return Constant(known) if isinstance(known, Tensor) and known.value is not None else None
 
 
-def _is_default(value: object, default: object) -> bool:
+def _is_default(name: str, value: object, default: object) -> bool:
+    """Whether an attribute has its default value; numbers count as float32. A window without the attribute has the
+    entries of ``WINDOW_DEFAULTS``."""
+    if isinstance(value, float) and isinstance(default, float):
+        return math.isclose(value, default, rel_tol=FLOAT32)
+    if default is None and name in WINDOW_DEFAULTS and isinstance(value, tuple):
+        return set(value) == {WINDOW_DEFAULTS[name]}
     return type(value) is type(default) and value == default
 
 

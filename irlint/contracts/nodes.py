@@ -48,8 +48,9 @@ class _Compared:
         self.graphs, self.aligned = graphs, aligned
         self.old, self.new = aligned.old, aligned.new
         self.format = graphs.new.known.format
-        #: For each node of the new graph, the index in ``found`` of the change from which it follows.
+        #: For each changed node of the new graph, and each that follows from it, the index of the change in ``found``.
         self.roots: dict[Node, int] = {}
+        #: The same for the nodes that only the old graph has.
         self.gone: dict[Node, int] = {}
         self.found: list[Change] = []
         self.follow: dict[int, int] = {}
@@ -107,12 +108,12 @@ class _Compared:
         return Change(kind, f"{self._named(node)}{message}", node.label, graph=wired.graph.path)
 
     def _removed(self, node: Node) -> Change:
-        return self._change("node-removed", node, f" is gone{self._between(node, self.old)}", self.old)
+        return self._change("node-removed", node, f" is gone{self._behind(node, self.old)}", self.old)
 
     def _added(self, node: Node) -> Change:
-        return self._change("node-added", node, f" is new{self._between(node, self.new)}", self.new)
+        return self._change("node-added", node, f" is new{self._behind(node, self.new)}", self.new)
 
-    def _between(self, node: Node, wired: Wired) -> str:
+    def _behind(self, node: Node, wired: Wired) -> str:
         """The nodes or inputs before a node, as the end of a message."""
         behind = []
         for value in node.inputs:
@@ -170,7 +171,7 @@ class _Compared:
                     weights.append(f"input {at} {was} -> {now}")
             elif self._differ(one, other):
                 was, now = self._source(one, self.old, self.graphs.old), self._source(other, self.new, self.graphs.new)
-                wires.append(f"input {at} is {now}, where it was {was}")
+                wires.append(f"input {at} is {now}, and was {was}")
         return weights, wires
 
     def _differ(self, old: Value | None, new: Value | None) -> bool:
@@ -199,7 +200,7 @@ class _Compared:
         return f"`{value.name}`"
 
     def _outputs(self, old: Outputs, new: Outputs) -> Iterator[Change]:
-        """The changes of outputs that another node computes than before."""
+        """The changes of outputs that now come from another node."""
         after = {number: value for value, number in new}
         for value, number in old:
             other = after.get(number)
@@ -210,7 +211,7 @@ class _Compared:
                     self._source(other, self.new, self.graphs.new),
                     self._source(value, self.old, self.graphs.old),
                 )
-                message = f"output `{other.name}` comes from {now}, where it came from {was}"
+                message = f"output `{other.name}` comes from {now}, before from {was}"
                 yield Change("node-rewired", message, other.name, graph=self.new.graph.path)
 
 

@@ -67,7 +67,7 @@ def counted(known: Known) -> Cost:
 
 
 class _Counter:
-    """Counts the graphs of a model; calls of a function with equal types and attributes are counted once."""
+    """Counts the graphs of a model. Equal calls of a function are computed once, and each counts."""
 
     def __init__(self, known: Known) -> None:
         self.known = known

@@ -24,7 +24,7 @@ BROWSER = "transformers.js_config"
 
 
 def missing(document: Document, folder: str, files: list[str]) -> Iterator[Disagreement]:
-    """A finding for each model in the folder of a configuration that lacks a file."""
+    """The findings about files that the models beside a configuration lack."""
     yield from _parts(document, files)
     for file in files:
         yield from _data(document, folder, file)

@@ -19,7 +19,8 @@ _TOKEN = re.compile(r'(?P<space>\s+)|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s"{
 
 @record
 class Document:
-    """A JSON text: its value, and the position of each value inside it."""
+    """A JSON text: its value, and the position of each value inside it; of an object or a list, that of its first
+    bracket."""
 
     value: Any
     spans: dict[Path, Span]

@@ -1,11 +1,12 @@
-"""Checks outputs for sizes that no tensor can have, for more axes than irlint infers, and for ports that do not
-exist."""
+"""Checks outputs for sizes that no tensor can have and for more axes than irlint infers, and finds output ports that
+the operation lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from irlint.binding.calls import OUTPUT_COUNT
+from irlint.dims import Expr
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.unknowns import is_whole
@@ -65,13 +66,14 @@ def too_large(outputs: Sequence[Type | None]) -> Fault | None:
 
 
 def too_many_axes(inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> Fault | None:
-    """The fault of a node with an output of unknown rank because an input list is too long to be kept, or None."""
+    """The fault of a node with an output of unknown rank because the list of its axes is too long to be kept. None also
+    if the rank or the length of an input is unknown."""
     for port, made in enumerate(outputs):
         if not isinstance(made, Tensor) or made.shape is not None:
             continue
         for index, given in enumerate(inputs):
             match given:
-                case Tensor(shape=None):
+                case Tensor(shape=None) | Tensor(dtype="int32" | "int64", shape=(None | Expr(),)):
                     return None
                 case Tensor(dtype="int32" | "int64", shape=(int(count),)) if count > CONTENTS_LIMIT:
                     return RANK_TOO_LARGE.fault(

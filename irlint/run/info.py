@@ -17,7 +17,7 @@ from irlint.model.order import graphs
 from irlint.records import NOTHING
 from irlint.run.contract import demanded_by
 from irlint.run.listing import dim_entry, worked_out
-from irlint.run.search import models
+from irlint.run.search import Excluded, models
 
 #: The number of most expensive nodes (by MACs) that are listed.
 DEAREST = 5
@@ -39,7 +39,7 @@ def described_folder(folder: str, shapes: Callable[[str], Mapping[str, Any]]) ->
 
     ``shapes`` returns the keyword arguments of ``described`` for a path. Raises ValueError for a folder without models.
     """
-    paths = models([folder])
+    paths = models([folder], Excluded(configurations=True))
     if not paths:
         raise ValueError("this folder has no models")
     return {"schema": "irlint-infos-1", "models": [_described(path, shapes(path)) for path in paths]}

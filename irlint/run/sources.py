@@ -9,7 +9,7 @@ from irlint.lazy_typing import Any
 from irlint.model.formats import ONNX, OPENVINO
 from irlint.records import record
 
-#: The folder of models in memory without a name. It does not exist, so no files are beside them.
+#: The folder of models in memory without a name. It does not exist, so no file is found there.
 NOWHERE = "<memory>"
 
 
@@ -26,7 +26,8 @@ def source(model: Any, name: str | os.PathLike[str] | None = None, *, stem: str 
     """The source of a model: a path, bytes, a binary file object, an ``onnx.ModelProto``, or an object with one as
     ``model_proto``.
 
-    ``name`` is the path of a model in memory; its external data are searched there. Without it, the name is ``stem``.
+    ``name`` is the path of a model in memory; its external data are searched beside it. Without it, the ``name`` of a
+    file object counts, else ``stem``.
     Raises TypeError for any other argument, and ValueError for a ``name`` given with a path or for a ModelProto that
     cannot be serialized.
     """

@@ -36,6 +36,19 @@ PAIRS = {
         "",
         "",
     ),
+    "a default of float32": (
+        "g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu (x) }",
+        "g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alpha = 0.01> (x) }",
+        "",
+        "",
+    ),
+    "defaults of a window": (
+        "g (float[1,3,8,8] x) => (float[1,3,7,7] y) { y = MaxPool <kernel_shape = [2, 2]> (x) }",
+        "g (float[1,3,8,8] x) => (float[1,3,7,7] y) { y = MaxPool <kernel_shape = [2, 2], strides = [1, 1], "
+        "pads = [0, 0, 0, 0], dilations = [1, 1]> (x) }",
+        "",
+        "",
+    ),
     "an initializer as a node": (
         "g (float[2] x) => (float[2] y) <float[2] c = {1, 2}> { y = Add (x, c) }",
         "g (float[2] x) => (float[2] y) { c = Constant <value = float[2] {1, 2}> () y = Add (x, c) }",

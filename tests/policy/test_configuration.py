@@ -371,6 +371,17 @@ def test_rules_for_files_that_there_are_not(folder: Path) -> None:
     assert run("models", cwd=folder).stderr == ""
 
 
+def test_promises_of_models_that_there_are_not(folder: Path) -> None:
+    written(
+        folder, '[[models]]\nfile = "models/det*"\nmax-bytes = "1G"\n[[models]]\nfile = "old.onnx"\nmax-bytes = "1G"'
+    )
+    expected = (
+        'irlint: note: irlint.toml:4: "old.onnx" of [[models]] matches no checked file: correct it, or remove it\n'
+    )
+    assert run(".", cwd=folder).stderr == expected
+    assert run("models/detector.onnx", cwd=folder).stderr == ""
+
+
 def test_what_git_ignores(folder: Path) -> None:
     (folder / ".gitignore").write_text("bad.onnx\n")
     result = run(".", cwd=folder)

@@ -43,7 +43,7 @@ NOT_CONVERTIBLE = Rule(
     "Elements cannot be converted from this type to the other one.",
     why=(
         "BitCast keeps the bits of each element, so both types need the same number of bits. Only a few operators "
-        "convert between strings and numbers. Runtimes refuse any other conversion."
+        "convert between strings and numbers. Runtimes refuse a conversion that the operator lacks."
     ),
     fix="Use a type of the same width, or convert in two steps.",
     bad="""<ir_version: 13, opset_import: ["" : 26]>
@@ -73,8 +73,11 @@ y = Cast <to = 10> (c) }""",
     uncalled=False,
 )
 
-#: The largest numbers before a floating-point type overflows to infinity; types of 8 bits use `saturate` instead.
-_LARGEST = {"float16": 65519.0, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38}
+#: The largest finite numbers of floating-point types; types of 8 bits use `saturate` instead of infinity.
+_FINITE = {"float16": 65504.0, "bfloat16": 3.38953e38, "float32": 3.40282e38}
+
+#: The largest numbers that are rounded to finite ones.
+_LARGEST = {"float16": 65519.999, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38}
 
 
 def _judge_range(x: Tensor, dtype: str | None) -> None:
@@ -91,7 +94,7 @@ def _judge_range(x: Tensor, dtype: str | None) -> None:
     else:
         limit = _LARGEST.get(dtype)
         lost = next((number for number in (span.most, span.least) if limit is not None and abs(number) > limit), None)
-        becomes, holds = "infinite", f"numbers up to {limit or 0:.6g}"
+        becomes, holds = "infinite", f"numbers up to {_FINITE.get(dtype, 0):.6g}"
     if lost is not None:
         warn(
             LOST_IN_CAST.fault(
@@ -204,7 +207,7 @@ def _is_converted(dtype: str, into: str) -> bool:
 
 
 def _compiled_conversion(layer: Layer) -> Fault | None:
-    """The fault of a conversion that the CPU plugin cannot do. A constant is converted before."""
+    """The fault of a conversion that the CPU plugin cannot do. Constants are folded before it compiles."""
     dtype, into = layer.dtype(0), layer.attributes.get("destination_type") or layer.dtype(1)
     if dtype is None or into is None:
         return None
@@ -249,12 +252,12 @@ def convert(x: Tensor, *, destination_type: DType | None) -> Tensor:
     return retyped(x, destination_type)
 
 
-#: Integer types of complete bytes. A conversion keeps the lowest bytes.
+#: Integer types of 1, 2 or 4 bytes. A conversion keeps the lowest bytes.
 _WRAPPING = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 
 
 def _wrapped(entry: Scalar, dtype: str) -> Scalar:
-    """The integer that the lowest bytes of another type hold."""
+    """The lowest bytes of ``entry``, read as ``dtype``."""
     if not isinstance(entry, int):
         return converted(entry, dtype)
     kept = entry % (1 << BITS[dtype])
@@ -298,10 +301,10 @@ def fake_convert(data: Tensor, scale: Tensor, shift: Tensor | None = None, *, de
 
 
 def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type that holds both ``a`` and ``b``; None if there is none.
+    """The element type to which OpenVINO promotes ``a`` and ``b``; None if it promotes them only with ``unsafe``.
 
-    ``unsafe`` allows that integers lose digits; ``target`` is the type for uint64 with a signed type. Source: OpenVINO
-    ConvertPromoteTypes-14.
+    With ``unsafe``, numbers may lose digits; ``target`` is then the type for uint64 with a signed type. Source:
+    OpenVINO ConvertPromoteTypes-14.
     """
     if a == b or "bool" in (a, b):
         return b if a == "bool" else a
@@ -322,10 +325,10 @@ def promoted(a: str, b: str, *, unsafe: bool, target: str | None) -> str | None:
 
 
 def promoted_by_scalar(dtype: str, scalar: str, *, unsafe: bool, target: str | None) -> str | None:
-    """The element type for a tensor of ``dtype`` and a scalar, as in PyTorch: the type of the tensor in its own
-    category.
+    """The element type for a tensor of ``dtype`` and a scalar, as in PyTorch: that of the tensor, if both are floats or
+    both integers.
 
-    None if the scalar might not fit and ``unsafe`` is not set. Source: OpenVINO ConvertPromoteTypes-14.
+    None if OpenVINO promotes them only with ``unsafe``. Source: OpenVINO ConvertPromoteTypes-14.
     """
     if "bool" in (dtype, scalar) or (dtype in FLOATS) != (scalar in FLOATS):
         return promoted(dtype, scalar, unsafe=unsafe, target=target)
@@ -346,7 +349,7 @@ def convert_promote_types(
     pytorch_scalar_promotion: bool = False,
     u64_integer_promotion_target: DType | None = "float32",
 ) -> tuple[Tensor, Tensor]:
-    """OpenVINO ConvertPromoteTypes-14: both inputs as the one element type that holds both."""
+    """OpenVINO ConvertPromoteTypes-14: both inputs as one element type."""
     expect_type(input_0, 0, _PROMOTED)
     expect_type(input_1, 1, _PROMOTED)
     a, b = input_0.dtype, input_1.dtype
@@ -356,11 +359,11 @@ def convert_promote_types(
     if not pytorch_scalar_promotion or bool(input_0.shape) == bool(input_1.shape):
         dtype = promoted(a, b, unsafe=promote_unsafe, target=u64_integer_promotion_target)
     else:
-        wide, scalar = (a, b) if input_0.shape else (b, a)
-        dtype = promoted_by_scalar(wide, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
+        tensor, scalar = (a, b) if input_0.shape else (b, a)
+        dtype = promoted_by_scalar(tensor, scalar, unsafe=promote_unsafe, target=u64_integer_promotion_target)
     if dtype is None and u64_integer_promotion_target is not None:
         raise NOT_CONVERTIBLE.fault(
-            f"input 0 is {a} and input 1 is {b}: no element type represents both without loss",
+            f"input 0 is {a} and input 1 is {b}, which OpenVINO promotes only with promote_unsafe",
             help='convert one of them, or write promote_unsafe="true"',
             input=1,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 
 from irlint.dims import MaybeDim, Shape
 from irlint.findings.faults import Fault, Rule, Severity
@@ -67,7 +68,7 @@ def _term(text: str, equation: str) -> Term:
         raise EQUATION_INVALID.fault(
             f'the equation is "{equation}": the term "{text}" has {wrong}; a term has only letters and at most one '
             "ellipsis",
-            help="write one letter for each axis, and at most one ... in each term",
+            help='write one letter for each axis, and at most one "..." in each term',
             attribute="equation",
         )
     return (*before, *([ELLIPSIS] if dots else []), *after)
@@ -89,7 +90,7 @@ def _expect_terms_fit(terms: Sequence[Term], output: Term, shapes: Sequence[Shap
             f'the equation is "{equation}": its term {index}, "{"".join(term)}", has {letters} letters, '
             f"and input {index} has {counted(len(shape), 'axis', 'axes')}",
             help=f"write {len(shape)} letters in term {index}"
-            + (", or write ... for the rest" if len(shape) > letters else ""),
+            + (', or write "..." for the rest' if len(shape) > letters else ""),
             input=index,
             attribute="equation",
         )
@@ -140,7 +141,7 @@ def _one_size(letter: str, column: Sequence[tuple[int, int, MaybeDim]]) -> Maybe
         help=f"make both sizes equal, or use two letters instead of {letter}",
         input=right,
         marks=((left, axis_a), (right, axis_b)),
-        remark="differ, and are one letter",
+        remark="differ, but share a letter",
     )
 
 
@@ -192,7 +193,7 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
             f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} in input '
             f"{widths[0][0]} and "
             f"for {odd[1]} in input {odd[0]}; the number must be the same everywhere",
-            help=f"give input {odd[0]} axes of 1 in front (Unsqueeze)",
+            help=f"give input {min(odd, widths[0], key=itemgetter(1))[0]} axes of 1 for its ellipsis (Unsqueeze)",
             input=odd[0],
             attribute="equation",
         )
@@ -202,7 +203,7 @@ def _expect_one_width(equation: str, terms: Sequence[Term], output: Term, *, sha
                 f'the equation is "{equation}": the ellipsis stands for {counted(widths[0][1], "axis", "axes")} and is '
                 "not in the result; "
                 "ONNX Runtime and NumPy refuse to sum over them",
-                help="write ... after -> as well, or letters instead of it",
+                help='write "..." after -> as well, or letters instead of it',
                 attribute="equation",
                 severity=Severity.WARNING,
             )
@@ -220,7 +221,7 @@ def _terms_and_result(equation: str) -> tuple[tuple[Term, ...], Term]:
 
 
 def _letters_once(layer: Layer) -> Fault | None:
-    """The fault of a result with a repeated letter, which nothing fills."""
+    """The fault of a result with a repeated letter, which OpenVINO cannot compute."""
     equation = str(layer.attributes["equation"])
     _, output = _terms_and_result(equation)
     twice = next((label for label in output if output.count(label) > 1), None)
@@ -267,5 +268,5 @@ def _expect_squares(index: int, term: Term, shape: Shape) -> None:
                 help=f"use two letters instead of {label}",
                 input=index,
                 marks=((index, other), (index, axis)),
-                remark="differ, and are one letter",
+                remark="differ, but share a letter",
             )

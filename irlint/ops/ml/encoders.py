@@ -112,7 +112,7 @@ def feature_vectorizer(*x: Tensor, inputdimensions: Ints) -> Tensor:
         found = rows_and_features(each.shape)[0] if each.shape else None
         if not agree(rows, found, "all inputs have one number of rows"):
             raise FEATURES_MISMATCH.fault(
-                f"input 0 has {rows} rows and input {index} has {found}: expected one number of rows",
+                f"input 0 has {rows} rows and input {index} has {found}: expected the same number of rows",
                 help="give all inputs the same number of rows",
                 input=index,
             )

@@ -73,8 +73,9 @@ def linear_classifier(
         raise LISTS_INCONSISTENT.fault(
             f"`intercepts` has {counted(classes, 'entry', 'entries')} for {labels} labels and {len(coefficients)} "
             "coefficients: expected "
-            "a label for each intercept (two for one), and as many coefficients for each",
-            help="for each class, write one intercept, one label and a coefficient for every feature",
+            "a label for each intercept (two labels if there is one), and equally many coefficients",
+            help="for each class, write one intercept, one label and a coefficient for every feature; for two classes, "
+            "one intercept is enough",
             attribute="intercepts",
         )
     _expect_features(x, len(coefficients) // classes, "coefficients")
@@ -148,7 +149,7 @@ def _check_vectors(
         raise LISTS_INCONSISTENT.fault(
             f"`vectors_per_class` has {counted(len(vectors_per_class), 'entry', 'entries')} and there are "
             f"{counted(classes, 'class', 'classes')}: "
-            "expected one of each",
+            "expected equally many",
             help="give `vectors_per_class` an entry for each class label",
             attribute="vectors_per_class",
         )
@@ -207,7 +208,7 @@ def svm_regressor(
     """ai.onnx.ml SVMRegressor-1: a number for each row."""
     expect_rank(x, 0, 1, 2)
     _expect_kernel_params(kernel_params)
-    _expect_entries("rho", len(rho), 1, what="what is added to the result")
+    _expect_entries("rho", len(rho), 1, what="the number added to the result")
     if n_supports > 0:
         _expect_entries("coefficients", len(coefficients), n_supports, what="one for each support vector")
         _expect_whole_vectors(support_vectors or (), n_supports)
@@ -223,7 +224,7 @@ def _expect_exactly(x: Tensor, features: int, whose: str = "a support vector has
         return
     axis = features_axis(x)
     raise FEATURES_MISMATCH.fault(
-        f"axis {axis} of input 0 is {found} features, and {whose} {features}: expected one number",
+        f"axis {axis} of input 0 is {found} features, and {whose} {features}: expected the same number",
         help=f"give the node {features} features",
         input=0,
         marks=((0, axis),),

@@ -159,7 +159,7 @@ def _check_side_lists(count: int, **lists: Entries) -> None:
             warn(
                 LISTS_INCONSISTENT.fault(
                     f"attribute `nodes_nodeids` has {counted(count, 'entry', 'entries')} and `{name}` has {found}: "
-                    "expected one of each",
+                    "expected equally many",
                     help=f"give `{name}` {counted(count, 'entry', 'entries')}",
                     attribute=name,
                     severity=Severity.WARNING,

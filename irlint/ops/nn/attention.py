@@ -333,7 +333,7 @@ def _with_heads(x: Tensor, index: int, prefix: str, *, heads: int | None, flat: 
     batch, found, length, head = x.shape
     if heads is not None and heads > 0 and not agree(found, heads, f"input {index} has {heads} heads"):
         raise HEADS_MISMATCH.fault(
-            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected one number",
+            f"axis 1 of input {index} is {found} and `{prefix}_num_heads` is {heads}: expected the same number",
             help="remove the attribute, which is for inputs with three axes",
             input=index,
             marks=((index, 1),),
@@ -359,7 +359,7 @@ def _fitting(query: Axes, key: Axes, value: Axes) -> MaybeDim:
     equal(query[3], key[3], INPUTS_MISMATCH, text=text, index=1, why="query and key have one head size")
     text = f"the length is {key[2]} in input 1 (K) and {value[2]} in input 2 (V); expected one length"
     equal(key[2], value[2], INPUTS_MISMATCH, text=text, index=2, why="key and value have one length")
-    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected one number"
+    text = f"input 1 (K) has {key[1]} heads and input 2 (V) has {value[1]}; expected the same number"
     equal(key[1], value[1], HEADS_MISMATCH, text=text, index=2, why="key and value have one number of heads")
     check_groups(query[1], key[1])
     return batch

@@ -1,4 +1,4 @@
-"""Normalizations along given axes or across channels, without parameters: LRN, MVN and norms of an order."""
+"""Normalizations along given axes or across channels, without weights: LRN, MVN, GRN, L1 and L2 norms."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _compiled_lrn(layer: Layer) -> Fault | None:
     if listed is None or listed == (1,) or (listed and {*range(2, rank)} <= {*listed} <= {*range(rank)}):
         return None
     return not_compiled(
-        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or all axes from 2 on, counted from 0",
+        f"input 1 (axes) is {list(listed)}; the CPU plugin supports [1], or all axes from 2 on, none negative",
         help="write [1] for the channels, or every axis from 2 on",
         input=1,
     )
@@ -141,9 +141,9 @@ def _expect_few(data: Tensor, axes: Tensor) -> None:
         expect_rank(data, 0, least=count, what=f"normalized along {counted(count, 'axis', 'axes')}")
 
 
-def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
-    """The fault of a layer that the plugin replaces by reductions: they need integer axes. A layer over all axes from
-    one of ``first`` on is not replaced."""
+def _typed_axes(starts: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
+    """Returns the question whether the plugin refuses a layer because it replaces it by reductions, which need integer
+    axes. A layer whose axes are all axes from one of ``starts`` to the last is not replaced."""
 
     def refused(layer: Layer) -> Fault | None:
         data, axes = layer.inputs[:2]
@@ -151,7 +151,7 @@ def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
             return readable_constants(1)(layer)
         listed = None if axes.dtype in UNREADABLE else whole(axes)
         rank = data.rank if isinstance(data, Tensor) else None
-        if listed is not None and (rank is None or _is_tail(listed, rank, first)):
+        if listed is not None and (rank is None or _is_tail(listed, rank, starts)):
             return None
         return not_compiled(
             f"input 1 (axes) is {axes.dtype}, but the CPU plugin uses reductions, whose axes must be integers",
@@ -163,9 +163,9 @@ def _typed_axes(first: tuple[int, ...]) -> Callable[[Layer], Fault | None]:
     return refused
 
 
-def _is_tail(axes: tuple[int, ...], rank: int, first: tuple[int, ...]) -> bool:
-    """Whether ``axes`` are all axes from one of ``first`` on."""
-    return sorted({axis % rank for axis in axes}) in [list(range(start, rank)) for start in first if start < rank]
+def _is_tail(axes: tuple[int, ...], rank: int, starts: tuple[int, ...]) -> bool:
+    """Whether ``axes`` are all axes from one of ``starts`` to the last."""
+    return sorted({axis % rank for axis in axes}) in [list(range(start, rank)) for start in starts if start < rank]
 
 
 def _compiled_l2(layer: Layer) -> Fault | None:
@@ -224,7 +224,7 @@ def _compiled_axes(layer: Layer) -> Fault | None:
     compiles=first_of(_compiled_axes, _typed_axes((1, 2))),
 )
 def ov_mvn_6(data: Tensor, axes: Tensor, *, eps: float, eps_mode: MvnEpsMode, normalize_variance: bool) -> Tensor:
-    """OpenVINO MVN-6: axes as a list no longer than the rank. The library checks them only when it runs."""
+    """OpenVINO MVN-6: axes as a list no longer than the rank. The plugin checks their range when it compiles."""
     expect_rank(axes, 1, 1, what="axes")
     _expect_few(data, axes)
     _warn_of_axes(data.shape, whole(axes) or ())

@@ -152,7 +152,8 @@ def qlinear_concat(Y_scale: Tensor, Y_zero_point: Tensor, *inputs: Tensor, axis:
 
 
 def _check_triples(Y_zero_point: Tensor, inputs: Sequence[Tensor]) -> None:
-    """Checks that each triple has the result's element type, a float32 scale, and single numbers. Raises a fault."""
+    """Checks that each triple has the result's element type, a float32 scale, and single numbers. Raises a fault; if
+    several numbers are not constant, it only warns."""
     for position, tensor in enumerate(inputs):
         index = position + 2
         if position % 3 == 1:
@@ -192,7 +193,7 @@ def gather_block_quantized(
     bits: int = 4,
 ) -> Tensor:
     """ONNX Runtime's GatherBlockQuantized: a Gather of entries that are stored in few bits, several to a byte."""
-    packed = _packed(data, bits)
+    per_entry = _elements_per_entry(data, bits)
     if block_size < 16 or block_size & (block_size - 1):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
             f"attribute `block_size` is {block_size}; it has to be a power of 2 of at least 16",
@@ -202,13 +203,13 @@ def gather_block_quantized(
     if data.shape is None:
         return Tensor(scales.dtype)
     expect_rank(data, 0, least=2, what="data")
-    last = None if data.shape[-1] is None or packed is None else data.shape[-1] * packed
+    last = None if data.shape[-1] is None or per_entry is None else data.shape[-1] * per_entry
     stored = Tensor(data.dtype, (*data.shape[:-1], last))
     along, blocked = axis_of(gather_axis, len(data.shape)), axis_of(quantize_axis, len(data.shape))
-    if data.dtype == "uint8" and (along != 0 or (along == blocked and packed != 1)):
+    if data.dtype == "uint8" and (along != 0 or (along == blocked and per_entry != 1)):
         raise ATTRIBUTE_OUT_OF_RANGE.fault(
-            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: for packed bytes, "
-            "gather_axis must be 0, and quantize_axis another axis",
+            f"attribute `gather_axis` is {gather_axis} and `quantize_axis` is {quantize_axis}: for uint8, "
+            "gather_axis must be 0, and for packed bytes quantize_axis another axis",
             help="gather on axis 0 and quantize on the last axis",
             attribute="gather_axis",
         )
@@ -218,16 +219,16 @@ def gather_block_quantized(
     )
     expect_one_of((2, "scales", scales), wanted, what=f"one for each block of {block_size} on axis {blocked}")
     if zero_points is not None:
-        own = (*wanted[:-1], None if packed is None or wanted[-1] is None else ceildiv(wanted[-1], packed))
+        own = (*wanted[:-1], None if per_entry is None or wanted[-1] is None else ceildiv(wanted[-1], per_entry))
         expect_one_of((3, "zero_points", zero_points), own, what="one for each scale, packed as the data")
     return Tensor(
         scales.dtype, gather(stored, Tensor(indices.dtype, indices.shape, indices.value), axis=gather_axis).shape
     )
 
 
-def _packed(data: Tensor, bits: int) -> int | None:
-    """The number of elements in an entry of the data; None if it is unknown. Raises an ``ATTRIBUTE_OUT_OF_RANGE``
-    fault."""
+def _elements_per_entry(data: Tensor, bits: int) -> int | None:
+    """The number of elements in an entry of the data; None if it is unknown. Raises an ``ATTRIBUTE_OUT_OF_RANGE`` fault
+    for bytes of other ``bits``."""
     if data.dtype is None or data.dtype != "uint8":
         return None if data.dtype is None else 1
     if bits not in (2, 4, 8):
@@ -241,7 +242,7 @@ def _packed(data: Tensor, bits: int) -> int | None:
 
 @onnx("QuantizeBFP", domain=MICROSOFT)
 def quantize_bfp(x: Tensor, *, bfp_type: int, block_dim: int = -1) -> tuple[Tensor, Tensor, Tensor]:
-    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of the packed tensor."""
+    """ONNX Runtime's QuantizeBFP: the packed bytes, and the shape and strides of x."""
     listed = Tensor("int64", (x.rank,))
     return Tensor("uint8", (None,)), Tensor("int64", (x.rank,), x.shape), listed
 
@@ -273,8 +274,9 @@ def _warn_of_missing(context: Context) -> None:
     if len(context.node.inputs) == 4:
         warn(
             ZERO_POINT_LEFT_OUT.fault(
-                "there is no input 4 (Y_zero_point): it is optional in the schema, but ONNX Runtime crashes without it",
-                help="write a zero point of 0, or the empty name, as input 4",
+                "there is no input 4 (Y_zero_point): it is optional in the schema, but ONNX Runtime crashes if the "
+                "node has only 4 inputs",
+                help="add a zero point of 0 or an empty name as input 4",
                 input=3,
                 severity=Severity.WARNING,
             )
@@ -325,8 +327,8 @@ def qlinear_softmax(
     axis: int = -1,
     opset: int,
 ) -> Tensor:
-    """ONNX Runtime's QLinearSoftmax. ONNX Runtime uses the first number of a computed scale, and of the other
-    parameters."""
+    """ONNX Runtime's QLinearSoftmax. It refuses several numbers only in a constant ``x_scale``; of the other parameters
+    it uses the first number."""
     try:
         _expect_single_numbers(x_scale, x_zero_point, y_scale, y_zero_point)
     except Fault as fault:

@@ -237,7 +237,7 @@ def expect_parallel(lengths: Lengths, *, optional: Lengths | None = None) -> Non
         if count != known[first]:
             raise LISTS_INCONSISTENT.fault(
                 f"attribute `{first}` has {counted(known[first], 'entry', 'entries')} and `{name}` has {count}: "
-                "expected one of each",
+                "expected equally many",
                 help=f"give `{name}` {counted(known[first], 'entry', 'entries')}",
                 attribute=name,
             )

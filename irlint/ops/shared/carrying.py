@@ -63,7 +63,7 @@ def carried(
     """The types of the carried values at the start of every iteration, including the first.
 
     ``step`` infers a body's outputs. A size that changes becomes unknown. If any value still changes after ``ROUNDS``
-    runs, or without ``search``, only the element types of all values are known.
+    runs, or without ``search``, only the element types of tensors and sequences are known.
     """
     current = tuple(initial)
     for _ in range(ROUNDS if search else 0):
@@ -121,7 +121,8 @@ def _featureless(known: Type | None) -> Type | None:
 
 
 def passing(inputs: Iterable[Type | None], initial: Iterable[Type | None]) -> frozenset[str]:
-    """The symbols that are valid for one iteration only: those in ``inputs`` of a body, but not in ``initial``."""
+    """The symbols that are valid for one iteration only: those of tensors in ``inputs`` of a body, but not in
+    ``initial``."""
     return _names(inputs) - _names(initial)
 
 

@@ -30,8 +30,7 @@ def _priors(logits: Tensor, priors: Tensor, of_location: int | None, *, of_prior
             continue
         if divisible(found, each) is False:
             raise PRIORS_MISMATCH.fault(
-                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, "
-                "the numbers of each prior box",
+                f"axis {axis} of input {index} is {found}; expected a multiple of {each}, the values for a prior box",
                 help="connect the predictions of the prior boxes, or correct the attributes",
                 input=index,
                 marks=((index, axis),),
@@ -80,7 +79,7 @@ def _whole_part(index: int, tensor: Tensor, each: int, *, what: str) -> int | No
 @group
 @record
 class Detection:
-    """The attributes of the encoding of boxes, and of those that are kept."""
+    """The attributes that say how boxes are encoded, and which are kept."""
 
     keep_top_k: Ints
     nms_threshold: float
@@ -121,22 +120,23 @@ def _detections(
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)
     images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
-    located = 1 if detection.share_location else classes
+    sets = 1 if detection.share_location else classes
     of_prior = 4 if detection.normalized else 5
-    count = _priors(logits, priors, 4 * located if isinstance(located, int) else None, of_prior=of_prior)
+    count = _priors(logits, priors, 4 * sets if isinstance(sets, int) else None, of_prior=of_prior)
     if classes is None:
         classes = _classes(predictions, count)
-        located = 1 if detection.share_location else classes
+        sets = 1 if detection.share_location else classes
     if not isinstance(count, int) and isinstance(classes, int) and classes > 0:
         count = narrower(_whole_part(1, predictions, classes, what="one score for each class"), count)
-    elif isinstance(count, int) and located is None:
-        classes = located = _whole_part(0, logits, 4 * count, what="4 for each prior box")
+    elif isinstance(count, int) and sets is None:
+        classes = sets = _whole_part(0, logits, 4 * count, what="4 for each prior box")
     batch: Axes = (("the number of images", images),)
-    offsets = product((count, located, 4))
+    offsets = product((count, sets, 4))
     first = size(priors, 0, 3)
     own = images if first is None or same(first, 1) is False else None
     rows = 1 if detection.variance_encoded_in_target else 2
-    axes: Axes = (*batch, ("4 for each prior box", offsets))
+    each = "prior box" if detection.share_location else "prior box and class"
+    axes: Axes = (*batch, (f"4 for each {each}", offsets))
     check(logits, Expected(0, "box_logits", axes, PRIORS_MISMATCH))
     scores: Axes = (*batch, ("the number of prior boxes times that of classes", product((count, classes))))
     check(predictions, Expected(1, "class_preds", scores, PRIORS_MISMATCH))

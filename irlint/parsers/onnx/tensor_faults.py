@@ -61,7 +61,7 @@ EXTERNAL_ENTRIES = Rule(
     "IRL711",
     "external-data-malformed",
     Severity.ERROR,
-    "The external data entries of a tensor have an unknown or repeated key.",
+    "The external data entries of a tensor have an unknown key, or two locations.",
     why=(
         "onnx.proto defines the keys location, offset, length and checksum. ONNX Runtime also accepts keys that begin "
         "with prepacked. It refuses a model with any other key, or with two locations."
@@ -117,6 +117,7 @@ _WIDE = {
     16: re.compile(rb"[\x80-\xff]{2}(?:[\x80-\xff]|[\x04-\x7f])"),
 }
 
+#: The number of the field int32_data, and the tags of string_data and raw_data.
 _CODES = 5
 _STRINGS = 6 << 3 | 2
 _RAW = 9 << 3 | 2
@@ -124,7 +125,7 @@ _RAW = 9 << 3 | 2
 #: ONNX Runtime does not convert a sparse tensor to a dense one of more bytes.
 _MOST_BYTES = 1 << 31
 
-#: Indices are examined only if there are at most this many.
+#: Indices are examined only if they have at most this many numbers.
 _LOOKED_AT = 1 << 20
 
 
@@ -245,7 +246,8 @@ def _sparse_fault(text: str, severity: Severity | None = None) -> Fault:
 
 
 def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]) -> str:
-    """Why ONNX Runtime cannot convert a sparse tensor to a dense one, whatever its indices are; "" if it can."""
+    """Why ONNX Runtime cannot convert a sparse tensor to a dense one, whatever the numbers of its indices are; "" if
+    none of these reasons applies."""
     shape = values.tensor.shape or ()
     if any(dim < 0 for dim in dims):
         return f"the dims of the sparse tensor are {list(dims)}: a size is an integer of at least 0"
@@ -262,7 +264,8 @@ def _sparse_text(values: Constant, index: Constant | None, dims: tuple[int, ...]
 
 
 def _indices_text(values: Constant, index: Constant, rank: int) -> str:
-    """Why the shape or type of the indices prevents the conversion to ``rank`` axes; "" if it does not."""
+    """Why the shapes, types or stored bytes of values and indices prevent the conversion to ``rank`` axes; "" if they
+    do not."""
     (count,), shape = values.tensor.shape or (0,), list(index.tensor.shape or ())
     if not rank and count and len(shape) != 1:
         return "the sparse tensor has no dims"

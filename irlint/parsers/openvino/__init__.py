@@ -43,7 +43,7 @@ _PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 def read(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """The model in an IR document. If it cannot be read, ``graph`` is None and ``problems`` state why.
 
-    ``data`` is the document, if the caller has read it. The ``.bin`` file is searched beside ``path``. Raises OSError
+    ``data`` is the document, if the caller has read it. The ``.bin`` file is expected beside ``path``. Raises OSError
     if the document cannot be opened.
     """
     name = os.fspath(path)
@@ -175,7 +175,7 @@ class _GraphReader:
 
             layers = without_repetitions(layers, self.layers)
         inputs = wired(layers, edges, self.layers, place, version=self.version, live=live)
-        self._nameless_types(layers)
+        self._check_types(layers)
         if not path:
             self._results(element, children, layers)
             if "pre-process" in children:
@@ -213,7 +213,7 @@ class _GraphReader:
         layers = [self.layers.layer(child, at) for at, child in enumerate(within) if not self.layers.is_left_out(child)]
         return layers, _children(children, "edges", "edge"), self._place(children.get("edges", element))
 
-    def _nameless_types(self, layers: list[Layer]) -> None:
+    def _check_types(self, layers: list[Layer]) -> None:
         refused = {each.layer for each in self.layers.complaints if each.fault.severity is Severity.ERROR}
         for layer in layers:
             if layer.type == "Parameter" and layer.data is None and layer not in refused:
@@ -281,11 +281,13 @@ class _GraphReader:
         for name in _PORT_MAPS:
             element = layer.children.get(name)
             if element is not None:
-                found[name] = Attribute("PORT_MAP", self._port_map(element, layer), place=self._within(layer, element))
+                found[name] = Attribute(
+                    "PORT_MAP", self._port_map(element, layer), place=self._relative(layer, element)
+                )
         edges = layer.children.get("back_edges")
         if edges is not None:
             records = tuple(self._back_edge(edge, layer) for edge in edges.iterchildren("edge"))
-            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._within(layer, edges))
+            found["back_edges"] = Attribute("BACK_EDGES", records, place=self._relative(layer, edges))
         for name in _BODIES:
             element = layer.children.get(name)
             if element is not None:
@@ -301,7 +303,7 @@ class _GraphReader:
             return {}
         inside = f"{path}/" * bool(path) + f"{layer.name or layer.id}/{name}"
         graph = self.graph(element, inside, element.get("name", ""), live=layer.live, depth=depth + 1)
-        return {name: Attribute("GRAPH", graph, place=self._within(layer, element))}
+        return {name: Attribute("GRAPH", graph, place=self._relative(layer, element))}
 
     def _port_map(self, element: Element, layer: Layer) -> tuple[PortMapEntry, ...]:
         return tuple(
@@ -342,7 +344,7 @@ class _GraphReader:
     def _place(self, element: Element) -> Place:
         return Place(self.layers.ordinals[element])
 
-    def _within(self, layer: Layer, element: Element) -> Place:
+    def _relative(self, layer: Layer, element: Element) -> Place:
         return Place(self.layers.ordinals[element] - layer.place.element)
 
 

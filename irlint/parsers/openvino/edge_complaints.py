@@ -116,7 +116,8 @@ def complain_of_duplicate_ports(layer: Layer, wiring: Wiring, version: int, read
 
 
 def complain_of_open_ports(found: Sequence[OpenPorts], wiring: Wiring, reader: LayerReader, place: Place) -> None:
-    """Complains of ports without an edge, except for those explained by an edge that leads to no port."""
+    """Complains of ports without an edge. For each complaint in ``wiring.lost``, one layer is left out: the lost edge
+    was probably meant for it, and the complaint becomes an error if OpenVINO refuses the open port."""
     if len(found) > 1 and not wiring.edges:
         refused = any(each.refused for each in found)
         fault = UNCONNECTED_PORT.fault(
@@ -129,7 +130,7 @@ def complain_of_open_ports(found: Sequence[OpenPorts], wiring: Wiring, reader: L
     for at, each in zip(wiring.lost, found):
         if each.refused:
             lost = reader.complaints[at]
-            reader.complaints[at] = Complaint(lost.fault.lowered(Severity.ERROR), lost.place, each.layer)
+            reader.complaints[at] = Complaint(lost.fault.changed(severity=Severity.ERROR), lost.place, each.layer)
     for each in found[len(wiring.lost) :]:
         _complain_of_open_port(each, reader)
 

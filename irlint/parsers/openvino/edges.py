@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from irlint.model import Place, Port, Value
 from irlint.parsers.openvino.layers import Element, Layer, LayerReader
 from irlint.parsers.openvino.operations import FILLED_IN
-from irlint.parsers.openvino.wiring import SOURCES, Edge, OpenPorts, Wiring, mark_live, wiring_of
+from irlint.parsers.openvino.wiring import SINKS, Edge, OpenPorts, Wiring, mark_live, wiring_of
 
 
 def wired(
@@ -19,10 +19,10 @@ def wired(
     version: int,
     live: bool,
 ) -> dict[Layer, tuple[Value | None, ...]]:
-    """The connected value of each input port of each layer, in the order of the ports in the file; None without an
-    edge.
+    """The connected value of each input port of each layer, in the order of the ports in the file; None if no edge
+    carries a value there.
 
-    Marks the layers that OpenVINO creates as live if the graph itself is ``live``. Complains of edges and ports that do
+    If the graph itself is ``live``, marks the layers that OpenVINO creates. Complains of edges and ports that do
     not fit: errors if OpenVINO refuses them, warnings if it ignores them. ``place`` is the place of the edges.
     """
     wiring = wiring_of(layers, elements, reader)
@@ -94,7 +94,7 @@ def _positions(layers: Iterable[Layer]) -> dict[tuple[Layer, int], list[int]]:
 def _complaints_of(
     lost: Iterable[Edge], open_layers: Iterable[Layer], wiring: Wiring, reader: LayerReader
 ) -> list[int]:
-    """The indices of the complaints about edges that lead to no port, except for edges to layers with open ports."""
+    """The indices of the complaints about ``lost`` edges, except for edges to layers with open ports."""
     by_element = {complaint.place.element: at for at, complaint in enumerate(reader.complaints)}
     by_layer: dict[int, int] = {}
     for edge in wiring.edges:
@@ -113,7 +113,7 @@ def _complaints_of(
 def _complain_of_ends(
     edge: Edge, target: Layer | None, value: Value | None, wiring: Wiring, reader: LayerReader
 ) -> None:
-    """Complains once of an edge that leads to no ``target``, or carries no ``value``."""
+    """Complains of an edge that leads to no ``target``, or carries no ``value``, unless another complaint covers it."""
     from irlint.parsers.openvino.edge_complaints import complain_of_end, complain_of_reversed_edge
 
     if target is None and value is None and _is_reversed(edge, wiring):
@@ -145,6 +145,6 @@ def _open_ports(layer: Layer, inputs: Sequence[Value | None], version: int) -> l
 
 def _is_wanted(layer: Layer, at: int, version: int) -> bool:
     """Whether OpenVINO refuses a layer whose inputs from ``at`` on have no edge; ``version`` is that of the IR."""
-    if at == 0 and layer.type in SOURCES:
+    if at == 0 and layer.type in SINKS:
         return True
     return version > 10 and (at == 0 or at >= FILLED_IN.get(layer.op, 0))

@@ -25,8 +25,8 @@ def line_starts(text: str) -> array[int]:
 class Position:
     """The position of a start tag. Lines and columns count from 1, columns in code points; offsets are bytes from 0.
 
-    The end is just after its ``>``. ``attributes`` maps the name of each attribute to the line and column of its first
-    occurrence, and to those just after it.
+    The end is just after its ``>``; of a broken tag, after its ``<``. ``attributes`` maps the name of each attribute to
+    the line and column of its first occurrence, and to those just after it.
     """
 
     line: int

@@ -14,7 +14,7 @@ from irlint.parsers.openvino.layers import MISSING_ATTRIBUTE, Element, Layer, La
 from irlint.records import record
 
 #: The types of layers that keep the layers before them alive.
-SOURCES = frozenset({"Result", "Assign"})
+SINKS = frozenset({"Result", "Assign"})
 
 #: The children of a layer without bodies.
 PLAIN = frozenset({"data", "input", "output", "rt_info"})
@@ -49,9 +49,9 @@ class Edge:
 class Wiring:
     """The layers and edges of one graph; ``incomplete`` is True if an edge could not be read.
 
-    ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has, for
-    each edge that leads to no port, the index of its complaint. ``targets`` and ``sources`` map the ids of a layer and
-    a port to the last layer with that input port, and to the value of the last such output port.
+    ``nameless`` is the number of layers that edges cannot name, because they have no id of their own. ``lost`` has the
+    indices of complaints about edges that give a port no value. ``targets`` and ``sources`` map the ids of a layer and
+    a port to the last layer with that input port, and to the value of that output port.
     ``searches`` counts the faults for whose help the graph was searched.
     """
 
@@ -78,8 +78,8 @@ class Wiring:
             self.named = {"input": {}, "output": {}}
             for edge in self.edges:
                 ends = ("input", edge.to_layer, edge.to_port), ("output", edge.from_layer, edge.from_port)
-                for side, layer, port in ends:
-                    counts = self.named[side].setdefault(layer, {})
+                for kind_of_port, layer, port in ends:
+                    counts = self.named[kind_of_port].setdefault(layer, {})
                     counts[port] = counts.get(port, 0) + 1
         return {} if key is None else self.named[kind].get(key, {})
 
@@ -141,7 +141,7 @@ class OpenPorts:
 
 
 def wiring_of(layers: Sequence[Layer], elements: Iterable[Element | Edge], reader: LayerReader) -> Wiring:
-    """The wiring of a graph; complains of each edge that cannot be read."""
+    """The wiring of a graph; complains of edges without a number, or with an invalid one."""
     wiring = _without_edges(layers)
     unreadable = {layer.id for layer in layers if layer.key is None and layer.id}
     for element in elements:
@@ -170,9 +170,9 @@ def _without_edges(layers: Sequence[Layer]) -> Wiring:
 
 
 def _edge(element: Element, unreadable: Collection[str], reader: LayerReader) -> Edge | None:
-    """The edge of an ``<edge>``; None if it names a layer with an unreadable id, or lacks a number.
+    """The edge of an ``<edge>``; None if it names a layer with an unreadable id, or a number is missing or invalid.
 
-    Complains of a missing number.
+    Complains of the number, unless there are enough such complaints.
     """
     if element.get("from-layer") in unreadable or element.get("to-layer") in unreadable:
         return None
@@ -195,7 +195,7 @@ def mark_live(wiring: Wiring) -> None:
     sources: dict[int, list[int]] = {}
     for edge in wiring.edges:
         sources.setdefault(edge.to_layer, []).append(edge.from_layer)
-    waiting = [layer.key for layer in wiring.layers if layer.type in SOURCES and layer.key is not None]
+    waiting = [layer.key for layer in wiring.layers if layer.type in SINKS and layer.key is not None]
     seen = set(waiting)
     while waiting:
         for source in sources.get(waiting.pop(), ()):
