@@ -1,27 +1,30 @@
-"""Finds two axes of one input that have different names in the file, although the graph requires equal sizes."""
+"""Finds axes of inputs that have different names in the file, although the graph requires equal sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from irlint.contracts.contract import Contract
+from irlint.contracts.fixed import are_equalities
 from irlint.dims import Dim, Expr, symbols
 from irlint.findings.faults import Rule, Severity
+from irlint.findings.wording import counted
 from irlint.inference.known import Demand, Known
 from irlint.model import Problem, Value
 from irlint.model.tensor import Tensor, Type
-from irlint.records import record
+from irlint.records import record, replaced
 
 EQUAL_SIZES = Rule(
     "IRL610",
     "equal-sizes",
     Severity.WARNING,
-    "Two axes of an input have different names, but the graph fails if their sizes differ and neither is 1.",
+    "Two axes of inputs have different names, but the graph fails if their sizes differ and neither is 1.",
     why=(
         "A missing Transpose, a Shape read on the wrong axis, or swapped entries of a target shape confuse two axes. "
         "The model loads, and runs if the two sizes are equal. It fails for other sizes, except that operators such as "
-        "Add also accept 1 for one of them. irlint does not report axes with the same name, nor axes of different "
-        "inputs."
+        "Add also accept 1 for one of them. The same holds for an axis that must equal a size that the graph computes "
+        "from other axes of the input. irlint does not report axes with the same name. Axes of different inputs "
+        "are a note, and only if none of them may be 1 instead: exporters often name the axes of each input separately."
     ),
     fix=(
         "Correct the node that uses the size of the wrong axis. If equal sizes are intended, give both axes the "
@@ -36,42 +39,63 @@ g (float[batch,seq,8] x) => (float[batch,seq,8] y) { t = Relu (x) y = Add (x, t)
 
 @record
 class Equal:
-    """Two sizes that have to be equal, by the names of their symbols, and the demand that requires it. ``ones`` are the
-    symbols that may be 1 instead."""
+    """Two sizes that have to be equal, by the names of their symbols, and the demand.
+
+    The second one may be an expression of other symbols. ``ones`` are those that may be 1 instead, and ``more`` is the
+    number of other such pairs of different inputs.
+    """
 
     names: tuple[str, str]
     demand: Demand
+    symbols: frozenset[str] = frozenset()
     ones: tuple[str, ...] = ()
+    more: int = 0
 
 
-def equal_sizes(contract: Contract, named: Mapping[str, str], known: Known) -> Iterator[tuple[Equal, Value]]:
-    """Each pair of sizes of one input that have to be equal, with the input. ``named`` maps symbols to their names in
-    the file; other sizes do not count."""
+def equal_sizes(
+    contract: Contract, named: Mapping[str, str], known: Known
+) -> Iterator[tuple[Equal, tuple[Value, Value]]]:
+    """Each two axes of inputs that have to be equal, with the inputs; ``named`` maps symbols to the names that the file
+    gives them. Of axes of different inputs, only the first two are returned."""
     graph = known.model.graph
     assert graph is not None
     inputs = {value: _sizes(known.types.get(value)) & named.keys() for value in graph.inputs}
     seen: set[frozenset[str]] = set()
-    for each in _equal(contract):
+    equal = [each for each in _equal(contract) if each.symbols <= named.keys()]
+    for each in equal:
         names = frozenset(each.names)
-        value = next((value for value, own in inputs.items() if names <= own), None)
+        value = next((value for value, own in inputs.items() if each.symbols <= own), None)
         if value is not None and names not in seen:
-            seen.add(names)
-            yield each, value
+            yield each, (value, value)
+        seen |= {names} if value is not None else set()
+    apart = [each for each in equal if not each.ones and each.symbols == frozenset(each.names) not in seen]
+    for each in apart[:1]:
+        one, other = (next(value for value, own in inputs.items() if name in own) for name in each.names)
+        yield replaced(each, more=len(apart) - 1), (one, other)
 
 
 def problem_of(
-    each: Equal, value: Value, named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
+    each: Equal, values: tuple[Value, Value], named: Mapping[str, str], *, marks: tuple[tuple[int, int], ...], note: str
 ) -> Problem:
     """The problem of two sizes that have to be equal, at the node that requires it."""
-    one, other = (named[name] for name in each.names)
-    ones = [named[name] for name in each.ones]
+    one, other = (named.get(name, name) for name in each.names)
+    ones = [named.get(name, name) for name in each.ones]
     also = ", or one of them 1" if len(ones) > 1 else "".join(f", or `{name}` 1" for name in ones)
+    also += f", as must {counted(each.more, 'more pair')} of sizes of different inputs" if each.more else ""
+    apart = values[0] is not values[1]
+    of = f" of `{values[0].name}`" if apart else ""
+    message = f"`{one}`{of} and `{other}` of `{values[1].name}` are dynamic, but must be equal{also}"
+    help = "correct the node that uses one for the axis of the other, or give both axes the same name"
+    if each.symbols != frozenset(each.names):
+        message = f"`{one}` of `{values[0].name}` is dynamic, but must equal {other}{also}"
+        help = "correct the node that joins the two sizes, or the nodes before it"
     fault = EQUAL_SIZES.fault(
-        f"`{one}` and `{other}` of `{value.name}` are dynamic, but must be equal{also}",
-        help="correct the node that uses one for the axis of the other, or give both axes the same name",
+        message,
+        help=help,
         marks=marks,
         remark="have to be equal" if marks else "",
         notes=(note,),
+        severity=Severity.NOTE if apart else None,
     )
     return Problem(fault, each.demand.graph, each.demand.node, place=each.demand.node.place)
 
@@ -86,14 +110,16 @@ def _equal(contract: Contract) -> Iterator[Equal]:
     """Each pair of symbols that the contract requires to be equal."""
     for name, demand in contract.equal.items():
         for other in _names(contract.values.get(name)):
-            yield Equal((name, other), demand)
+            yield Equal((name, other), demand, frozenset((name, other)))
     for each in contract.joint:
-        sides = [(_names(relation.left), _names(relation.right)) for relation in each.relations]
-        pairs = [(one[0], other[0]) for one, other in sides if one and other]
-        ones = [one[0] for relation, (one, _) in zip(each.relations, sides) if one and relation.right == 1]
-        equal = all(relation.kind == "==" for relation in each.relations)
-        if equal and len(pairs) == 1 and len(pairs) + len(ones) == len(each.relations):
-            yield Equal(pairs[0], each.demand, tuple(ones))
+        wide = [relation for relation in each.relations if relation.right != 1]
+        if len(wide) != 1 or not are_equalities(each.relations):
+            continue
+        sides = sorted((wide[0].left, wide[0].right), key=lambda side: not _names(side))
+        own, others = _names(sides[0]), symbols(sides[1])
+        if own and others and (_names(sides[1]) or own[0] not in others):
+            ones = tuple(str(relation.left) for relation in each.relations if relation.right == 1)
+            yield Equal((own[0], str(sides[1])), each.demand, frozenset((*own, *others)), ones)
 
 
 def _names(a: Dim | None) -> tuple[str, ...]:

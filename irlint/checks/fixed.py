@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.equal_sizes import equal_sizes, problem_of
-from irlint.checks.frozen import FROZEN_SIZE, NO_SIZES_FIT
+from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE, NO_SIZES_FIT
+from irlint.contracts.conditions import conditions
 from irlint.contracts.contract import Contract, contract_of
-from irlint.contracts.fixed import Fixed, fixed_sizes
+from irlint.contracts.fixed import Fixed, Narrow, fixed_sizes, narrow_sizes
 from irlint.contracts.simplified import without_common_factors
 from irlint.dims import Bounds, Dim, Expr, bounds, symbols
 from irlint.findings.faults import Fault, Severity
@@ -26,8 +27,14 @@ LONG = 120
 #: At most this many conditions are listed for one size, and before the last one.
 MOST = 3
 
+#: At most this many sizes or ranges of sizes are listed, up to this size.
+LISTED, LARGEST = 6, 1 << 16
+
 #: How the element types of weights begin.
 FLOATING = ("float", "bfloat")
+
+#: The element types of ids.
+IDS = ("int32", "int64")
 
 Marks = tuple[tuple[int, int], ...]
 
@@ -35,12 +42,13 @@ Marks = tuple[tuple[int, int], ...]
 @record
 class Place:
     """The axis of an input whose size is a symbol of its own. ``text`` is its name in the file, "" if it has none;
-    ``limits`` are its bounds."""
+    ``limits`` are its bounds, ``dtype`` is the element type of the input."""
 
     input: str
     axis: int
     text: str
     limits: Bounds
+    dtype: str | None = None
 
 
 def problems(known: Known) -> list[Problem]:
@@ -56,16 +64,20 @@ def problems(known: Known) -> list[Problem]:
         return [] if _has_empty_input(graph, known) else _unsatisfiable(contract, places, known)
     found: dict[str, Problem] = {}
     makers = Makers(known)
-    for each in fixed_sizes(contract, {name: place.limits for name, place in places.items()}):
+    limits = {name: place.limits for name, place in places.items()}
+    for each in fixed_sizes(contract, limits):
         if all(name in places for name in each.names):
             problem = _fixed(each, places, makers)
             found["*".join(each.names)] = replaced(problem, because=found.get(each.same_as))
+    for narrow in narrow_sizes(contract, limits):
+        if narrow.name not in found:
+            found[narrow.name] = _narrow(narrow, places, makers)
     named = {name: place.text for name, place in places.items() if place.text}
-    for equal, value in equal_sizes(contract, named, known):
-        if not found.keys().isdisjoint(equal.names):
+    for equal, values in equal_sizes(contract, named, known):
+        if not found.keys().isdisjoint(equal.symbols):
             continue
-        marks, note = _marks(equal.demand, equal.names, known), _needed(equal.demand, here=True)
-        found["==".join(equal.names)] = problem_of(equal, value, named, marks=marks, note=note)
+        marks, note = _marks(equal.demand, sorted(equal.symbols), known), _needed(equal.demand, here=True)
+        found["==".join(equal.names)] = problem_of(equal, values, named, marks=marks, note=note)
     return list(found.values())
 
 
@@ -75,12 +87,14 @@ def _places(graph: Graph, known: Known) -> dict[str, Place]:
     found: dict[str, Place] = {}
     sizes = [(value, axis, dim) for value in graph.inputs for _, axis, dim in _axes([known.types.get(value)])]
     for value, axis, dim in sizes:
+        given = known.types.get(value)
         name = f"{dim!s}"
         if isinstance(dim, Expr) and name in symbols(dim) and name not in found:
             text = known.symbols.get(name, name)
             low, high = bounds(dim)
             limits = max(low or 1, 1), high
-            found[name] = Place(makers.get(value) or value.name, axis, "" if "[" in text else text, limits)
+            known_as = makers.get(value) or value.name
+            found[name] = Place(known_as, axis, "" if "[" in text else text, limits, getattr(given, "dtype", None))
     return found
 
 
@@ -110,10 +124,45 @@ def _fixed(each: Fixed, places: Mapping[str, Place], makers: Makers) -> Problem:
         aligned="right" if _are_aligned(marks, demand.node, known) else "left",
         remark=_remark(each, demand, marks),
         notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
-        severity=Severity.NOTE if _is_of_a_weight(demand, marks, makers) else None,
+        severity=Severity.NOTE if not _of_ids(each.names, places) and _is_of_a_weight(demand, marks, makers) else None,
     )
     sizes = tuple((name, each.size) for name in each.names)
     return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=sizes)
+
+
+def _narrow(each: Narrow, places: Mapping[str, Place], makers: Makers) -> Problem:
+    known, demand = makers.known, each.demands[0]
+    text = _listed_sizes(each)
+    marks = _marks(demand, (each.name,), known)
+    as_fixed = Fixed((each.name,), each.demands, None, text)
+    fault = NARROW_SIZE.fault(
+        f"{_called((each.name,), places)} is dynamic, but only {text} work",
+        help=_help_for_size(as_fixed, "declare one of these sizes", demand.node, makers),
+        marks=marks,
+        aligned="right" if _are_aligned(marks, demand.node, known) else "left",
+        remark=_remark(as_fixed, demand, marks),
+        notes=tuple(_needed(other, here=other.node is demand.node) for other in each.demands[:MOST]),
+        severity=Severity.NOTE
+        if not _of_ids((each.name,), places) and _is_of_a_weight(demand, marks, makers)
+        else None,
+    )
+    return Problem(fault, demand.graph, demand.node, place=demand.node.place, sizes=((each.name, None),))
+
+
+def _listed_sizes(each: Narrow) -> str:
+    """``32 to 39``, ``1, 2, 39 and 40``, or ``sizes with H <= 40 and H % 8 in (1, 2)``."""
+    greatest = each.sizes.greatest
+    assert greatest is not None
+    runs: list[list[int]] = []
+    for size in each.sizes.elements(greatest) if greatest <= LARGEST else ():
+        if runs and runs[-1][-1] == size - 1:
+            runs[-1].append(size)
+        else:
+            runs.append([size])
+    texts = [text for run in runs for text in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run))]
+    if 0 < len(texts) <= LISTED:
+        return listed(texts)
+    return f"sizes with {listed(list(conditions(each.name, each.sizes) or (f'{each.name} <= {greatest}',)))}"
 
 
 def _called(names: Sequence[str], places: Mapping[str, Place]) -> str:
@@ -189,6 +238,11 @@ def _are_aligned(marks: Marks, node: Node, known: Known) -> bool:
     return len(ends) > 1 and len({frozenset(each) for each in ends.values()}) == 1
 
 
+def _of_ids(names: Sequence[str], places: Mapping[str, Place]) -> bool:
+    """Whether an input of ids or of a mask has one of these sizes. Such an input has no axis of channels."""
+    return any(places[name].dtype in IDS for name in names)
+
+
 def _is_of_a_weight(demand: Demand, marks: Marks, makers: Makers) -> bool:
     """Whether a weight fixes the size, in a model that declares every axis of every input dynamic."""
     known = makers.known
@@ -221,27 +275,41 @@ def _is_weight(index: int, axis: int, node: Node, makers: Makers) -> bool:
 
 
 def _help_for_size(each: Fixed, declare: str, node: Node, makers: Makers) -> str:
-    """The help for a fixed size: another target, other axes to remove, another axis, transposed matrices, or the
-    declaration of the size."""
+    """The help for fixed sizes: another target, other axes to remove, another axis, transposed matrices, a table of
+    another size, or the declaration of the sizes."""
     known, size = makers.known, each.size
     inputs = inputs_of(node, known)
     if _lists_removed_axes(node, inputs, known):
         return f"remove the axis from input 1, the list of axes to remove, or {declare}"
     if _lists_output_sizes(node, inputs, known):
         return f"compute the target from the input (with -1, or with its Shape), or {declare}"
-    if size is None:
-        return f"pool to a fixed size before this node, or {declare}"
-    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size]
+    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size and dim is not None]
     if "axis" in node.attributes and len(axes) == 1:
         (at, index) = axes[0]
         return f"{size} is axis {at} of input {index}: if that axis is intended, correct `axis`; or {declare}"
     fitting = [f"input {index}" for index in range(len(inputs)) if _fits_transposed(index, node, inputs, known)]
     if fitting:
         return f"with the last two axes of {' or of '.join(fitting)} swapped, it works for every size; or {declare}"
-    fixing = {index for axis, index in axes if _is_weight(index, axis, node, makers)}
+    moved = _moved(size, each, node, known)
+    if moved:
+        return f"{moved}: reorder the axes before this node, or {declare}"
+    marked = [(axis, index) for index, axis in _marks(each.demands[0], each.names, known)]
+    fixing = {index for axis, index in axes or marked if _is_weight(index, axis, node, makers)}
     if len(fixing) == 1:
-        return _help_for_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
+        text = _help_for_constant(_input_text(node, fixing.pop(), known), declare, each.demands[0])
+        pools = size is None and len(each.names) > 1 and len(each.demands[0].requirement.any_of) == 1
+        return f"pool to a fixed size before this node, or {text}" if pools else text
     return f"correct the nodes before this one, so that it works for every size, or {declare}"
+
+
+def _moved(size: int | None, each: Fixed, node: Node, known: Known) -> str:
+    """The only axis of the constrained input that has the needed size, in words; "" if there is none, or several."""
+    inputs = inputs_of(node, known)
+    marks = [
+        (index, axis) for index, axis in _marks(each.demands[0], each.names, known) if _dim(inputs[index], axis) != size
+    ]
+    axes = [(axis, index) for index, axis, dim in _axes(inputs) if dim == size and index in dict(marks)]
+    return f"axis {axes[0][0]} of input {axes[0][1]} is {size}" if size not in (None, 1) and len(axes) == 1 else ""
 
 
 def _lists_output_sizes(node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
@@ -279,9 +347,10 @@ def _help_for_constant(what: str, declare: str, demand: Demand) -> str:
 
 
 def _fits_transposed(index: int, node: Node, inputs: Sequence[Type | None], known: Known) -> bool:
-    """Whether a node accepts every size if the last two axes of an input are swapped."""
+    """Whether a node accepts every size if the last two axes of an input are swapped. An axis of 1 proves nothing,
+    because it is broadcast."""
     given = inputs[index]
-    if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2:
+    if not isinstance(given, Tensor) or given.shape is None or len(given.shape) < 2 or 1 in given.shape[-2:]:
         return False
     shape = (*given.shape[:-2], given.shape[-1], given.shape[-2])
     answer = asked_again(known, node, [*inputs[:index], Tensor(given.dtype, shape), *inputs[index + 1 :]])

@@ -29,6 +29,32 @@ g (float[batch,16,8] x) => (float[n,128] y) { s = Constant <value_ints = [1, 128
 g (float[batch,16,8] x) => (float[n,128] y) { s = Constant <value_ints = [-1, 128]> () y = Reshape (x, s) }""",
 )
 
+NARROW_SIZE = Rule(
+    "IRL613",
+    "narrow-size",
+    Severity.WARNING,
+    "An input size is declared dynamic, but only a few neighboring values of it work.",
+    why=(
+        "Convolutions and poolings with strides give the same size for several sizes of the input: with strides of 32, "
+        "heights from 224 to 255 give 7. If a later node needs exactly this size, only these heights work. An "
+        "exporter wrote the size into a Reshape target or a table of positions, or a skip connection joins two "
+        "resolutions that are equal only for tiny inputs. The model loads, but fails for every other size. irlint "
+        "does not report bounds (`seq <= 512`)."
+    ),
+    fix=(
+        "Export the model so that the node uses the dynamic size, or correct the connection of the node. Or declare "
+        "one of the sizes that work."
+    ),
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,H] x) => (float[1,8] y) {
+  s = Constant <value_ints = [1, 8]> () p = MaxPool <kernel_shape = [4], strides = [4]> (x) y = Reshape (p, s)
+}""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,H] x) => (float[1,n] y) {
+  s = Constant <value_ints = [1, -1]> () p = MaxPool <kernel_shape = [4], strides = [4]> (x) y = Reshape (p, s)
+}""",
+)
+
 NO_SIZES_FIT = Rule(
     "IRL609",
     "no-sizes-fit",
@@ -52,8 +78,8 @@ g (float[n] x, float[2] a) => (float[h,2] y, float[k,2] z) {
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each dynamic size or product of sizes with only one value that works, and for each two sizes that
-    must be equal; a single problem if no sizes work. [] if an option or the configuration gives shapes."""
+    """A problem for each dynamic size or product of sizes with only one value that works, or few, and for each two
+    sizes that must be equal; a single problem if no sizes work. [] if an option or the configuration gives shapes."""
     if known.overridden or known.model.graph is None or not known.requires:
         return []
     from irlint.checks import fixed

@@ -85,7 +85,7 @@ UNUSED_NODE = Rule(
         "Runtimes load the weights of such nodes, and then remove the nodes. If the result was intended as an output "
         "of the model, callers do not get it."
     ),
-    fix="Remove the nodes, use their results in other nodes, or add them to the outputs.",
+    fix="Use their results in other nodes, add them to the outputs, or remove the nodes.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) z = Neg (x) w = Abs (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from irlint.contracts.contract import Contract
 from irlint.contracts.implied import Alternatives
-from irlint.contracts.simplified import decided, replaced_in
+from irlint.contracts.simplified import decided, has_extremes, replaced_in
 from irlint.contracts.sizes import Sizes, between, met
 from irlint.dims import Bounds, Dim, Expr, quotient, symbol, symbols
 from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
@@ -35,6 +35,15 @@ class Fixed:
     same_as: str = ""
 
 
+@record
+class Narrow:
+    """A symbol for which only a few ``sizes`` work, and the demands that end them."""
+
+    name: str
+    demands: tuple[Demand, ...]
+    sizes: Sizes
+
+
 def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
     """The symbols and products that the contract fixes; only symbols with ``limits`` count. Single symbols come
     first."""
@@ -55,6 +64,23 @@ def fixed_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Fixed]:
             names = tuple(sorted(joint.names, key=list(limits).index))
             one = f"{product_text(product.left, 1)}, by broadcasting" if len(relations) > 1 else ""
             found.append(Fixed(names, (joint.demand,), None, product_text(product.left, product.right), one))
+    return found
+
+
+def narrow_sizes(contract: Contract, limits: dict[str, Bounds]) -> list[Narrow]:
+    """The symbols that an equality ends: ``H//8 == 4`` leaves 32 to 39. Symbols with a single size are not included,
+    nor is ``H == min(H, 512)``, which is a bound."""
+    found: list[Narrow] = []
+    for name, sizes in contract.sizes.items():
+        low, high = limits.get(name, (1, None))
+        possible = met(sizes, between(low or 1, high)) if name in limits else None
+        makers = contract.makers.get(name, ())
+        equalities = [(each, own) for each, own in makers if ends_sizes(each.requirement.any_of)]
+        bounded = any(own.greatest is not None and not ends_sizes(each.requirement.any_of) for each, own in makers)
+        if possible is None or possible.greatest is None or not equalities or bounded or possible.single is not None:
+            continue
+        ends = tuple(each for each, own in equalities if own.greatest is not None)
+        found.append(Narrow(name, ends or tuple(each for each, _ in equalities), possible))
     return found
 
 
@@ -83,9 +109,11 @@ def _single(name: str, sizes: Sizes, contract: Contract, limits: Bounds) -> Fixe
 
 
 def _first(demands: Sequence[Demand], makers: Sequence[tuple[Demand, Sizes]]) -> tuple[Demand, ...]:
-    """All demands that limit a size, those that fix it first."""
+    """All demands that limit a size: those that fix it first, then other equalities, then bounds."""
     found = {id(each): each for each in (*demands, *(demand for demand, _ in makers))}
-    return tuple(found.values())
+    fixing = len({id(each) for each in demands})
+    own, others = list(found.values())[:fixing], list(found.values())[fixing:]
+    return (*own, *sorted(others, key=lambda each: not are_equalities(each.requirement.any_of)))
 
 
 def _stretches(demand: Demand) -> bool:
@@ -107,7 +135,7 @@ def fixed_product(relations: Alternatives) -> Relation | None:
 
     None if the alternatives allow other products, except for 1.
     """
-    if any(each.kind != "==" for each in relations):
+    if not are_equalities(relations):
         return None
     sides = [_sides(each) for each in relations]
     found = [each for each in sides if each is not None and each.right != 1]
@@ -120,6 +148,18 @@ def fixes_products(relations: Alternatives) -> bool:
     """Whether each alternative sets a product of several sizes to a number."""
     sides = [_sides(each) if each.kind == "==" else None for each in relations]
     return all(each is not None and _is_product(each.left) for each in sides)
+
+
+def are_equalities(relations: Sequence[Relation]) -> bool:
+    """Whether every relation is an equality. If such a requirement ends the sizes, as ``(H + 31)//32 == 7`` does, then
+    one size of a later value is fixed."""
+    return all(each.kind == "==" for each in relations)
+
+
+def ends_sizes(relations: Alternatives) -> bool:
+    """Whether relations that leave finitely many sizes are equalities without a "min". One with a "min" is a bound."""
+    sides = (side for each in relations for side in (each.left, each.right))
+    return are_equalities(relations) and not any(has_extremes(side, ("min",)) for side in sides)
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:

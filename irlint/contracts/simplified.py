@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import gcd
 
@@ -127,9 +127,9 @@ def within(a: Dim, values: Mapping[str, Dim], facts: Sequence[Dim]) -> Dim:
         return a
 
 
-def has_extremes(a: Dim) -> bool:
+def has_extremes(a: Dim, kinds: Collection[str] = ("min", "max")) -> bool:
     """Whether a size contains a "min" or "max"; facts simplify only such sizes."""
-    return any(atom.kind in ("min", "max") or any(map(has_extremes, atom.parts)) for atom in atoms_of(a))
+    return any(atom.kind in kinds or any(has_extremes(part, kinds) for part in atom.parts) for atom in atoms_of(a))
 
 
 def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:

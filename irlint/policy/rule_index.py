@@ -191,6 +191,7 @@ RULES = {
     "IRL610": "checks.equal_sizes",
     "IRL611": "checks.pinned",
     "IRL612": "checks.classes",
+    "IRL613": "checks.frozen",
     "IRL620": "folders.rules",
     "IRL621": "folders.rules",
     "IRL622": "folders.rules",

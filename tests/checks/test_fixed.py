@@ -229,7 +229,7 @@ def test_a_target_is_no_weight(tmp_path: Path) -> None:
         ),
         (
             f"(float[B,2,H,W] x) => (float[P,5] y) <{floats(12, 5)}> {{ f = Flatten (x) y = MatMul (f, w) }}",
-            "pool to a fixed size before this node, or declare sizes with H*W == 6",
+            "pool to a fixed size before this node, or declare sizes with H*W == 6, which `w` fixes",
         ),
         (
             "(float[N,M] x) => (float[3,4] y) <int64[2] t = {3, 4}> { y = Reshape (x, t) }",
