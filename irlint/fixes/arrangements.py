@@ -27,6 +27,9 @@ OF_AXES = (RANK_MISMATCH, PERM_LENGTH)
 #: At most this many orders of axes are tried.
 ORDERS = 12
 
+#: The factors by which models resize, the most usual one first.
+USUAL_FACTORS = (2, 4, 3)
+
 #: The role of an input of this name: it lists axes.
 AXES = "axes"
 
@@ -168,7 +171,8 @@ def listed(node: Node, guesses: Guesses, others: Sequence[Type | None] = ()) -> 
         if not isinstance(before, Tensor) or before.value is None:
             continue
         for contents in _lists(role, before.value, inputs, others):
-            yield Guess((guesses.constant(value, contents),), SELDOM, about=value)
+            count = int(role == FACTORS and USUAL_FACTORS[0] in contents)
+            yield Guess((guesses.constant(value, contents),), SELDOM, count=count, about=value)
 
 
 def _lists(
@@ -210,7 +214,13 @@ def _parts(
 
 
 def _factors(value: Sequence[Any], rank: int) -> Iterator[tuple[Any, ...]]:
-    """The list of factors with a factor of 1 for each of the first axes, if it is shorter than the rank."""
+    """Other lists of factors: with a factor of 1 for each of the first axes, if the list is shorter than the rank; or
+    another factor in place of all equal ones."""
     missing = rank - len(value)
     if missing > 0 and value:
         yield (*(type(value[0])(1),) * missing, *value)
+        return
+    for factor in dict.fromkeys(each for each in value if each != 1):
+        for other in dict.fromkeys((*value, *(type(factor)(each) for each in USUAL_FACTORS))):
+            if other not in (1, factor):
+                yield tuple(other if each == factor else each for each in value)

@@ -11,7 +11,7 @@ from irlint.binding.calls import Call
 from irlint.dims import Expr, MaybeDim, product, quotient
 from irlint.findings.edits import Edit
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, Guess
-from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, USUAL
+from irlint.fixes.other_values import ENTRIES, GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.fixes.slices import BOUNDS
 from irlint.inference.origins import Position, held_by, inputs_of, read_from
 from irlint.lazy_typing import TYPE_CHECKING, Any
@@ -311,20 +311,20 @@ class Contents:
                     shape = (*known.shape[:axis], *divided, *known.shape[axis + 1 :])
                     yield Guess((self.guesses.constant(value, shape, "shape"),), GUESS, about=value)
 
-    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int]) -> Iterator[Guess]:
-        """Constants with another size on one axis. Trained weights (floats of two or more axes) are left as they
-        are."""
+    def resized(self, sizes: Iterable[tuple[Value, int]], wanted: Iterable[int], *, weights: bool) -> Iterator[Guess]:
+        """Constants with another size on one axis. Trained weights (floats of two or more axes) are only suggested, if
+        ``weights``; else they are left as they are."""
         sizes, numbers = list(sizes), list(wanted)
         for value, axis in sizes:
             known = self.known.types.get(value)
             if not self.makers.is_constant(value) or not isinstance(known, Tensor) or known.shape is None:
                 continue
-            if known.dtype in FLOATS and len(known.shape) > 1:
-                continue
-            for size in numbers:
+            is_weight = known.dtype in FLOATS and len(known.shape) > 1
+            for size in numbers if weights or not is_weight else ():
                 if size != known.shape[axis]:
                     shape = (*known.shape[:axis], size, *known.shape[axis + 1 :])
-                    yield Guess((self.guesses.constant(value, shape, "shape"),), LAST)
+                    likely = UNSURE if is_weight else LAST
+                    yield Guess((self.guesses.constant(value, shape, "shape"),), likely)
 
 
 def entries_of(known: Type | None) -> tuple[Any, ...]:

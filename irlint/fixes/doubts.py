@@ -12,6 +12,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
+from irlint.fixes.rewired import reordered
 from irlint.fixes.trials import DECLARED, is_demand
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem
@@ -25,6 +26,9 @@ NEAR = 3
 
 #: If this many similar nodes have a value and no node has another one, the value is taken to be right.
 SIBLINGS = 2
+
+#: Of a size that is rounded, at most this part changes.
+ROUNDED = 8
 
 #: The operators whose result has the width of their weights on the last axis; a bias is added to this result.
 PRODUCTS = ("MatMul", "MatMulInteger", "FusedMatMul")
@@ -153,7 +157,8 @@ def _reshapes_bias(case: Case) -> bool:
     """Whether a constant that is added to a matrix product gets another shape. More likely the width of this bias is
     wrong."""
     node, makers = case.problem.node, case.inputs.makers
-    names = {edit.name for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape"}
+    shapes = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "shape")
+    names = {edit.name for edit in shapes if len(edit.before or ()) == 1}
     if not names or node is None or len(node.inputs) != 2:
         return False
     others = [makers.of(value) for value in node.inputs if value is not None and value.name not in names]
@@ -208,9 +213,11 @@ def _is_rather_wired_wrong(case: Case) -> bool:
 
 def _is_of_another_axis(edit: Edit, inputs: Inputs) -> bool:
     """Whether one axis gets a size that occurs together with the old size in another value: the axes are probably
-    exchanged."""
+    exchanged, unless the size is only rounded."""
     pairs = [(one, other) for one, other in zip(edit.before or (), edit.shape or ()) if one != other]
     if len(pairs) != 1 or not all(isinstance(each, int) and each > 1 for each in pairs[0]):
+        return False
+    if abs(pairs[0][0] - pairs[0][1]) * ROUNDED <= min(pairs[0]):
         return False
     shapes = (shape_of(value, inputs.known) for node in inputs.graph.nodes for value in node.outputs)
     return any(set(pairs[0]) <= set(shape) for shape in shapes if shape is not None)
@@ -242,6 +249,9 @@ def _strands(case: Case) -> bool:
             continue
         if guess.within is not None and value not in inputs.graph.inputs:
             continue
+        before = reordered(value, inputs.makers)
+        if before is not None and before.name == edit.value:
+            continue
         elsewhere = node is not None and node.inputs.count(value) > 1
         kept = elsewhere or value in inputs.graph.undefined or value in inputs.graph.outputs
         if not kept and all(each is node for each in inputs.users.get(value, ())):
@@ -270,9 +280,13 @@ def _makes_output_stale(case: Case) -> bool:
 
 
 def _undoes(case: Case) -> bool:
-    """Whether an edit makes a Transpose keep the order of the axes, which no model needs."""
-    orders = (edit.value for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE)
-    return is_demand(case.problem) and any(list(order) == list(range(len(order))) for order in orders)
+    """Whether an edit makes a Transpose keep the order of the axes, which no model needs. For an error, only if another
+    Transpose has the order that it had."""
+    guesses = case.inputs.guesses
+    edits = [edit for edit in case.guess.edits if edit.kind == "attribute" and edit.op == TRANSPOSE]
+    kept = [edit for edit in edits if list(edit.value) == list(range(len(edit.value)))]
+    others = [guesses.had(each, "perm") for each in guesses.of(case.node) if each is not case.node]
+    return any(is_demand(case.problem) or tuple(edit.before or ()) in others for edit in kept)
 
 
 def _is_one_number_of_several(case: Case) -> bool:
@@ -288,8 +302,25 @@ def _is_one_number_of_several(case: Case) -> bool:
     return any((each.kind, each.index, each.name) == (edit.kind, edit.index, edit.name) for each in others)
 
 
+def _scrambles(case: Case) -> bool:
+    """Whether a Reshape that joins or divides axes then mixes them, as a wrong number of heads does."""
+    return case.outcome.scrambles
+
+
+def _fixes_more(case: Case) -> bool:
+    """Whether a target gets a number in place of -1 or 0, or a size of 1, although the problem is that sizes are
+    fixed."""
+    targets = (edit for edit in case.guess.edits if edit.kind == "constant" and edit.of == "entries")
+    pairs = [pair for edit in targets for pair in zip(edit.before or (), edit.value)]
+    return is_demand(case.problem) and any(
+        (one in (-1, 0) and other > 0) or (other == 1 != one and type(one) is int) for one, other in pairs
+    )
+
+
 #: The reasons not to suggest a guess that leave other guesses as they are.
 AGAINST_ITSELF: tuple[Callable[[Case], bool], ...] = (
+    _scrambles,
+    _fixes_more,
     _leaves_error_of_source,
     is_against_others,
     _strands,
@@ -367,6 +398,13 @@ def _retypes_input(case: Case) -> bool:
     return retypes and any(edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
 
 
+def _changes_rank(case: Case) -> bool:
+    """Whether an input of the model is declared with another number of axes. Whoever feeds it decides that."""
+    return any(
+        len(each.shape or ()) != len(each.before or ()) for each in case.guess.edits if each.kind == "declaration"
+    )
+
+
 def _connects(guess: Guess) -> bool:
     """Whether an edit connects an existing value."""
     return any(edit.kind == "input" or edit.inputs for edit in guess.edits)
@@ -382,4 +420,5 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _inserts_for_demand,
     _is_rather_swapped,
     _retypes_input,
+    _changes_rank,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.findings.faults import Severity
-from irlint.fixes.trials import DECLARED, is_demand
+from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
 from irlint.inference.contradictions import contradicts
 from irlint.inference.known import Known
 from irlint.model import Problem
@@ -12,8 +12,7 @@ from irlint.model import Problem
 #: No edit is sought for a finding in which a node fixes more than this many dynamic sizes.
 SIZES = 2
 
-#: The family of rules about element types, and the families for which edits are sought.
-ELEMENT_TYPES = "element-types"
+#: The families of rules for which edits are sought.
 TYPED = ("broadcasting", "shapes", ELEMENT_TYPES, "operators")
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr
-from irlint.fixes.contents import Contents
+from irlint.fixes.contents import JOIN, Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE
 from irlint.fixes.node_edits import NodeEdits
@@ -148,7 +148,9 @@ class Guesses(NodeEdits):
                 unlikely = held.get(name) == UNLIKELY and not is_default
                 if not count and (unlikely or self._speaks_against(node, name, value, rank, likely)):
                     continue
-                if count:
+                if self._joins_batch(node, shapes, is_meant):
+                    likely, count = LAST, 0
+                elif count:
                     likely = USUAL
                 elif self.moves_batch(shapes[0] if shapes else (), other):
                     likely = LAST
@@ -165,12 +167,18 @@ class Guesses(NodeEdits):
         """Whether an order of axes moves the dynamic batch axis of an input of the model away from the front."""
         if not isinstance(perm, (tuple, list)) or len(perm) != len(shape) or sorted(perm) != list(range(len(shape))):
             return False
+        return any(at and self._is_batch(shape[axis]) for at, axis in enumerate(perm))
+
+    def _joins_batch(self, node: Node, shapes: Sequence[Sequence[object]], axis: object) -> bool:
+        """Whether a Concat joins the dynamic batch axis of an input of the model."""
+        return node.op == JOIN and axis == 0 and any(each and self._is_batch(each[0]) for each in shapes)
+
+    def _is_batch(self, dim: object) -> bool:
+        """Whether a size is the dynamic size of the first axis of an input of the model."""
         if self._batches is None:
             types = (self.known.types.get(value) for value in self.graph.inputs)
             self._batches = {each.shape[0] for each in types if isinstance(each, Tensor) and each.shape}
-        return any(
-            at and isinstance(shape[axis], Expr) and shape[axis] in self._batches for at, axis in enumerate(perm)
-        )
+        return isinstance(dim, Expr) and dim in self._batches
 
     def _together(self, node: Node, call: Call, names: Sequence[str]) -> Iterator[Guess]:
         """The same new number in all of several lists at once."""

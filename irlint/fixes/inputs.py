@@ -12,7 +12,7 @@ from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inserted import CAST, NAMES, RESULTS
 from irlint.fixes.names import may_be_renamed
-from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
+from irlint.fixes.other_values import GUESS, SELDOM, UNSURE, USUAL
 from irlint.inference.origins import inputs_of
 from irlint.model import Node, Problem, Value
 from irlint.model.order import downstream
@@ -61,7 +61,7 @@ class Inputs:
         for node in nodes if len(spare) == 1 else ():
             for guess in self.unused([node], {}, any_rank=True):
                 before = node.inputs[guess.edits[0].input or 0]
-                lost = before is not None and (self.makers.is_constant(before) or self._is_used_elsewhere(before, node))
+                lost = before is not None and (self.makers.is_constant(before) or self.is_used_elsewhere(before, node))
                 if lost and guess.edits[0].value == spare[0][0].name:
                     yield replaced(guess, likely=USUAL, count=1)
 
@@ -70,7 +70,7 @@ class Inputs:
         other nodes also use."""
         made = [each for each in self.spare if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
-            if before is None or not isinstance(given, Tensor) or not self._is_used_elsewhere(before, node):
+            if before is None or not isinstance(given, Tensor) or not self.is_used_elsewhere(before, node):
                 continue
             for value, known in made if len(made) == 1 else ():
                 if known.dtype != given.dtype and known.rank == given.rank and value not in node.outputs:
@@ -85,7 +85,7 @@ class Inputs:
         shared = {
             _dtype(known)
             for value, known in zip(node.inputs, inputs)
-            if value is not None and self.makers.is_constant(value) and self._is_used_elsewhere(value, node)
+            if value is not None and self.makers.is_constant(value) and self.is_used_elsewhere(value, node)
         }
         return any(
             (known.dtype, known.rank) in given and value not in node.outputs
@@ -161,7 +161,7 @@ class Inputs:
             if is_lost and (inserted := self._like_elsewhere(node, port, kinds[port])) is not None:
                 edits.append(inserted)
                 continue
-            if value is None or value is node.inputs[port]:
+            if value is None or value is node.inputs[port] or self._is_another_weight(value, node.inputs[port]):
                 return
             others = [each for at, each in enumerate(node.inputs) if at not in differing]
             if value in others and len(set(node.inputs)) == len(node.inputs):
@@ -171,16 +171,32 @@ class Inputs:
             )
         yield Guess(tuple(edits), USUAL, count=1)
 
+    def _is_another_weight(self, value: Value, given: Value | None) -> bool:
+        """Whether both values are weights, and the new one has users already. Exporters store equal weights once, under
+        the name of one of them."""
+        both = self._is_stored(value) and self._is_stored(given)
+        return both and _dtype(self.known.types.get(value)) in FLOATS and bool(self.users.get(value))
+
+    def _is_stored(self, value: Value | None) -> bool:
+        """Whether a value is a constant, perhaps with another name by an Identity."""
+        maker = self.makers.of(value) if value is not None else None
+        node = maker.node if maker is not None and maker.constant is None else None
+        return (
+            self._is_stored(node.inputs[0])
+            if node is not None and node.op == "Identity"
+            else self.makers.is_constant(value)
+        )
+
     def _is_of_another_block(self, value: Value, node: Node, port: int) -> bool:
         """Whether a node of the same name in another block has a value there, and its name has more in common with that
         block than with the node's own."""
         maker = self.makers.of(value)
         made = maker.node.name if maker is not None and maker.node is not None else ""
-        others = (each for each in self._alike_elsewhere(node) if each.inputs[port] is value)
+        others = (each for each in self.alike_elsewhere(node) if each.inputs[port] is value)
         own = _letters_shared(made, node.name)
         return any(_letters_shared(made, each.name) > own for each in others)
 
-    def _alike_elsewhere(self, node: Node) -> list[Node]:
+    def alike_elsewhere(self, node: Node) -> list[Node]:
         """The nodes of the same name in other blocks."""
         return [
             each
@@ -196,7 +212,7 @@ class Inputs:
         differ."""
         if not plain(node.name).replace(node.op, "").strip("_/."):
             return []
-        others = self._alike_elsewhere(node)
+        others = self.alike_elsewhere(node)
         found: list[tuple[str, str] | None] = []
         for port in range(len(node.inputs) if others else 0):
             kinds = {self._kind(each.inputs[port]) for each in others}
@@ -247,29 +263,7 @@ class Inputs:
         stored = (value for value in self.graph.constants if not self.users.get(value))
         return next((value for value in chain(made, stored) if self._kind(value) == kind), None)
 
-    def rewired(self, node: Node) -> Iterator[Guess]:
-        """Connects every earlier value of the same element type to each input. A guess is sure only if the value is
-        unused."""
-        made = [
-            value
-            for each in self.graph.nodes
-            if each.index < node.index
-            for value in each.outputs
-            if value is not None and isinstance(self.known.types.get(value), Tensor)
-        ]
-        inputs = inputs_of(node, self.known)
-        for port, (value, given) in enumerate(zip(node.inputs, inputs)):
-            if value is None or self.makers.is_constant(value) or not self._is_used_elsewhere(value, node):
-                continue
-            for other in reversed(made):
-                known = self.known.types.get(other)
-                if other in node.inputs or not isinstance(known, Tensor) or not isinstance(given, Tensor):
-                    continue
-                if known.dtype == given.dtype and known != given:
-                    sure = not self.users.get(other) and other not in self.graph.outputs
-                    yield Guess((self.guesses.connected(other, node, port),), LAST, sure=sure)
-
-    def _is_used_elsewhere(self, value: Value, node: Node) -> bool:
+    def is_used_elsewhere(self, value: Value, node: Node) -> bool:
         """Whether anything but ``node`` uses a value, outputs of the graph included. A value that is connected by
         mistake still has its other users; the right value lost one."""
         return value in self.graph.outputs or any(each is not node for each in self.users.get(value, ()))
@@ -277,11 +271,11 @@ class Inputs:
     def _is_spent(self, value: Value, node: Node) -> bool:
         """Whether only this node uses a value, and no computed value is unused. Then only the node between the two is
         missing."""
-        return not self._is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
+        return not self.is_used_elsewhere(value, node) and not any(self.is_made(each) for each, _ in self.spare)
 
-    def is_made(self, value: Value) -> bool:
+    def is_made(self, value: Value | None) -> bool:
         """Whether a node computes a value, and the value is not constant."""
-        maker = self.makers.of(value)
+        maker = self.makers.of(value) if value is not None else None
         return maker is not None and maker.node is not None and not self.makers.is_constant(value)
 
     def _meant_to_be_used(self, node: Node) -> Sequence[Value | None]:
@@ -317,10 +311,12 @@ class Inputs:
     def retyped(self, problem: Problem, node: Node) -> Iterator[Guess]:
         """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
         a Cast."""
-        inputs = inputs_of(node, self.known)
+        inputs, call = inputs_of(node, self.known), self.known.calls.get(node)
         wanted = dict.fromkeys(each.dtype for each in inputs if isinstance(each, Tensor) and each.dtype)
+        names = call.signature.inputs if call is not None and call.signature is not None else ()
+        points = {port for port, name in enumerate(names) if "zero_point" in name}
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
-            if value is None or not isinstance(known, Tensor):
+            if value is None or not isinstance(known, Tensor) or (problem.fault.input in points and port not in points):
                 continue
             others = ("int64", "int32", "bool") if known.dtype in FLOATS else ("float32", "int64", "int32", "bool")
             for dtype in dict.fromkeys((*wanted, *others)):
@@ -345,12 +341,17 @@ class Inputs:
         return [_dtype(self.known.types.get(value)) for each in others if (value := each.inputs[port]) is not None]
 
     def behind(self, problem: Problem, node: Node) -> Iterator[Guess]:
-        """Gives the inputs of a node the element type that the file declares for its output."""
+        """Gives the inputs of a node the element type that the file declares for its output. If an attribute of the
+        node names this type, the attribute changes instead."""
+        call = self.known.calls.get(node)
+        names_type = call is not None and not set(TYPE_ATTRIBUTES).isdisjoint(call.attributes or ())
         for value in node.outputs:
             declared, given = (value.type, self.known.types.get(value)) if value is not None else (None, None)
             if value is None or value.name != problem.value or _dtype(declared) == _dtype(given):
                 continue
-            if _dtype(given) in FLOATS and _dtype(declared) not in FLOATS:
+            if names_type:
+                yield from self._of_type(value, _dtype(declared) or "", SELDOM)
+            if names_type or (_dtype(given) in FLOATS and _dtype(declared) not in FLOATS):
                 continue
             for port, each in zip(node.inputs, inputs_of(node, self.known)):
                 if port is not None and _dtype(each) == _dtype(given) and not self.makers.is_constant(port):

@@ -15,9 +15,13 @@ class Outcome:
     * ``stale``: the values whose declarations become wrong.
     * ``inputs``: the new types of the inputs of the node that was to be fixed.
     * ``new``: the number of new warnings, which safe fixes remove.
+    * ``scrambles``: a Reshape that joined and divided axes now mixes them.
+    * ``left``: a node still fixes the same sizes.
     """
 
     fixed: tuple[Problem, ...]
     stale: tuple[Value, ...] = ()
     inputs: tuple[Type | None, ...] = ()
     new: int = 0
+    scrambles: bool = False
+    left: bool = False

@@ -68,22 +68,35 @@ def _is_wrong_behind(value: Value, graph: Graph, known: Known) -> bool:
 def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
     """Declares an output of the model with the type that its node gives, unless a Cast to the declared type may be
     missing."""
-    graph, node = known.model.graph, problem.node
-    value = (
-        next((each for each in node.outputs if each and each.name == problem.value), None) if node is not None else None
-    )
+    graph, value = known.model.graph, _output(problem, known)
     given = known.types.get(value) if value is not None else None
-    if (
-        graph is None
-        or value not in graph.outputs
-        or not isinstance(given, Tensor)
-        or not isinstance(value.type, Tensor)
-        or not given.dtype
-        or known.format.ports_declare
-    ):
+    if graph is None or value is None or not isinstance(given, Tensor) or not isinstance(value.type, Tensor):
         return
-    if not _may_lack_cast(given.dtype, value.type.dtype, graph, known):
+    if given.dtype and not _may_lack_cast(given.dtype, value.type.dtype, graph, known):
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
+
+
+def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
+    """Declares an output of the model with the type that its node gives, where ``edits`` set this type at the node.
+    Yields nothing if another node of the operator makes the declared type."""
+    graph, node, value = known.model.graph, problem.node, _output(problem, known)
+    given = known.types.get(value) if value is not None else None
+    if graph is None or node is None or value is None or not isinstance(given, Tensor) or not given.dtype:
+        return
+    made = [known.types.get(each) for one in graph.nodes if one.op == node.op for each in one.outputs if each]
+    declared = value.type.dtype if isinstance(value.type, Tensor) else None
+    is_made = any(isinstance(each, Tensor) and each.dtype == declared for each in made)
+    if edits[0].kind == "attribute" and edits[0].index == node.index and not is_made:
+        yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
+
+
+def _output(problem: Problem, known: Known) -> Value | None:
+    """The output of the model that a problem is about; None for another value, and in an IR."""
+    graph, node = known.model.graph, problem.node
+    outputs = graph.outputs if graph is not None and node is not None and not known.format.ports_declare else ()
+    return next(
+        (each for each in outputs if node is not None and each in node.outputs and each.name == problem.value), None
+    )
 
 
 def _may_lack_cast(given: str, wanted: str | None, graph: Graph, known: Known) -> bool:

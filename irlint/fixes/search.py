@@ -7,26 +7,31 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from irlint.checks.structure import UNDEFINED_NAME
-from irlint.dims import product
+from irlint.dims import Expr, product
 from irlint.findings.edits import Edit
 from irlint.fixes.arrangements import listed, rearranged, transposed_before
 from irlint.fixes.computed import computed
+from irlint.fixes.contents import JOIN
 from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, is_unsure
-from irlint.fixes.fixable import ELEMENT_TYPES, may_be_fixed
+from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import TRANSPOSE
 from irlint.fixes.lost_nodes import everywhere, keeps_elements, with_left_over
-from irlint.fixes.other_values import GUESS, SELDOM, USUAL
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, UNSURE, USUAL
 from irlint.fixes.outcomes import Outcome
-from irlint.fixes.sizes import declared_otherwise, leaves_sizes, resized
-from irlint.fixes.trials import DECLARED, Trials, is_demand
+from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
+from irlint.fixes.sizes import batched, declared_otherwise, leaves_sizes, resized
+from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.inference.known import Known
 from irlint.inference.origins import Makers, Position, inputs_of, shape_of, steps
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.axes import AXIS_OUT_OF_RANGE
+from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
+from irlint.ops.shared.filters import BIAS_MISMATCH, CHANNELS_MISMATCH
+from irlint.ops.shared.index_ranges import INDEX_OUT_OF_RANGE
 from irlint.records import record, replaced
 
 #: At most this many questions are put to the shape functions for one file.
@@ -57,14 +62,14 @@ class Found:
 
     * ``outcome``: the outcome of the first alternative, without problems that another alternative does not fix.
     * ``sure`` and ``written``: only edits with both may be written to the file.
-    * ``or_constant``: a wrong constant is an equally likely cause.
+    * ``or_help``: the general help states another cause, which is as likely.
     """
 
     alternatives: tuple[tuple[Edit, ...], ...]
     outcome: Outcome
     sure: bool
     written: bool
-    or_constant: bool
+    or_help: bool
 
 
 class Search:
@@ -86,7 +91,7 @@ class Search:
             return None
         alternatives = _different(each.guess.edits for group in _groups(best)[:SUGGESTED] for each in group)
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
-        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_constant(problem, case.guess))
+        return Found(alternatives, _shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
 
     def _case(self, tried: Tried, problem: Problem, rivals: Sequence[Tried] = ()) -> Case:
         others = tuple(each.guess for each in rivals if each.order[0] <= tried.order[0] and each is not tried)
@@ -96,10 +101,12 @@ class Search:
         """Whether a Transpose is inserted before a constant. Perhaps only the dims of the constant are wrong."""
         return edit.kind == "insert" and edit.name == TRANSPOSE and self.makers.is_constant(self.inputs.edited(edit)[1])
 
-    def _or_constant(self, problem: Problem, guess: Guess) -> bool:
-        """Whether a wrong constant is as likely a cause as the wrong axis that a guess changes. False if other nodes
-        use the guessed axis."""
+    def _or_help(self, problem: Problem, guess: Guess) -> bool:
+        """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
+        axis that no other node uses, or a lost node where a guess changes a weight."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
+        if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and guess.likely == UNSURE:
+            return True
         if guess.count or not about_axes or guess.within not in (None, problem.node):
             return False
         return any(self.makers.is_constant(value) for value, _ in self._clashing(problem))
@@ -157,6 +164,8 @@ class Search:
         products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
         apart = (each for place in products for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
+        nodes = list(dict.fromkeys((*self._emptying(nodes), *nodes)))
+        yield weights_as_elsewhere(node, inputs)
         yield inputs.left_over([node, *nodes])
         yield with_left_over(node, inputs)
         yield guesses.contents.copied(node)
@@ -171,17 +180,31 @@ class Search:
             of_declared = not is_demand(problem) and problem.fault.rule is not AXIS_OUT_OF_RANGE
             declared = declared_otherwise(problem, node, guesses) if of_declared else ()
             yield chain(rearranged(problem, node, guesses), declared)
+            yield batched(node, guesses) if problem.is_error else iter(())
         before = transposed_before(node, nodes, guesses) if problem.is_error else ()
-        yield chain(self._at_others(nodes, node, guesses), before)
+        is_grave = problem.is_error or is_demand(problem)
+        yield chain(self._at_others(nodes, node, guesses), bypassed(node, inputs) if is_grave else (), before)
         yield chain(inputs.unused([node, *nodes], {}), resized(problem, clashing, guesses, trials))
         ends = dict.fromkeys(end for value, axis in clashing for end in self._ends(value, axis))
         shapes = [
             shape_of(value, self.known) for value in (*(each for each, _ in clashing), *node.inputs, *node.outputs)
         ]
         sizes = dict.fromkeys(dim for shape in shapes for dim in shape or () if isinstance(dim, int) and dim > 1)
-        yield guesses.contents.resized(ends, sizes)
+        filters = problem.fault.rule in (CHANNELS_MISMATCH, BIAS_MISMATCH)
+        if filters and node.inputs[1:] and node.inputs[1]:
+            ends.update({(node.inputs[1], axis): None for axis in (0, 1)})
+        of_table = problem.fault.rule is BROADCAST_MISMATCH
+        yield guesses.contents.resized(ends, sizes, weights=filters or of_table)
+        joins = [each for each in (node, *nodes) if sum(map(inputs.is_made, each.inputs)) > 1]
+        dims = ((shape_of(value, self.known) or ())[axis] for value, axis in clashing)
         if problem.is_error:
-            yield inputs.rewired(node)
+            yield rewired(list(dict.fromkeys((node, *joins))), inputs)
+        elif is_grave and all(isinstance(dim, Expr) for dim in dims):
+            yield rewired(joins, inputs)
+        if is_demand(problem):
+            shared = dict.fromkeys(each for place in clashing for each in self._behind(node, [place]))
+            others = self._at_others([each for each in shared if each not in nodes], node, guesses)
+            yield (replaced(guess, likely=LAST) for guess in others)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         for at, guess in enumerate(self._widened(guesss)):
@@ -191,7 +214,7 @@ class Search:
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
                 if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS)
-                worth = len(outcome.fixed) - len(outcome.stale)
+                worth = len(outcome.fixed) - len(outcome.stale) - outcome.left - (guess.likely == UNSURE)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
                 yield Tried(order, guess, outcome)
 
@@ -231,8 +254,10 @@ class Search:
                 return [*found, *self._joined(found)]
             return []
         first = shape_of(node.inputs[0], self.known) if node.inputs else None
+        indices = shape_of(node.inputs[1], self.known) if fault.rule is INDEX_OUT_OF_RANGE and node.inputs[1:] else None
         found = []
-        for index, axis in fault.marks or tuple((0, each) for each in range(len(first or ()))):
+        marks = fault.marks or tuple((0, each) for each in range(len(first or ())))
+        for index, axis in (*marks, *((1, each) for each in range(len(indices or ())))):
             value = node.inputs[index] if 0 <= index < len(node.inputs) else None
             shape = shape_of(value, self.known)
             if value is not None and shape is not None and -len(shape) <= axis < len(shape):
@@ -268,6 +293,17 @@ class Search:
         ]
         every = dict.fromkeys((*(each for each in direct if each is not None), *(each for _, each in near)))
         return [each for each in every if self._may_change(each, node)]
+
+    def _emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
+        """The nodes that make an empty part of a value that one of ``nodes`` joins, such as a Slice behind the end."""
+        for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
+            at = value
+            while at is not None and 0 in (shape_of(at, self.known) or ()):
+                maker = self.makers.of(at)
+                if maker is None or maker.node is None:
+                    break
+                yield maker.node
+                at = maker.node.inputs[0] if maker.node.inputs else None
 
     def _may_change(self, node: Node, faulty: Node) -> bool:
         call = self.known.calls.get(node)

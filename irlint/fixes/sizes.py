@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, islice, takewhile
 from math import gcd
 
-from irlint.contracts.fixed import fixes_products, units
-from irlint.contracts.simplified import simplified
+from irlint.contracts.fixed import ends_sizes, fixes_products, units
+from irlint.contracts.simplified import decided, simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
 from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
@@ -16,7 +16,7 @@ from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
-from irlint.fixes.other_values import GUESS, SELDOM, layouts, neighbors
+from irlint.fixes.other_values import GUESS, LAST, SELDOM, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
 from irlint.model import Node, Problem, Value
@@ -34,6 +34,7 @@ INPUTS = 3
 FAR = 1024
 
 #: In each direction, at most this many allowed sizes are tried, and at most this many neighbors of the first that fits.
+#: If that many fit, the first one is a bound.
 TRIED = 4
 NEIGHBORS = 8
 
@@ -41,13 +42,16 @@ NEIGHBORS = 8
 FEW = 6
 
 #: Conditions of more characters than this are not solved.
-LONG = 120
+LONG = 240
 
 #: An input with this many axes is taken for an image, whose spatial sizes change together.
 IMAGE = 4
 
 #: An input of the model may be redeclared for a node if at most this many nodes lie between them.
 NEAR = 8
+
+#: An input may lack its first axis if at most this many nodes lie between it and a node.
+FARTHER = 32
 
 #: The longest path (in nodes) back to an input.
 REACH = 600
@@ -58,23 +62,27 @@ def leaves_sizes(requirement: Requirement) -> bool:
     unless it fixes a product."""
     if len(requirement.condition) > LONG:
         return True
-    relations = [simplified(each) for each in requirement.any_of]
+    relations = [simplified(without_common_factors(each)) for each in requirement.any_of]
     names = {name for each in relations for name in (*symbols(each.left), *symbols(each.right))}
     if len(names) > 1:
-        return not fixes_products(tuple(relations)) or any(_leave_sizes(units(each)) for each in relations)
-    return not names or _leaves(relations)
+        wide = _without_one(tuple(relations))
+        return not fixes_products(wide) or any(_leave_sizes(units(each)) for each in wide)
+    return _leaves(relations) if names else any(decided(each) for each in relations)
 
 
 def _leave_sizes(factors: Sequence[Relation]) -> bool:
     """Whether there are factors, of one symbol each, and every one leaves more than ``FEW`` sizes."""
     alone = all(len(symbols(each.left)) == 1 for each in factors)
-    return bool(factors) and alone and all(_leaves([each]) for each in factors)
+    return bool(factors) and alone and all(_leaves([each], of_a_factor=True) for each in factors)
 
 
-def _leaves(relations: Sequence[Relation]) -> bool:
-    """Whether relations on one symbol leave more than ``FEW`` sizes; True if they cannot be solved."""
+def _leaves(relations: Sequence[Relation], *, of_a_factor: bool = False) -> bool:
+    """Whether relations on one symbol leave more than ``FEW`` sizes, and are no equality that ends them, except for one
+    factor of a product; True if they cannot be solved."""
     sizes = solved(relations)
-    return sizes is None or sizes.greatest is None or not (sizes.is_empty or sizes.few(FEW))
+    if sizes is None or sizes.greatest is None:
+        return True
+    return not (sizes.is_empty or sizes.few(FEW) or (ends_sizes(tuple(relations)) and not of_a_factor))
 
 
 def resized(
@@ -89,7 +97,9 @@ def resized(
             shape = shape_of(given, known)
             if node is None or makers.is_constant(given):
                 continue
-            if given in node.inputs and not _may_be_wrong(given, problem, makers, trials):
+            if given in node.inputs and not (
+                _may_be_wrong(given, problem, makers, trials) or _meets_stored_sizes(given, clashing, makers)
+            ):
                 continue
             if shape is not None and isinstance(shape[at], int) and shape[at] != 0:
                 axes.setdefault(given, {})[at] = None
@@ -102,7 +112,7 @@ def resized(
                 some,
                 guesses,
                 trials,
-                likely=GUESS if at or is_direct else SELDOM,
+                likely=LAST if _is_oblong(shape_of(given, known) or (), some) else GUESS if at or is_direct else SELDOM,
                 sure=not is_direct,
             )
     for size in dict.fromkeys((shape_of(given, known) or (None,))[0] for given, every in axes.items() if 0 in every):
@@ -127,6 +137,20 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
             yield Guess((guesses.declared(value, other),), SELDOM if direct else GUESS, count=count, about=value)
         for other in _with_one_more(shape, node, guesses) if direct and problem.fault.rule in OF_AXES else ():
             yield Guess((guesses.declared(value, other),), GUESS, count=count, about=value)
+
+
+def batched(node: Node, guesses: Guesses) -> Iterator[Guess]:
+    """Redeclares inputs of the model that reach a node with one more axis at the front: that of another input with more
+    axes."""
+    known, inputs = guesses.known, [value for value in guesses.graph.inputs if value not in guesses.graph.constants]
+    shapes = {value: shape_of(value, known) or () for value in inputs}
+    near = {value for each in islice(_before(node, guesses.makers), FARTHER) for value in each.inputs}
+    for value, shape in shapes.items():
+        firsts = dict.fromkeys(
+            each[0] for other, each in shapes.items() if other is not value and len(each) > len(shape)
+        )
+        for first in firsts if value in near and shape else ():
+            yield Guess((guesses.declared(value, (first, *shape)),), GUESS, about=value)
 
 
 def _before(node: Node, makers: Makers) -> Iterator[Node]:
@@ -171,6 +195,12 @@ def _may_be_wrong(value: Value, problem: Problem, makers: Makers, trials: Trials
     return not others or (problem.fault.rule is BROADCAST_MISMATCH and not set(others) & set(trials.inputs))
 
 
+def _meets_stored_sizes(value: Value, clashing: Sequence[tuple[Value, int]], makers: Makers) -> bool:
+    """Whether all sizes that clash with those of a value come from constants, such as a table."""
+    others = [sources(each, axis, makers, REACH) for each, axis in clashing if each is not value]
+    return bool(others) and all(found and all(makers.is_constant(each) for each, _ in found) for found in others)
+
+
 def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The sets of axes to change together, the likely ones first: the axes longer than 1, then the spatial axes, then
     single axes. In an image, an axis of the same length as one of them is added."""
@@ -183,6 +213,12 @@ def _together(shape: Shape, axes: tuple[int, ...]) -> list[tuple[int, ...]]:
     spatial = tuple(axis for axis in long if axis > 1) if is_image else ()
     single = [(axis,) for axis in axes if axis != 1 or not is_image]
     return [each for each in dict.fromkeys((long, spatial, *single)) if each]
+
+
+def _is_oblong(shape: Shape, axes: tuple[int, ...]) -> bool:
+    """Whether other sizes of these axes make a square image oblong."""
+    spatial = range(2, len(shape)) if len(shape) >= IMAGE else ()
+    return any(at in axes for at in spatial) and any(shape[at] == shape[axes[-1]] for at in spatial if at not in axes)
 
 
 def _fed(
@@ -229,7 +265,9 @@ def _fed(
         if first is not None:
             beside = takewhile(lambda part: part in allowed and fits(part), count(first + step, step))
             others = list(islice(beside, NEIGHBORS))
-            part = next((each for each in (first, *others) if each in alike), _roundest(first, *others))
+            is_bound = step < 0 and len(others) == NEIGHBORS
+            usual = first if is_bound else _roundest(first, *others)
+            part = next((each for each in (first, *others) if each in alike), usual)
             yield Guess(edits(part), likely, about=(*given, *axes), sure=not others and sure)
 
 

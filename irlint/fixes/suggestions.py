@@ -3,11 +3,13 @@ were tried."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 
 from irlint.binding.calls import ATTRIBUTE_KIND
+from irlint.checks.declared import TYPE_CONTRADICTED
+from irlint.checks.hygiene import UNUSED_NODE
 from irlint.dims import product
 from irlint.findings.edits import Edit, Fix, message
 from irlint.findings.faults import Severity
@@ -123,12 +125,22 @@ class Suggestions:
             behind = (each for each in fixed if id(each) not in roots and (root.is_error or not each.is_error))
             causes.update({id(each): root for each in behind})
         self._found = [replaced(each, sure=each.sure and not self._leaves_one_alike(each)) for each in self._found]
+        causes.update(self._connected())
         if not causes:
             return list(self.problems)
         return [
             replaced(each, because=cause) if (cause := causes.get(id(each.because or each))) is not None else each
             for each in self.problems
         ]
+
+    def _connected(self) -> Iterator[tuple[int, Problem]]:
+        """The problem of an unused node, by its id, with the problem for which the node's result is connected."""
+        for problem in self.problems if self._found else ():
+            made = {value.name for value in problem.node.outputs if value} if problem.node is not None else set()
+            for found in self._found if problem.fault.rule is UNUSED_NODE else ():
+                connected = {edit.value for edits in found.alternatives for edit in edits if edit.kind == "input"}
+                if not connected.isdisjoint(made):
+                    yield id(problem), found.problem
 
     def _leaves_one_alike(self, found: Suggestion) -> bool:
         """Whether an error of the same rule and operator remains without a fix. Then both errors probably have another
@@ -154,7 +166,7 @@ class Suggestions:
         self.looked += suggestion is not None
         if suggestion is None and not may_be_corrected(problem):
             suggestion = self._searched(problem)
-        suggestion = self._corrected(problem) if suggestion is None else suggestion
+        suggestion = self._corrected(problem) if suggestion is None else self._or_declared(suggestion)
         if suggestion is None:
             self._without += [problem] if problem.is_error else []
             return None
@@ -211,6 +223,16 @@ class Suggestions:
         best = _best(problem, found)
         return replaced(best, sure=False) if best is not None and is_ambiguous(problem) else best
 
+    def _or_declared(self, found: Suggestion) -> Suggestion:
+        """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
+        type may be wrong instead, unless other nodes convert to that type."""
+        if found.problem.fault.rule is not TYPE_CONTRADICTED:
+            return found
+        from irlint.fixes.redeclared import instead_of_type
+
+        others = instead_of_type(found.alternatives[0], found.problem, self.known)
+        return replaced(found, alternatives=(*found.alternatives, *others))
+
     def _searched(self, problem: Problem) -> Suggestion | None:
         graph = self.known.model.graph
         if graph is None or problem.node is None:
@@ -226,7 +248,7 @@ class Suggestions:
         found = self._search.best(problem)
         if found is None:
             return None
-        help = problem.fault.help if found.or_constant else ""
+        help = problem.fault.help if found.or_help else ""
         alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
         return Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)
 
@@ -251,17 +273,25 @@ def _best(problem: Problem, found: Sequence[tuple[tuple[Edit, ...], Outcome]]) -
 
 
 def _as_data(edit: Edit) -> Edit:
-    """The edit as plain data: "" for dynamic sizes, and the element types of the format."""
+    """The edit as plain data: "" for dynamic sizes, their names if the number of axes changes, and the element types of
+    the format."""
     if edit.layer and edit.kind == "attribute" and edit.name.endswith("_type"):
         from irlint.parsers.openvino.types import renamed_type
 
         return replaced(edit, value=renamed_type(str(edit.value)) or edit.value)
     if edit.shape is None:
         return edit
+    named = len(edit.shape) != len(edit.before or ())
     shape, before = (
-        tuple(dim if isinstance(dim, int) else "" for dim in shape) for shape in (edit.shape, edit.before or ())
+        tuple(dim if isinstance(dim, int) else _name(dim) * named for dim in shape)
+        for shape in (edit.shape, edit.before or ())
     )
     return replaced(edit, shape=shape, before=before)
+
+
+def _name(dim: object) -> str:
+    """The name of a size that has one; "" for another one."""
+    return str(dim) if str(dim).isidentifier() else ""
 
 
 def _is_whole(edit: Edit) -> bool:

@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
+from irlint.checks.frozen import NARROW_SIZE, NO_SIZES_FIT
+from irlint.contracts.fixed import fixes_products
+from irlint.contracts.simplified import key_of, without_common_factors
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
+from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Changes, bound
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
@@ -33,9 +37,27 @@ if TYPE_CHECKING:
 #: The family of rules that compare declarations with inferred types.
 DECLARED = "declarations"
 
+#: The family of rules about element types.
+ELEMENT_TYPES = "element-types"
+
 
 #: A function: whether a requirement leaves enough sizes for a usable model.
 Leaves = Callable[[Requirement], bool]
+
+
+class Trial:
+    """A trial of a change for a problem: the types of values so far, the problems that disappear, the values whose
+    declarations become wrong, and whether a strict requirement of the problem's node is left."""
+
+    __slots__ = ("change", "problem", "types", "found", "stale", "left")
+
+    def __init__(self, change: Change, problem: Problem) -> None:
+        self.change = change
+        self.problem = problem
+        self.types: dict[Value, Type | None] = dict(change.types)
+        self.found: list[Problem] = []
+        self.stale: list[Value] = []
+        self.left = False
 
 
 class Trials:
@@ -63,9 +85,10 @@ class Trials:
         self.values = {value.name: value for value in _defined(graph)}
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
-        self.demanded: dict[Node, set[str]] = {}
+        self.conditions = {_key(each.requirement) for each in known.requires}
+        self.demanded: dict[Node, dict[object, Requirement]] = {}
         for demand in known.requires:
-            self.demanded.setdefault(demand.node, set()).add(demand.requirement.condition)
+            self.demanded.setdefault(demand.node, {})[_key(demand.requirement)] = demand.requirement
         given = [known.types.get(value) for value in graph.inputs]
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
@@ -95,17 +118,28 @@ class Trials:
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
-        types: dict[Value, Type | None] = dict(change.types)
-        found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
-        stale: list[Value] = []
+        trial = Trial(change, problem)
+        trial.found = [each for value, given in change.types.items() for each in self._corrected(value, given)]
+        types, touched = trial.types, []
         for each, changed in self._touched(change, types):
-            follows = self._step(change, each, types, found, stale)
-            if follows is None or (each is node and not any(fixed is problem for fixed in found)):
+            touched.append(each)
+            follows = self._step(trial, each)
+            if follows is None or (each is node and not any(fixed is problem for fixed in trial.found)):
                 return None
             changed += follows
-        if not any(each is problem for each in found):
+        if not any(each is problem for each in trial.found):
             return None
-        return Outcome(tuple(found), tuple(stale), tuple(self._inputs(change, node, types)))
+        scrambles = any(self._mixes(change, each, types) for each in touched if each.op == inserted.RESHAPE)
+        inputs = tuple(self._inputs(change, node, types))
+        return Outcome(tuple(trial.found), tuple(trial.stale), inputs, scrambles=scrambles, left=trial.left)
+
+    def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
+        """Whether a Reshape without a fault only joins and divides axes, but no longer after a change."""
+        output = node.outputs[0] if node.outputs else None
+        if output is None or node in self.problems or not node.inputs or output not in types:
+            return False
+        before = mixes_axes(inputs_of(node, self.known)[0], self.known.types.get(output))
+        return before is False and mixes_axes(self._inputs(change, node, types)[0], types[output]) is True
 
     def _corrected(self, value: Value, given: Type) -> list[Problem]:
         """The problems of a constant node's declaration that disappear because the new type agrees with the
@@ -186,7 +220,7 @@ class Trials:
         """Whether the faulty node itself has no fault after the change. Most changes fail here, after one question."""
         assert problem.node is not None
         types = dict(change.types)
-        if problem.fault.rule is BROADCAST_MISMATCH and _never_broadcast(
+        if problem.fault.rule is BROADCAST_MISMATCH and self._never_broadcast(
             self._inputs(change, problem.node, types), problem.node
         ):
             return False
@@ -194,10 +228,23 @@ class Trials:
         if answer is None or answer.outputs is None or _grave(answer.faults):
             return False
         if is_demand(problem):
-            return all(map(self._leaves, answer.requirements))
+            return self._meets(problem, answer.requirements)
         return problem.fault.rule.family != DECLARED or not any(
             value is not None and value.name == problem.value and self._is_wrong(given, value)
             for value, given in zip(problem.node.outputs, answer.outputs)
+        )
+
+    def _never_broadcast(self, inputs: Sequence[Type | None], node: Node) -> bool:
+        """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1. False for
+        products, which do not broadcast their last axes."""
+        call = self.known.calls.get(node)
+        is_product = call is not None and call.operator is not None and bool(call.operator.macs)
+        shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
+        if is_product or node.attributes or len(shapes) != 2:
+            return False
+        pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
+        return any(
+            type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
         )
 
     def _is_wrong(self, given: Type | None, value: Value) -> bool:
@@ -229,58 +276,71 @@ class Trials:
                 inputs[port] = given[port]
         return inputs
 
-    def _step(
-        self, change: Change, node: Node, types: dict[Value, Type | None], found: list[Problem], stale: list[Value]
-    ) -> list[Value] | None:
-        """The outputs of a node whose types change; None if a fault appears. Adds the problems that disappear to
-        ``found``, and values whose declarations become wrong to ``stale``."""
+    def _step(self, trial: Trial, node: Node) -> list[Value] | None:
+        """The outputs of a node whose types change; None if a fault appears, or a strict requirement, unless the
+        problem is one of element types."""
         call = self.known.calls.get(node)
         if node.bodies or call is None or call.function is not None:
             return None
         own = self.problems.get(node, [])
         if call.operator is None or call.broken:
             return []
-        answer = self._answer(change, node, types)
-        if answer is None or not self._may_demand(node, answer.requirements):
+        answer = self._answer(trial.change, node, trial.types)
+        of_types = trial.problem.fault.rule.family == ELEMENT_TYPES
+        if answer is None or not (of_types or self._may_demand(trial.problem, node, answer.requirements)):
             return None
         codes = {fault.rule.code for fault in _grave(answer.faults)}
         if codes - {each.fault.rule.code for each in own}:
             return None
-        found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, change)]
-        if all(map(self._leaves, answer.requirements)):
-            found += [each for each in own if is_demand(each)]
-        if answer.outputs is None:
-            return []
-        return self._settled(node, answer.outputs, types, own, found, stale if change.stale else None)
+        trial.found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, trial.change)]
+        trial.found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
+        trial.left = trial.left or self._keeps_demand(trial.problem, answer.requirements)
+        return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
-    def _may_demand(self, node: Node, requirements: Sequence[Requirement]) -> bool:
-        before = self.demanded.get(node, ())
-        return all(each.condition in before or self._is_of_a_fault(each) or self._leaves(each) for each in requirements)
+    def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether requirements include a strict one of the node of a demand, perhaps for another node."""
+        demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
+        return any(_key(each) in demanded and not self._leaves(each) for each in requirements)
+
+    def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node may have these requirements after a change for a problem. It may have one that any node had
+        before, and fix another product of sizes than before. For a demand, it may fix no product and equate no sizes of
+        other symbols."""
+        new = [each for each in requirements if _key(each) not in self.conditions]
+        strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
+        if is_demand(problem):
+            strict += [each for each in new if _fixes_product(each) or _equates_others(each)]
+        before = self.demanded.get(node, {}).values()
+        return not strict or (all(map(_fixes_product, strict)) and any(map(_fixes_product, before)))
+
+    def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
+        """Whether a node with these requirements no longer has the problem of a demand."""
+        if not all(map(self._leaves, requirements)):
+            return False
+        before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
+        keys = {_key(each) for each in requirements}
+        if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
+            return not before.keys() <= keys
+        names = {name for name, _ in problem.sizes}
+        about = {key for key, each in before.items() if _names(each) & names}
+        return problem.fault.rule is not NARROW_SIZE or not about & keys
 
     def _leaves(self, requirement: Requirement) -> bool:
         """Whether a requirement leaves more than a few sizes, and makes no two named axes of one input equal."""
         if not self.leaves(requirement):
             return False
-        wide = [each for each in requirement.any_of if each.right != 1]
-        pairs = [symbols(each.left) | symbols(each.right) for each in wide if each.kind == "=="]
-        joined = [pair for pair in pairs if len(pair) == 2 and any(pair <= axes for axes in self.axes)]
+        wide = [without_common_factors(each) for each in requirement.any_of if each.right != 1]
+        sides = [(symbols(each.left), symbols(each.right)) for each in wide if each.kind == "=="]
+        pairs = [one | other for one, other in sides if len(one) == len(other) == 1 and one != other]
+        joined = [pair for pair in pairs if any(pair <= axes for axes in self.axes)]
         return not joined or len(wide) > len(joined)
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
         """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
-        names = {name for each in requirement.any_of for name in (*symbols(each.left), *symbols(each.right))}
-        return len(self.known.faulted) > 1 and not names <= self.fed
+        return len(self.known.faulted) > 1 and not _names(requirement) <= self.fed
 
-    def _settled(
-        self,
-        node: Node,
-        outputs: Sequence[Type | None],
-        types: dict[Value, Type | None],
-        own: Sequence[Problem],
-        found: list[Problem],
-        stale: list[Value] | None,
-    ) -> list[Value] | None:
-        changed = []
+    def _settled(self, trial: Trial, node: Node, outputs: Sequence[Type | None]) -> list[Value] | None:
+        own, changed = self.problems.get(node, []), []
         for value, given in zip(node.outputs, outputs):
             if value is None or given is None:
                 continue
@@ -288,29 +348,18 @@ class Trials:
             if contradicts(given, value) or (before and self._is_wrong(given, value)):
                 if before:
                     continue
-                if stale is None:
+                if not trial.change.stale:
                     return None
-                stale.append(value)
+                trial.stale.append(value)
             if before and self._is_wrong(self.known.types.get(value), value):
-                found += before
+                trial.found += before
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):
                 if value in self.captured:
                     return None
-                types[value] = settled
+                trial.types[value] = settled
                 changed.append(value)
         return changed
-
-
-def _never_broadcast(inputs: Sequence[Type | None], node: Node) -> bool:
-    """Whether two inputs, aligned at their last axes, differ on an axis where neither has size 1."""
-    shapes = [each.shape for each in inputs if isinstance(each, Tensor) and each.shape is not None]
-    if node.attributes or len(shapes) != 2:
-        return False
-    pairs = zip(reversed(shapes[0]), reversed(shapes[1]))
-    return any(
-        type(one) is int and type(other) is int and one != other and 1 not in (one, other) for one, other in pairs
-    )
 
 
 def _defined(graph: Graph) -> Iterator[Value]:
@@ -322,9 +371,30 @@ def _defined(graph: Graph) -> Iterator[Value]:
     yield from graph.inputs
 
 
+def _key(requirement: Requirement) -> object:
+    """Equal for requirements with the same relations, whichever side stands first."""
+    return key_of(requirement.any_of)
+
+
+def _fixes_product(requirement: Requirement) -> bool:
+    return fixes_products(requirement.any_of)
+
+
+def _names(requirement: Requirement) -> set[str]:
+    """The symbols in a requirement."""
+    return {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
+
+
+def _equates_others(requirement: Requirement) -> bool:
+    """Whether every relation equates expressions of different symbols."""
+    relations = [without_common_factors(each) for each in requirement.any_of]
+    return all(each.kind == "==" and symbols(each.left) != symbols(each.right) for each in relations)
+
+
 def is_demand(problem: Problem) -> bool:
-    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, or makes two of them equal."""
-    return bool(problem.sizes) or problem.fault.rule is EQUAL_SIZES
+    """Whether the problem is that a node fixes sizes that the inputs declare as dynamic, makes two of them equal, or
+    leaves none."""
+    return bool(problem.sizes) or problem.fault.rule in (EQUAL_SIZES, NO_SIZES_FIT)
 
 
 def _is_judged(problem: Problem, change: Change) -> bool:

@@ -159,6 +159,12 @@ def _where(node: Node, naming: Naming) -> str:
     return f"{naming.node(node)}, {place}" if place else naming.node(node)
 
 
+def _of_a_table(node: Node, naming: Naming) -> str:
+    """`` in `w```, if the first input of a node is a constant of the main graph, such as a table of positions."""
+    graph, value = naming.known.model.graph, node.inputs[0] if node.inputs else None
+    return f" in {naming.called(value)}" if graph is not None and value is not None and value in graph.constants else ""
+
+
 def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
     arithmetic = found.arithmetic
     if arithmetic is not None and arithmetic.formula:
@@ -167,7 +173,7 @@ def _computed(found: Trail, node: Node, dim: str, naming: Naming) -> str:
         return f"{dim} = {arithmetic.formula} in {naming.node(node)}{details}{f', {place}' * bool(place)}"
     if arithmetic is not None:
         why = f"; {arithmetic.details}" if arithmetic.details else ""
-        return f"{dim} is what {_where(node, naming)} leaves of {arithmetic.whole}{why}"
+        return f"{dim} is what {_where(node, naming)} leaves of {arithmetic.whole}{_of_a_table(node, naming)}{why}"
     known = naming.known
     shapes = [shape_text(shape) for value in node.inputs if (shape := shape_of(value, known)) is not None]
     given = f" from {' and '.join(shapes[:3])}{' ...' * (len(shapes) > 3)}" if shapes else ""

@@ -1,0 +1,31 @@
+"""How a Reshape divides the elements of a value into axes."""
+
+from __future__ import annotations
+
+from irlint.dims import Dim, Shape, product
+from irlint.model.tensor import Tensor, Type
+
+
+def mixes_axes(given: Type | None, made: Type | None) -> bool | None:
+    """Whether a Reshape from one type to another does more than join neighboring axes and divide axes; None if a shape
+    is unknown.
+
+    ``[N, 12, 32]`` to ``[N, 12, 4, 8]`` divides one axis. ``[N, 12, 32]`` to ``[N, 8, 6, 8]`` mixes two.
+    """
+    before, after = (each.shape if isinstance(each, Tensor) else None for each in (given, made))
+    ends = [_ends(shape) for shape in (before, after) if shape is not None]
+    if len(ends) < 2 or None in ends[0] or None in ends[1]:
+        return None
+    shared = [end for end in ends[0] if end in ends[1]]
+    return any(min(counts) > 1 for counts in zip(*(_counts(each, shared) for each in ends)))
+
+
+def _ends(shape: Shape) -> list[Dim | None]:
+    """The number of elements up to the end of each axis longer than 1."""
+    return [product(shape[: axis + 1]) for axis, dim in enumerate(shape) if dim != 1]
+
+
+def _counts(ends: list[Dim | None], shared: list[Dim | None]) -> list[int]:
+    """The number of axes up to each shared end, counted from the one before it, and up to the last axis."""
+    places = [*(ends.index(end) + 1 for end in shared), len(ends)]
+    return [place - before for before, place in zip([0, *places], places)]

@@ -1,0 +1,90 @@
+"""Guesses that connect an earlier value in place of a wrong one, or give a weight the shape that it has elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from irlint.dims import Shape
+from irlint.fixes.guess import Guess
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.inserted import TRANSPOSE
+from irlint.fixes.other_values import LAST, SELDOM
+from irlint.inference.origins import Makers, inputs_of, shape_of
+from irlint.model import Node, Value
+from irlint.model.tensor import Tensor, Type
+
+
+def rewired(nodes: Sequence[Node], inputs: Inputs) -> Iterator[Guess]:
+    """Connects earlier values of the same element type and rank to each input whose value other nodes use, too. Of
+    values of one shape, only one is tried."""
+    for node in nodes:
+        for port, (value, given) in enumerate(zip(node.inputs, inputs_of(node, inputs.known))):
+            if value is not None and inputs.is_made(value) and inputs.is_used_elsewhere(value, node):
+                several = _made_before(node, given, inputs).values()
+                yield from (_connected(node, port, each, inputs) for each in several)
+
+
+def bypassed(node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Connects what a Transpose takes, in place of its result. One behind an input of the model was probably added,
+    because the layout of the input was taken for another one."""
+    for port, value in enumerate(node.inputs):
+        before = reordered(value, inputs.makers)
+        if before is not None:
+            called = f"{inputs.guesses.called(before)}, without the Transpose,"
+            count = 1 if before in inputs.graph.inputs else -1
+            yield Guess((inputs.guesses.connected(before, node, port, called),), SELDOM, count=count)
+
+
+def weights_as_elsewhere(node: Node, inputs: Inputs) -> Iterator[Guess]:
+    """Weights with the shape that the file declares for them, or that the nodes of the same name in other blocks have
+    there. They are only suggested."""
+    for port, value in enumerate(node.inputs):
+        shape = shape_of(value, inputs.known)
+        if value is None or shape is None or not inputs.makers.is_constant(value):
+            continue
+        shapes = {shape_of(each.inputs[port], inputs.known) for each in inputs.alike_elsewhere(node)}
+        declared = value.type.shape if isinstance(value.type, Tensor) else None
+        for other in dict.fromkeys((declared, *(shapes if len(shapes) == 1 else ()))):
+            if other is not None and len(other) == len(shape) and other != shape:
+                yield Guess((inputs.guesses.constant(value, other, "shape"),), SELDOM, sure=False)
+
+
+def reordered(value: Value | None, makers: Makers) -> Value | None:
+    """The input of the Transpose that makes a value; None if no Transpose makes it."""
+    maker = makers.of(value) if value is not None else None
+    made = maker.node if maker is not None else None
+    return made.inputs[0] if made is not None and made.op == TRANSPOSE and made.inputs else None
+
+
+def _made_before(node: Node, given: Type | None, inputs: Inputs) -> Mapping[Shape, Sequence[Value]]:
+    """The values that nodes before this one compute, of the element type and rank of ``given`` and another shape, by
+    shape, the last ones first."""
+    found: dict[Shape, list[Value]] = {}
+    for each in reversed(inputs.graph.nodes):
+        for value in each.outputs if each.index < node.index else ():
+            known = inputs.known.types.get(value) if value is not None and value not in node.inputs else None
+            if value is None or not isinstance(known, Tensor) or not isinstance(given, Tensor):
+                continue
+            is_like = known.dtype == given.dtype and known.rank == given.rank
+            if known.shape is not None and known.shape != given.shape and is_like:
+                found.setdefault(known.shape, []).append(value)
+    return found
+
+
+def _connected(node: Node, port: int, several: Sequence[Value], inputs: Inputs) -> Guess:
+    """Connects one of several values of one shape: an unused one, else the last one that no user turns into another
+    value of this shape, as the last one of an encoder's level, else the last one."""
+    unused = [each for each in several if not inputs.is_used_elsewhere(each, node)]
+    ends = [each for each in several if not _is_kept(each, inputs)]
+    value = (*unused, *ends, *several)[0]
+    called = inputs.guesses.called(value)
+    if len(several) > 1:
+        called += f", one of {len(several)} values of its shape,"
+    edit = inputs.guesses.connected(value, node, port, called)
+    return Guess((edit,), LAST, node, count=bool(ends), about=(node, port), sure=bool(unused))
+
+
+def _is_kept(value: Value, inputs: Inputs) -> bool:
+    """Whether a user of a value makes another one of the same shape from it."""
+    made = (each for user in inputs.users.get(value, ()) for each in user.outputs if each is not None)
+    return any(shape_of(each, inputs.known) == shape_of(value, inputs.known) for each in made)

@@ -1,0 +1,93 @@
+"""Suggestions for mistakes of which an easy edit hides the cause: wrong connections, added nodes, factors."""
+
+from __future__ import annotations
+
+import numpy
+import onnx.helper
+import onnx.numpy_helper
+import onnx.parser
+import pytest
+
+import irlint
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+UNET = (
+    "(float[1,3,~] x, float[4,3,3,3] u, float[6,4,3,3] v, float[6,6,3,3] w, float[6,4,2,2] k, float[5,8,3,3] z)"
+    " => (float[1,5,a,b] y) <float[4] two = {1, 1, 2, 2}> {"
+    " c = Conv <pads = [1,1,1,1]> (x, u) r = Relu (c) p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r)"
+    " d = Conv <pads = [1,1,1,1]> (p, v) s = Relu (d) q = MaxPool <kernel_shape = [2,2], strides = [2,2]> (s)"
+    " e = Conv <pads = [1,1,1,1]> (q, w) f = Relu (e) g = Resize (f, , two) h = Add (g, s)"
+    " i = ConvTranspose <strides = [2,2]> (h, k) j = Concat <axis = 1> (i, r) y = Conv <pads = [1,1,1,1]> (j, z) }"
+)
+
+#: A graph, whose inputs after the first one are its weights, and behind | the suggestion of its first root.
+MODELS = f"""
+{UNET.replace("~", "16,16").replace("(i, r)", "(i, s)")} | connect `r`, one of 2 values of its shape, as input 1
+{UNET.replace("~", "H,W").replace("(i, r)", "(i, s)")} | connect `r`, one of 2 values of its shape, as input 1; this also fixes 1 more
+{UNET.replace("~", "16,16").replace("(g, s)", "(g, r)")} | connect `s`, one of 2 values of its shape, as input 1
+{UNET.replace("~", "H,W").replace("(g, s)", "(g, r)")} | connect `s`, one of 2 values of its shape, as input 1; this also fixes 2 more
+(float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,6,6] y) {{ t = Transpose <perm = [0,3,1,2]> (x) y = Conv (t, w) }} | connect `x`, without the Transpose, as input 0
+(float[N,3,H,W] x, float[4,3,3,3] w) => (float[N,4,h,w] y) {{ t = Transpose <perm = [0,3,1,2]> (x) y = Conv (t, w) }} | connect `x`, without the Transpose, as input 0
+(float[N,3,H,W] x, float[4,3,1,1] w) => (float[N,7,h,w] y) <float[4] f = {{1, 1, 3, 3}}> {{ a = Conv <strides = [2,2]> (x, w) u = Resize (a, , f) y = Concat <axis = 1> (u, x) }} | change 3 to 2 in constant `f` (entries 2 and 3)
+(float[N,3,8,8] x, float[4,3,1,1] w) => (float[N,7,8,8] y) <float[4] f = {{1, 1, 3, 3}}> {{ a = Conv <strides = [2,2]> (x, w) u = Resize (a, , f) y = Concat <axis = 1> (u, x) }} | change 3 to 2 in constant `f` (entries 2 and 3)
+(float[1,3,65,64] x, float[3,4,2,2] w) => (float[1,7,a,b] y) {{ r = Relu (x) p = MaxPool <kernel_shape = [2,2], strides = [2,2]> (r) u = ConvTranspose <strides = [2,2]> (p, w) y = Concat <axis = 1> (r, u) }} | change 65 to 64 or 66 on axis 2 of input `x`
+(float[N,3,H,W] x, float[6,3,4,4] w, float[6,5] v) => (float[N,M,5] y) <int64[3] s = {{0, 6, -1}}> {{ c = Conv <strides = [4,4]> (x, w) r = Reshape (c, s) y = MatMul (r, v) }} | insert a Transpose with `perm = [0, 2, 1]` before input 0
+(float[N,s,8] x, float[8,8] w) => (float[N,s,8] y) <int64[4] t = {{0, -1, 2, 4}}, int64[3] u = {{0, -1, 8}}> {{ a = Reshape (x, t) q = Transpose <perm = [0,2,1,3]> (a) b = MatMul (x, w) c = Reshape (b, t) k = Transpose <perm = [0,2,1,3]> (c) p = MatMul (q, k) o = MatMul (p, k) r = Transpose <perm = [0,2,1,3]> (o) y = Reshape (r, u) }} | insert a Transpose with `perm = [0, 1, 3, 2]` before input 1
+(float[N,4,H,W] x, float[4,4,3,3] v, float[4,4,3,3] w) => (float[N,8,a,b] y) <float[4] f = {{1, 1, 2, 2}}> {{ p = Conv <pads = [1,1,1,1], strides = [2,2], dilations = [2,2]> (x, v) q = Conv <pads = [1,1,1,1], strides = [2,2], dilations = [1,1]> (p, w) r = Resize (q, , f) t = Add (r, p) u = Resize (t, , f) y = Concat <axis = 1> (u, x) }} | set `dilations = [1, 1]` in Conv[0]; this also fixes 1 more
+(float[N,9] x) => (int64[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 7`, or declare `y` as int32
+(float[N,9] x) => (float[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 1`, or declare `y` as int32
+(int64[N,9] x) => (float[N,9] y, float[N,9] z) {{ y = Cast <to = 6> (x) z = Cast <to = 1> (x) }} | set `to = 1`
+(float[1,3,8,8] x, float[4,3,3,3] u, float[6,5,3,3] v, float[6] b) => (float[1,6,4,4] y) {{ c = Conv (x, u) y = Conv (c, v, b) }} | change 4 to 5 on axis 0 of constant `u`, or change 5 to 4 on axis 1 of constant `v`; or pass 5 channels, or use weights for 4
+(float[1,3,8,8] x, float[5,3,3,3] u, float[4] a, float[6,4,3,3] v) => (float[1,6,4,4] y) {{ c = Conv (x, u, a) y = Conv (c, v) }} | change 5 to 4 on axis 0 of constant `u`
+(int64[N,96] x, float[77,8] w) => (float[96,8] y) <int64 z = {{0}}, int64 i = {{1}}> {{ s = Shape (x) n = Gather (s, i) r = Range (z, n, i) y = Gather (w, r) }} | change 96 to 77 on axis 1 of input `x`; then update 1 declaration
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", MODELS)
+def test_suggestion(line: str) -> None:
+    text, _, expected = line.partition(" | ")
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    for value in list(model.graph.input)[1:]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numpy.zeros(shape, "float32"), value.name))
+        model.graph.input.remove(value)
+    found = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
+    assert [each.suggestion for each in found if not each.because][:1] == [expected]
+
+
+#: A graph whose inputs are no weights, and behind | the suggestion of its first root.
+FED = """
+(int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
+(int32[6] b) => (float[6] y) <float[6] s, int8[6] z> { y = DequantizeLinear <axis = 0> (b, s, z) } | store constant `z` as int32
+(float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`
+(float16[N,seq,4] x) => (float[N,seq,4] y) <float[1,8,4] w, int64[1] z = {0}, int64[1] one = {1}, int64[1] two = {2}> { i = Shape (x) e = Slice (i, one, two) t = Slice (w, z, e, one) y = Add (x, t) } | declare `x` as float32
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", FED)
+def test_suggestion_for_an_input(line: str) -> None:
+    text, _, expected = line.partition(" | ")
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    stored = {each.name for each in model.graph.initializer}
+    for value in [each for each in model.graph.value_info if each.name not in stored]:
+        shape = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        model.graph.initializer.append(
+            onnx.numpy_helper.from_array(numpy.full(shape, dtype == "float32", dtype), value.name)
+        )
+    found = irlint.check(model, ignore=["IRL9", "IRL118"]).findings
+    assert [each.suggestion for each in found if not each.because][:1] == [expected]
+
+
+def test_a_weight_gets_the_shape_that_it_has_in_other_blocks() -> None:
+    names = [f"/layers.{at}/v_proj/MatMul" for at in range(3)]
+    nodes = [
+        onnx.helper.make_node("MatMul", [f"x{at}", f"w{at}"], [f"x{at + 1}"], name) for at, name in enumerate(names)
+    ]
+    shapes = [(4, 4), (6, 4), (4, 4)]
+    weights = [onnx.numpy_helper.from_array(numpy.zeros(shape, "float32"), f"w{at}") for at, shape in enumerate(shapes)]
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", 4]) for name in ("x0", "x3")]
+    graph = onnx.helper.make_graph(nodes, "g", ends[:1], ends[1:], weights)
+    (found,) = irlint.check(onnx.helper.make_model(graph)).findings
+    assert found.suggestion == "change 6 to 4 on axis 0 of constant `w1`"
+    assert found.fix is None
