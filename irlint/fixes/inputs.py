@@ -358,11 +358,14 @@ class Inputs:
                     yield from self._of_type(port, _dtype(declared) or "", SELDOM)
 
     def _constant_of_type(self, node: Node, port: int, value: Value, known: Tensor, dtype: str) -> Iterator[Guess]:
-        """Converts a constant to another element type, or connects an existing constant of this type."""
+        """Converts a constant to another element type, or connects an existing constant of this type. Weights (floats
+        of two or more axes) do not become integers."""
+        if known.dtype in FLOATS and (known.rank or 0) > 1 and dtype not in FLOATS:
+            return
         type_of = self.known.types.get
         there = [each.inputs[port] for each in self.guesses.of(node) if port < len(each.inputs)]
-        similar = [each for each in there if each is not None and each is not value]
-        others = [each for each in similar if self.makers.is_constant(each) and _dtype(type_of(each)) == dtype]
+        similar = [each for each in there if each is not value and self.makers.is_constant(each)]
+        others = [each for each in similar if each is not None and _dtype(type_of(each)) == dtype]
         if self.known.format.writer == "onnx":
             yield Guess((self.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
         if similar and not others:

@@ -311,7 +311,9 @@ class Trials:
         if is_demand(problem):
             strict += [each for each in new if _fixes_product(each) or _equates_others(each)]
         before = self.demanded.get(node, {}).values()
-        return not strict or (all(map(_fixes_product, strict)) and any(map(_fixes_product, before)))
+        # A node that failed stated no requirement.
+        may_fix = any(map(_fixes_product, before)) or (node is problem.node and not before)
+        return not strict or (may_fix and all(map(_fixes_product, strict)))
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer has the problem of a demand."""
