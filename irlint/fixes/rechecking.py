@@ -55,7 +55,10 @@ class Rechecked:
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
 
     def stays_at_node(self, edits: Sequence[Edit], problem: Problem) -> bool:
-        """Whether the node of a problem has the same error or warning after edits, or one that it did not have."""
+        """Whether the node of a problem has the same error or warning after edits, or one that it did not have.
+
+        In place of an error, sizes that the node fixes do not count: before, it could not state them.
+        """
         after, node = self._after(edits), problem.node
         if after is None or node is None:
             return False
@@ -65,6 +68,7 @@ class Rechecked:
             and (each.graph, each.node.label) == (problem.graph, node.label)
             and each.fault.severity.rank > 0
             and _key(each) not in before
+            and not (problem.is_error and each.sizes)
             for each in after
         )
 

@@ -76,11 +76,14 @@ def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
 def _constant_of_type(
     node: Node, port: int, value: Value, known: Tensor, dtype: str, inputs: Inputs
 ) -> Iterator[Guess]:
-    """Converts a constant to another element type, or connects an existing constant of this type."""
+    """Converts a constant to another element type, or connects an existing constant of this type. Weights (floats of two
+    or more axes) do not become integers."""
+    if known.dtype in FLOATS and (known.rank or 0) > 1 and dtype not in FLOATS:
+        return
     type_of = inputs.known.types.get
     there = [each.inputs[port] for each in inputs.guesses.of(node) if port < len(each.inputs)]
-    similar = [each for each in there if each is not None and each is not value]
-    others = [each for each in similar if inputs.makers.is_constant(each) and dtype_of(type_of(each)) == dtype]
+    similar = [each for each in there if each is not value and inputs.makers.is_constant(each)]
+    others = [each for each in similar if each is not None and dtype_of(type_of(each)) == dtype]
     if inputs.known.format.writer == "onnx":
         yield Guess((inputs.guesses.inserted(CAST, node, port, (("to", dtype),)),), GUESS)
     if similar and not others:

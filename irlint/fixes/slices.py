@@ -41,6 +41,7 @@ class Slice:
     size: MaybeDim
     start: int
     end: int
+    step: int = 1
 
     @property
     def elements(self) -> Elements:
@@ -78,7 +79,8 @@ def other_bounds(
 
 
 def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool) -> Iterator[tuple[str, Slice]]:
-    """The slice with each other start or end, without repeated ranges. A start of 0 is kept unless ``any_start``."""
+    """The slice with each other start or end, without repeated ranges. A start of 0 is kept unless ``any_start``. With
+    a step, only the end of the axis is tried."""
     seen = {given.elements}
     start, end = given.start, given.end
     ends = [start + length for length in lengths if start >= 0 or start + length < 0]
@@ -88,6 +90,7 @@ def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_star
     starts = [(0 if far else end) - length for length in lengths]
     starts = [0, *(each for each in starts if (each < 0) == (far or end < 0))] if start or any_start else []
     found += [("starts", replaced(given, start=each)) for each in starts]
+    found = found if given.step == 1 else [("ends", replaced(given, end=LAST_END))]
     for name, changed in found:
         if changed.elements not in seen and not changed.is_empty:
             seen.add(changed.elements)
@@ -114,7 +117,7 @@ def _with(node: Node, call: Call, at: int, name: str, changed: Slice, guesses: G
 
 
 def _slices(node: Node, call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
-    """The known slices of a node with step 1."""
+    """The known slices of a node with a step of at least 1."""
     data = inputs[0] if inputs else None
     starts, ends, axes, steps = (_list(names, call, inputs) for names in (STARTS, ENDS, AXES, STEPS))
     if not isinstance(data, Tensor) or data.shape is None or starts is None or ends is None:
@@ -123,11 +126,11 @@ def _slices(node: Node, call: Call, inputs: Sequence[Type | None]) -> list[Slice
     for at, (start, end) in enumerate(zip(starts, ends)):
         axis = at if axes is None else axes[at] if at < len(axes) else None
         step = steps[at] if steps is not None and at < len(steps) else 1
-        if not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape) or step != 1:
+        if not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape) or not isinstance(step, int):
             continue
-        if isinstance(start, int) and isinstance(end, int):
+        if isinstance(start, int) and isinstance(end, int) and step > 0:
             axis %= len(data.shape)
-            found.append(Slice(at, axis, data.shape[axis], start, end))
+            found.append(Slice(at, axis, data.shape[axis], start, end, step))
     return found
 
 
@@ -153,7 +156,8 @@ def _taken(node: Node, guesses: Guesses) -> set[tuple[int, Elements]]:
         call = guesses.known.calls.get(each)
         if each is node or call is None or guesses.contents.source(each) is not guesses.contents.source(node):
             continue
-        found.update((one.axis, one.elements) for one in _slices(each, call, inputs_of(each, guesses.known)))
+        slices = _slices(each, call, inputs_of(each, guesses.known))
+        found.update((one.axis, one.elements) for one in slices if one.step == 1)
     return found
 
 

@@ -309,14 +309,16 @@ class Trials:
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether a node may have these requirements after a change for a problem. It may have one that any node had
-        before, and fix another product of sizes than before. For a demand, it may fix no product and equate no sizes of
-        other symbols."""
+        before, and fix another product of sizes than before. If the problem is a fixed size, it may fix no product and
+        equate no sizes of other symbols."""
         new = [each for each in requirements if _key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
-        if is_demand(problem):
+        if problem.sizes:
             strict += [each for each in new if _fixes_product(each) or _equates_others(each)]
         before = self.demanded.get(node, {}).values()
-        return not strict or (all(map(_fixes_product, strict)) and any(map(_fixes_product, before)))
+        # A node that failed stated no requirement.
+        may_fix = any(map(_fixes_product, before)) or (node is problem.node and not before)
+        return not strict or (may_fix and all(map(_fixes_product, strict)))
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer has the problem of a demand."""

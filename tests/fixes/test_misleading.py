@@ -34,6 +34,8 @@ MODELS = f"""
 (float[N,3,H,W] x, float[6,3,4,4] w, float[6,5] v) => (float[N,M,5] y) <int64[3] s = {{0, 6, -1}}> {{ c = Conv <strides = [4,4]> (x, w) r = Reshape (c, s) y = MatMul (r, v) }} | insert a Transpose with `perm = [0, 2, 1]` before input 0
 (float[N,s,8] x, float[8,8] w) => (float[N,s,8] y) <int64[4] t = {{0, -1, 2, 4}}, int64[3] u = {{0, -1, 8}}> {{ a = Reshape (x, t) q = Transpose <perm = [0,2,1,3]> (a) b = MatMul (x, w) c = Reshape (b, t) k = Transpose <perm = [0,2,1,3]> (c) p = MatMul (q, k) o = MatMul (p, k) r = Transpose <perm = [0,2,1,3]> (o) y = Reshape (r, u) }} | insert a Transpose with `perm = [0, 1, 3, 2]` before input 1
 (float[N,4,H,W] x, float[4,4,3,3] v, float[4,4,3,3] w) => (float[N,8,a,b] y) <float[4] f = {{1, 1, 2, 2}}> {{ p = Conv <pads = [1,1,1,1], strides = [2,2], dilations = [2,2]> (x, v) q = Conv <pads = [1,1,1,1], strides = [2,2], dilations = [1,1]> (p, w) r = Resize (q, , f) t = Add (r, p) u = Resize (t, , f) y = Concat <axis = 1> (u, x) }} | set `dilations = [1, 1]` in Conv[0]; this also fixes 1 more
+(float[N,3,H,W] x, float[4,3,3,3] w, float[5,64] v) => (float[N,5] y) {{ c = Conv <pads = [1,1,1,1]> (x, w) f = Flatten (c) y = Gemm (f, v) }} | set `transB = 1`
+(float[N,8,4] x) => (float[N,4,8] y) <int64[1] o = {{0}}, int64[1] s = {{1}}, int64[1] e = {{2}}, int64[1] m = {{9223372036854775807}}, int64[1] two = {{2}}> {{ a = Slice (x, o, e, s, two) b = Slice (x, s, m, s, two) y = Concat <axis = 2> (a, b) }} | change 2 to 9223372036854775807 in constant `e`
 (float[N,9] x) => (int64[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 7`, or declare `y` as int32
 (float[N,9] x) => (float[N] y) {{ a = ArgMax <axis = 1, keepdims = 0> (x) y = Cast <to = 6> (a) }} | set `to = 1`, or declare `y` as int32
 (int64[N,9] x) => (float[N,9] y, float[N,9] z) {{ y = Cast <to = 6> (x) z = Cast <to = 1> (x) }} | set `to = 1`
@@ -58,6 +60,7 @@ def test_suggestion(line: str) -> None:
 #: A graph whose inputs are no weights, and behind | the suggestion of its first root.
 FED = """
 (int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
+(int64[N,s] ids) => (float[N,s,4] y) <float[9,4] w> { y = Gather (ids, w) } | swap inputs 0 and 1
 (int32[6] b) => (float[6] y) <float[6] s, int8[6] z> { y = DequantizeLinear <axis = 0> (b, s, z) } | store constant `z` as int32
 (float[2,9,32] x) => (float[2,9,17] y) <float[17,16] w> { t = Transpose <perm = [1,0]> (w) y = MatMul (x, t) } | change 32 to 16 on axis 2 of input `x`
 (float16[N,seq,4] x) => (float[N,seq,4] y) <float[1,8,4] w, int64[1] z = {0}, int64[1] one = {1}, int64[1] two = {2}> { i = Shape (x) e = Slice (i, one, two) t = Slice (w, z, e, one) y = Add (x, t) } | declare `x` as float32
