@@ -76,8 +76,8 @@ def behind(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
 def _constant_of_type(
     node: Node, port: int, value: Value, known: Tensor, dtype: str, inputs: Inputs
 ) -> Iterator[Guess]:
-    """Converts a constant to another element type, or connects an existing constant of this type. Weights (floats of two
-    or more axes) do not become integers."""
+    """Converts a constant to another element type, or connects an existing constant of this type. Weights (floats of
+    two or more axes) do not become integers."""
     if known.dtype in FLOATS and (known.rank or 0) > 1 and dtype not in FLOATS:
         return
     type_of = inputs.known.types.get
