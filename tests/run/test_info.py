@@ -74,7 +74,7 @@ def test_sizes_give_numbers() -> None:
 def test_a_folder_is_a_table(tmp_path: Path) -> None:
     for source, name in ((DETECTOR, "a.onnx"), (IR, "b.xml"), (TRUNCATED, "c.onnx")):
         shutil.copy(source, tmp_path / name)
-    (tmp_path / "config.pbtxt").write_text("name: \"a\"")
+    (tmp_path / "config.pbtxt").write_text('name: "a"')
     result = run("info", ".", cwd=tmp_path)
     lines = result.stdout.splitlines()
     assert (result.returncode, len(lines), lines[0].split()[:3]) == (0, 4, ["model", "format", "nodes"])
