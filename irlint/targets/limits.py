@@ -123,7 +123,7 @@ def _types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int,
     }
     refused: dict[str, int] = {}
     for kind, listed in values.items():
-        if not tables.facts(runtime.table, f"{kind} "):
+        if not tables.has(runtime.table, f"{kind} "):
             continue
         for name in dict.fromkeys(element_type(known.types, value) for value in listed):
             having = tables.holds(runtime.table, f"{kind} {name}")

@@ -119,7 +119,7 @@ def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
 def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
     """The version of the operator that each release uses for the node; None if the release has none."""
     imported = use.version if isinstance(use.version, int) else None
-    if not tables.facts(runtime.table, "schema "):
+    if not tables.has(runtime.table, "schema "):
         is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS and not isinstance(use.version, str)
         if not (is_open and rows(runtime.table, name(use))):
             yield _official_version(use, imported), releases

@@ -43,6 +43,14 @@ def facts(runtime: str, start: str) -> list[tuple[str, int]]:
 
 
 @cache
+def has(runtime: str, start: str) -> bool:
+    """Whether a fact begins with ``start``."""
+    lines = _table(runtime)[1]
+    at = bisect_left(lines, start)
+    return at < len(lines) and lines[at].startswith(start)
+
+
+@cache
 def holds(runtime: str, fact: str) -> int:
     """The releases that a fact holds for, 0 for none."""
     lines, lead = _table(runtime)[1], f"{fact}|"
