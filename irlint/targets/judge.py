@@ -41,7 +41,7 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes."""
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
-    ahead = _ahead(known, runtime) if runtime.falls_back else None
+    ahead = _ahead(known, runtime.table) if runtime.falls_back else None
     distinct = _Distinct(runtime, releases)
     for each in uses(known, lambda use: (distinct.apart(use), ahead and ahead.apart(use)), opset):
         use = ahead.judged(each) if ahead is not None else each
@@ -60,10 +60,10 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     return found if opset is not None else found + _of_misread(known, runtime, releases, found)
 
 
-def _ahead(known: Known, runtime: Runtime) -> Ahead:
+def _ahead(known: Known, table: str) -> Ahead:
     from irlint.targets import partitions
 
-    return partitions.ahead(known, runtime.table)
+    return partitions.ahead(known, table)
 
 
 def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
@@ -324,7 +324,7 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         elif each.kind == operators.REFUSES:
             typed = any(stated.condition.of_types for stated in each.conditions)
             rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
-            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", runtime.remedy or help)
+            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", help)
         else:
             yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
 

@@ -8,7 +8,7 @@ from functools import cache
 from irlint.records import record, replaced
 from irlint.schemas import OFFICIAL_DOMAINS, Formal, OfficialSchema, of_runtime, official, official_versions
 from irlint.targets import tables
-from irlint.targets.conditions import Stated, stated
+from irlint.targets.conditions import DYNAMIC, Stated, hold, stated
 from irlint.targets.runtimes import Runtime
 from irlint.targets.tables import short
 from irlint.targets.uses import LEFT_OUT, Use
@@ -106,6 +106,12 @@ def refusals(table: str, name: str) -> tuple[Refusal, ...]:
         for kind in KINDS
         for row, releases in tables.facts(table, f"{kind} {name} ")
     )
+
+
+def is_refused_for_sizes(table: str, use: Use) -> bool:
+    """Whether a release refuses a node for its dynamic sizes."""
+    found = (each.conditions for each in refusals(table, name(use)) if each.kind == REFUSES)
+    return any(hold(conditions, use) for conditions in found if any(each.condition is DYNAMIC for each in conditions))
 
 
 @cache

@@ -22,9 +22,7 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
 * ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at
   nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family stands
   in place of the code;
-* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone;
-* ``starts DOMAIN:OP`` and ``stops DOMAIN:OP``: an operator from which the condition ``from`` counts, and one after
-  which it does not.
+* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone.
 
 To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release
 (``tests/make/targets.py`` calls it), add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format``
@@ -46,15 +44,13 @@ class Runtime:
     ``table`` is the name of its facts. ``stage`` is the furthest stage that was measured, "" where only the vendor's
     list says what there is. ``part`` is what a release has for an operator; ``says`` is who refuses, ``accepts`` the
     verb for versions. ``domains`` are those whose operators were asked about; ``custom`` says when it takes one of
-    another domain, ``advice`` what to do; ``remedy`` is the help where a node is refused, for want of one that its
-    conditions have. ``is_complete``: what no row has is refused, else it is unknown.
+    another domain, ``advice`` what to do. ``is_complete``: what no row has is refused, else it is unknown.
 
     ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
     ``removes`` are operators that may be taken away first, and ``free`` those that need nothing. ``drops_dead``: nodes
     in branches that never run may be taken away first; ``skips_dead``: they are not judged. ``falls_back``: the release
-    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU. ``of_device``: the answer
-    depends on a device that nobody names, so a refusal is a warning in a check.
+    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU.
     """
 
     table: str
@@ -65,7 +61,6 @@ class Runtime:
     domains: tuple[str, ...] = ("",)
     custom: str = "which a release takes where its library is registered"
     advice: str = "load the model once with the release itself"
-    remedy: str = ""
     is_complete: bool = True
     inlines: bool = False
     lax: frozenset[str] = frozenset()
@@ -75,17 +70,11 @@ class Runtime:
     free: tuple[str, ...] = ()
     drops_dead: bool = False
     skips_dead: bool = False
-    of_device: bool = False
 
     @property
     def is_measured(self) -> bool:
         """Whether the releases were asked themselves."""
         return self.stage != ""
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether a refusal is an error in a check."""
-        return self.is_measured and not self.of_device
 
 
 #: When a release takes a custom operator.
@@ -135,9 +124,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "qnn",
         stage="compiled",
         part="builder in the provider",
-        says="the compiler for HTP architecture 73, where no SoC is named,",
-        of_device=True,
-        remedy="name the SoC with the provider option soc_model; for soc_model=60 the node was compiled",
+        says="the compiler for HTP architecture 73 and soc_model=60",
         advice="load the model once with the provider",
         domains=(*OFFICIAL_DOMAINS, MICROSOFT),
         free=("Constant",),

@@ -29,7 +29,7 @@ OPSETS = range(7, 29)
 TYPES = (10, 11, 16, 6)
 
 #: The engines that answer for a target of another name.
-TARGETS = {"openvino-compiled": "openvino", "qnn-soc": "qnn"}
+TARGETS = {"openvino-compiled": "openvino", "qnn-without-soc": "qnn"}
 
 #: Files of models.
 SUFFIXES = (".onnx", ".xml")
