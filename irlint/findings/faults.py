@@ -126,9 +126,10 @@ class Rule:
     requirements on the inputs may follow.
 
     ``severity`` applies to code that runs. ``refused`` lists the runtimes that refuse to load the model, with the
-    places. ``uncalled`` states whether a fault in an uncalled function counts (None: the family of the rule decides).
-    ``inference.levels`` computes the severity of a finding from these. If the rule is ``fixable``, some of its faults
-    have a safe fix.
+    places. A runtime of a format whose ``errors_are_refused`` refuses every model with an error; ``accepted`` lists
+    the runtimes that load some models with this one. ``uncalled`` states whether a fault in an uncalled function counts
+    (None: the family of the rule decides). ``inference.levels`` computes the severity of a finding from these. If the
+    rule is ``fixable``, some of its faults have a safe fix.
     """
 
     code: str
@@ -141,6 +142,7 @@ class Rule:
     good: str = ""
     role: Role = ""
     refused: tuple[Refusal, ...] = ()
+    accepted: tuple[str, ...] = ()
     uncalled: bool | None = None
     fixable: bool = False
 

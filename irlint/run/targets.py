@@ -33,7 +33,7 @@ from irlint.targets.verdicts import (
     passes,
     reasons,
     record_of,
-    refuses,
+    refused,
     target,
     too_old,
     verdict,
@@ -207,8 +207,10 @@ def _running(known: Known, stamp: Stamp) -> list[tuple[str, str]]:
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
-    of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
-    broken = [passes(known, runtime, each) for each in wrong if refuses(known, runtime, each)]
+    refusing = refused(known, runtime, wrong)
+    passing = [passes(known, runtime, each) for each in wrong]
+    of_each = list(zip(map(_unsound, wrong, refusing), passing))
+    broken = [each for each, is_refused in zip(passing, refusing) if is_refused]
     stage = record_of(known, runtime).stage
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
