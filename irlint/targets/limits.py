@@ -8,7 +8,8 @@ from functools import cache
 from irlint.inference.known import Known
 from irlint.model import Graph, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import SparseTensor, Tensor
+from irlint.parsers.faults import DOMAIN_SPELLED_OUT
 from irlint.targets import tables
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
@@ -42,6 +43,12 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
         help = "inline them with onnx.inliner.inline_local_functions"
         yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, help)
     graph = known.model.graph
+    refusing = releases & tables.holds(runtime.table, "no-spelled-domains")
+    if refusing and any(each.fault.rule is DOMAIN_SPELLED_OUT for each in known.model.problems):
+        text = f"a node writes its domain as ai.onnx, of which {runtime.says} knows no operator"
+        yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, "set the domain of the node to the empty string")
+    if graph is not None:
+        yield from _of_sparse(graph, runtime, releases)
     refusing = releases & tables.holds(runtime.table, "no-empty-inputs")
     if refusing and graph is not None and any(map(_is_empty, graph.inputs)):
         text = f"an input of the model has a size of 0, which {runtime.says} does not read"
@@ -52,6 +59,18 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
         text = f"a node takes {early.name!r}, an output of the model, before the node that gives it"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write the nodes in the order in which they run")
     yield from _types(known, runtime, releases)
+
+
+def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
+    """What releases have against sparse tensors that nodes take, or that are outputs of the model, but not both."""
+    sparse = {value for value, constant in graph.constants.items() if constant.parts}
+    taken = any(value in sparse for node in graph.nodes for value in node.inputs)
+    given = any(value in sparse or isinstance(value.type, SparseTensor) for value in graph.outputs)
+    refusing = releases & tables.holds(runtime.table, "no-sparse-outputs" if given else "no-sparse-initializers")
+    if refusing and taken != given:
+        what = "an output of the model is" if given else "a node takes"
+        text = f"{what} a sparse tensor, which {runtime.says} does not read"
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
 
 def _early_output(graph: Graph) -> Value | None:
