@@ -48,7 +48,6 @@ CONSTANT_SIZE = Rule(
         "difference. ONNX Runtime does not check an unused initializer; in that case, irlint warns."
     ),
     fix="Write the constant again with the shape and element type of its data.",
-    accepted=("openvino_ir",),
 )
 
 

@@ -210,7 +210,8 @@ class Fault(Exception):
     rule. ``loses`` is the number of values that the fault leaves undefined. ``place`` is the position in the document,
     unless an ``attribute`` gives it. ``intended`` is the name or opset that was probably intended. ``stage`` is the
     latest point at which the runtime refuses the model: when it loads or when it compiles it. A compiler looks only at
-    nodes whose elements are needed.
+    nodes whose elements are needed. ``refused``: the format's own runtime always refuses this one, though it loads some
+    models with other faults of the rule.
     """
 
     def __init__(
@@ -230,6 +231,7 @@ class Fault(Exception):
         place: Any = None,
         stage: Stage = "load",
         intended: str = "",
+        refused: bool = False,
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -247,6 +249,7 @@ class Fault(Exception):
         self.place = place
         self.stage = stage
         self.intended = intended
+        self.refused = refused
 
     def changed(self, **details: Any) -> Fault:
         """A copy of the fault with other values for some fields."""

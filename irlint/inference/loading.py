@@ -64,7 +64,7 @@ def refused(known: Known, runtime: str, problems: Sequence[Problem]) -> list[boo
         if any(rule.is_refused(runtime, where) for where in ("live", "dead", "dead by size")):
             return True
         if runtime == known.format.loaded_by and known.format.errors_are_refused:
-            return runtime not in rule.accepted
+            return problem.fault.refused or runtime not in rule.accepted
         call = known.calls.get(problem.node) if problem.node is not None else None
         inferred = runtime == "onnxruntime" and is_inferred(problem.fault, call)
         compared = inferred or (not refuses_late(call) and rule.is_refused(runtime, "dead if sized"))
