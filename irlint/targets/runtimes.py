@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from irlint.records import NOTHING, record
-from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS
+from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS
 
 
 @record
@@ -89,7 +89,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "onnxruntime",
         stage="loaded",
         part="CPU kernel",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         advice="register the library of the operator, and load the model once",
         inlines=True,
         lax=frozenset({"1.15", "1.16"}),
@@ -102,7 +102,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "openvino",
         stage="read",
         part="converter",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT, "org.openvinotoolkit"),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC, "org.openvinotoolkit"),
         custom=BY_EXTENSION,
         advice="register the extension, and read the model once",
     ),
@@ -128,7 +128,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         part="builder in the provider",
         says="the compiler for HTP architecture 73 and soc_model=60",
         advice="load the model once with the provider",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         free=("Constant",),
         skips_dead=True,
         falls_back=True,
@@ -137,7 +137,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "tensorrt-rtx",
         stage="read",
         part="importer in the parser",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         custom=BY_PLUGIN,
         advice="parse the model once with the release itself",
         is_complete=False,

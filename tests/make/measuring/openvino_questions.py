@@ -30,6 +30,7 @@ DOMAINS = {
     "ai.onnx.ml": 3,
     "ai.onnx.preview": 1,
     "com.microsoft": 1,
+    "com.microsoft.nchwc": 1,
     "ai.onnx.preview.training": 1,
     "org.openvinotoolkit": 1,
 }
