@@ -47,6 +47,7 @@ TYPES = (
     {"int64": "int32"},
     {"float32": "uint8"},
     {"float32": "int64"},
+    {"int64": "float32"},
 )
 
 #: Ranks that are tried of operators with one input.
