@@ -46,9 +46,10 @@ def levels(
             yield each, fault
 
 
-def refused(known: Known, runtime: str, problems: Sequence[Problem]) -> list[bool]:
-    """Whether a runtime, by the name of its module in ``targets``, refuses to load a model with each of some errors in
-    code that runs: as it would in code that never runs, for the sizes that the file declares."""
+def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: bool) -> list[bool]:
+    """Whether every release of a runtime, by the name of its module in ``targets``, refuses to load a model with each
+    of some errors in code that runs: as in code that never runs, for the sizes that the file declares. The ``newest``
+    one also refuses what it was asked about alone: breaches of shape inference, and single faults."""
     graph = known.model.graph
 
     @cache
@@ -64,9 +65,9 @@ def refused(known: Known, runtime: str, problems: Sequence[Problem]) -> list[boo
         if any(rule.is_refused(runtime, where) for where in ("live", "dead", "dead by size")):
             return True
         if runtime == known.format.loaded_by and known.format.errors_are_refused:
-            return problem.fault.refused or runtime not in rule.accepted
+            return runtime not in rule.accepted or (newest and problem.fault.refused)
         call = known.calls.get(problem.node) if problem.node is not None else None
-        inferred = runtime == "onnxruntime" and is_inferred(problem.fault, call)
+        inferred = newest and runtime == "onnxruntime" and is_inferred(problem.fault, call)
         compared = inferred or (not refuses_late(call) and rule.is_refused(runtime, "dead if sized"))
         return compared and graph is not None and (problem.node, rule.code) in shown()
 

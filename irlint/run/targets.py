@@ -231,13 +231,12 @@ def _of_errors(known: Known, runtime: str, errors: Sequence[Problem]) -> Iterato
     """The errors that follow from no other, with the releases, as bits, that load models with such an error, and those
     that refuse the model for it or for an error that follows from it."""
     broken: dict[int, int] = {}
-    for error, is_refused in zip(errors, refused(known, runtime, errors)):
-        if is_refused:
-            root = id(_root(error))
-            broken[root] = broken.get(root, 0) | ~passes(known, runtime, error)
+    for error, refusing in zip(errors, refused(known, runtime, errors)):
+        root = id(_root(error))
+        broken[root] = broken.get(root, 0) | refusing & ~passes(known, runtime, error)
     for error in errors:
         if error.because is None:
-            yield error, passes(known, runtime, error), broken.get(id(error), 0)
+            yield error, passes(known, runtime, error), broken[id(error)]
 
 
 def _root(problem: Problem) -> Problem:

@@ -62,15 +62,22 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
 
 
 def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
-    """What releases have against sparse tensors that nodes take, or that are outputs of the model, but not both."""
-    sparse = {value for value, constant in graph.constants.items() if constant.parts}
+    """What releases have against sparse initializers that nodes take, or that are outputs of the model, but not both,
+    and against outputs of a sparse type."""
+    sparse = {value for value, constant in graph.constants.items() if constant.parts} - set(graph.inputs)
     taken = any(value in sparse for node in graph.nodes for value in node.inputs)
-    given = any(value in sparse or isinstance(value.type, SparseTensor) for value in graph.outputs)
-    refusing = releases & tables.holds(runtime.table, "no-sparse-outputs" if given else "no-sparse-initializers")
-    if refusing and taken != given:
-        what = "an output of the model is" if given else "a node takes"
-        text = f"{what} a sparse tensor, which {runtime.says} does not read"
-        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
+    given = not sparse.isdisjoint(graph.outputs)
+    typed = any(isinstance(value.type, SparseTensor) for value in graph.outputs)
+    forms = {
+        "no-sparse-initializers": (taken and not given, "a node takes a sparse initializer"),
+        "no-sparse-outputs": (given and not taken, "an output of the model is a sparse initializer"),
+        "no-sparse-types": (typed, "an output of the model has a sparse type"),
+    }
+    for fact, (has, text) in forms.items():
+        refusing = releases & tables.holds(runtime.table, fact)
+        if has and refusing:
+            text = f"{text}, which {runtime.says} does not read"
+            yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
 
 def _early_output(graph: Graph) -> Value | None:

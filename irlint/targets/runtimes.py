@@ -15,10 +15,10 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   it runs. ``conditions.py`` lists the conditions;
 * ``passes-over BODY node`` and ``passes-over BODY operator``: the release reads the model though it refuses a node in
   such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
-* ``no-functions``, ``no-empty-inputs``, ``no-early-outputs``, ``no-spelled-domains``, ``no-sparse-initializers`` and
-  ``no-sparse-outputs``: the release refuses calls of functions of the model, inputs of the model with a size of 0,
-  outputs of the model that a node takes before the node that gives them, nodes whose domain is written ``ai.onnx``, and
-  sparse initializers that nodes take or that are outputs;
+* ``no-functions``, ``no-empty-inputs``, ``no-early-outputs``, ``no-spelled-domains``: the release refuses calls of
+  functions of the model, inputs of the model with a size of 0, outputs of the model that a node takes before the node
+  that gives them, and nodes whose domain is written ``ai.onnx``; ``no-sparse-initializers``, ``no-sparse-outputs`` and
+  ``no-sparse-types``: sparse initializers that nodes take or that are outputs, and outputs of a sparse type;
 * ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
   not have at the opset of the model;
 * ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at

@@ -69,7 +69,7 @@ def judged(known: Known, runtime: str, column: int) -> tuple[str, str]:
     ]
     outcome = verdict(found)
     errors = [each for each in errors if not passes(known, runtime, each) >> column & 1]
-    if any(refused(known, runtime, errors)):
+    if any(each >> column & 1 for each in refused(known, runtime, errors)):
         outcome = REFUSED
     elif errors and outcome == RUNS:
         outcome = UNKNOWN

@@ -85,6 +85,7 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
     "no-early-outputs": (17, "(float[2] x) => (a, y) { y = Relu (a) a = Abs (x) }"),
     "no-sparse-initializers": (17, """(float[2] x) => (float[2] y) <float[2] s = {0, 3}> { y = Add (x, s) }"""),
     "no-sparse-outputs": (17, """(float[2] x) => (float[2] y, float[2] s) <float[2] s = {0, 3}> { y = Relu (x) }"""),
+    "no-sparse-types": (17, "() => (float[2] y) { y = Constant <value = float[2] {0, 3}> () }"),
     "no-spelled-domains": (17, "(float[2] x) => (float[2] y) { y = ai.onnx.Relu (x) }"),
     "no-empty-inputs": (17, "(float[0,2] x) => (y) { y = Relu (x) }"),
     "no-functions": (17, "(float[2] x) => (float[2] y) { y = f.Twice (x) }"),
@@ -148,13 +149,20 @@ def models() -> Iterator[tuple[str, Any]]:
 
 
 def _make_sparse(graph: onnx.GraphProto) -> None:
-    """Stores the initializers of a graph as sparse tensors, with the last element alone."""
-    for dense in graph.initializer:
-        array = numpy_helper.to_array(dense)
-        values = helper.make_tensor(dense.name, dense.data_type, [1], [array[-1]])
-        indices = helper.make_tensor(f"{dense.name}.indices", TensorProto.INT64, [1], [len(array) - 1])
-        graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [len(array)]))
+    """Stores the initializers of a graph, and what its first node is, as sparse tensors with the last element."""
+    graph.sparse_initializer.extend(map(_sparse, graph.initializer))
     del graph.initializer[:]
+    for attribute in graph.node[0].attribute:
+        sparse = helper.make_attribute("sparse_value", _sparse(attribute.t))
+        attribute.CopyFrom(sparse)
+        graph.output[0].type.CopyFrom(helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [2]))
+
+
+def _sparse(dense: TensorProto) -> onnx.SparseTensorProto:
+    array = numpy_helper.to_array(dense)
+    values = helper.make_tensor(dense.name or "values", dense.data_type, [1], [array[-1]])
+    indices = helper.make_tensor(f"{values.name}.indices", TensorProto.INT64, [1], [len(array) - 1])
+    return helper.make_sparse_tensor(values, indices, [len(array)])
 
 
 def saved(graph: onnx.GraphProto, opsets: dict[str, int | None], ir_version: int = 8) -> bytes:
