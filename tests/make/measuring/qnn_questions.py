@@ -280,7 +280,8 @@ def _outcomes(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:
 
 
 def _covering(held: dict[str, set[int]], wanted: set[int], others: set[int]) -> Iterator[str]:
-    """Rows that hold for wanted nodes and for none of the others, those that hold for most first."""
+    """Rows that hold for wanted nodes and for none of the others, those that hold for most first. A row names the
+    element type where its nodes have one: others were not asked about in this form."""
     left = set(wanted)
     singles = {row: each for row, each in held.items() if each & wanted}
     pairs = {
@@ -294,7 +295,8 @@ def _covering(held: dict[str, set[int]], wanted: set[int], others: set[int]) -> 
             best = min(pure, key=lambda row: (-len(pure[row] & left), _rank(row), row))
             if not pure[best] & left:
                 break
-            yield best
+            types = [row for row in singles if row.startswith("type 0 ") and pure[best] <= singles[row]]
+            yield " & ".join([best, *(row for row in types if "type 0 " not in best)])
             left -= pure[best]
     if left:
         print(f"  {len(left)} of {len(wanted)} nodes are stated by no row: {sorted(left)[:5]}")
