@@ -62,16 +62,23 @@ def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: 
 
     def is_refused(problem: Problem) -> bool:
         rule = problem.fault.rule
+        call = known.calls.get(problem.node) if problem.node is not None else None
+        inferred = newest and runtime == "onnxruntime" and is_inferred(problem.fault, call)
+        if runtime == "onnxruntime" and rule.family == "shapes" and not inferred and _is_first(call):
+            return False
         if any(rule.is_refused(runtime, where) for where in ("live", "dead", "dead by size")):
             return True
         if runtime == known.format.loaded_by and known.format.errors_are_refused:
             return runtime not in rule.accepted or (newest and problem.fault.refused)
-        call = known.calls.get(problem.node) if problem.node is not None else None
-        inferred = newest and runtime == "onnxruntime" and is_inferred(problem.fault, call)
         compared = inferred or (not refuses_late(call) and rule.is_refused(runtime, "dead if sized"))
         return compared and graph is not None and (problem.node, rule.code) in shown()
 
     return [is_refused(each) for each in problems]
+
+
+def _is_first(call: Call | None) -> bool:
+    """Whether an operator has its first version, for which ONNX's shape inference compares little."""
+    return call is not None and call.schema is not None and call.schema.since == 1
 
 
 def row(fault: Fault, call: Call | None) -> str:

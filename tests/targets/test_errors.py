@@ -85,3 +85,18 @@ def test_a_refusal_that_follows_from_an_error_names_this_error() -> None:
     (entry,) = irlint.targets(onnx.parser.parse_model(of(11, graph)), targets=["onnxruntime"])["targets"]
     assert entry["verdict"] == "refused"
     assert [each["rule"] for each in entry["reasons"]] == ["nodes-of-another-opset"]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("opset", "verdict"), [(7, "unknown"), (11, "refused")])
+def test_shape_inference_of_first_versions_compares_little(opset: int, verdict: str) -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(of(opset, "(float[2,3] x) => (float[2,3] y) { y = Softmax <axis = 4> (x) }"))
+    (entry,) = irlint.targets(model, targets=["onnxruntime"])["targets"]
+    assert entry["verdict"] == verdict
+    if verdict == "refused":
+        with pytest.raises(Exception, match="must be in"):
+            onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    else:
+        onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
