@@ -42,30 +42,33 @@ EXCEPTIONS = (
     ),
     ("Cast Transpose Squeeze Unsqueeze Flatten Reshape", "fixes/inserted.py", "they are the nodes that fixes insert"),
     (
-        "Abs Acos Acosh Add Asin Atanh Broadcast Cast CastLike Clamp Clip Concat Convert ConvertLike Cos "
-        "DepthToSpace DequantizeLinear Div Divide Erf Exp Expand FakeQuantize Flatten Floor Gather GatherElements "
-        "GatherND GlobalAveragePool GlobalMaxPool HSigmoid HardSigmoid Hardmax Identity LeakyRelu Log LogSoftmax "
-        "Max MaxPool Maximum Min Minimum Mul Multiply Neg Negative Pow Power Reciprocal ReduceL1 ReduceL2 "
-        "ReduceMax ReduceMean ReduceMin ReduceSum ReduceSumSquare Relu Reshape Select Shape ShapeOf Sigmoid Sign "
-        "Sin Size Slice SoftPlus SoftSign Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze StridedSlice "
-        "Sub Subtract Sum Tanh ThresholdedRelu Tile Transpose Unsqueeze VariadicSplit Where",
+        "Abs Acos Acosh Add Asin Atan Atanh Broadcast Cast CastLike Clamp Clip Concat Convert ConvertLike Cos "
+        "Cosh DepthToSpace DequantizeLinear Div Divide Erf Exp Expand FakeQuantize Flatten Floor Gather "
+        "GatherElements GatherND GlobalAveragePool GlobalMaxPool HSigmoid HardSigmoid Hardmax Identity "
+        "LeakyRelu Log LogSoftmax Max MaxPool Maximum Min Minimum Mul Multiply Neg Negative Pow Power "
+        "Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceMax ReduceMean ReduceMin ReduceSum ReduceSumSquare "
+        "Relu Reshape Select Shape ShapeOf Sigmoid Sign Sin Sinh Size Slice SoftPlus SoftSign Softmax "
+        "Softplus Softsign SpaceToDepth Split Sqrt Squeeze StridedSlice Sub Subtract Sum Tanh ThresholdedRelu "
+        "Tile Transpose Unsqueeze VariadicSplit Where",
         "checks/transfers.py",
         "intervals cross operators: what one gives, another one asks for",
     ),
     (
-        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clip Conv ConvTranspose "
-        "Convert ConvertLike Convolution ConvolutionBackpropData DeformConv DequantizeLinear Div Divide Dropout "
-        "Exp FakeQuantize GRU GRUCell GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData "
-        "GroupNormalization Identity InstanceNormalization LSTM LSTMCell LSTMSequence LayerNormalization Log "
-        "LogSoftmax MVN MatMul Mul Multiply NormalizeL2 OneHot PRelu Pow Power QuantizeLinear RMSNormalization "
-        "Pad RNN RNNCell RNNSequence Reciprocal Reshape SimplifiedLayerNormalization SkipLayerNormalization "
-        "SkipSimplifiedLayerNormalization Softmax Sqrt Squeeze Sub Subtract Transpose Unsqueeze",
+        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clip Conv "
+        "ConvTranspose Convert ConvertLike Convolution ConvolutionBackpropData Cosh DeformConv "
+        "DequantizeLinear Div Divide Dropout Einsum Exp FakeQuantize FusedConv FusedMatMul GRU GRUCell "
+        "GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData GroupNormalization Identity "
+        "InstanceNormalization LSTM LSTMCell LSTMSequence LayerNormalization Log LogSoftmax MVN MatMul Max "
+        "Maximum Min Minimum Mul Multiply NormalizeL2 OneHot PRelu Pad Pow Power QuantizeLinear "
+        "RMSNormalization RNN RNNCell RNNSequence Reciprocal ReduceLogSum Reshape ScaledDotProductAttention "
+        "SimplifiedLayerNormalization Sinh SkipLayerNormalization SkipSimplifiedLayerNormalization Softmax "
+        "Sqrt Squeeze Sub Subtract Sum ThresholdedRelu Transpose Unsqueeze",
         "checks/values.py",
         "it looks at constants and attributes of many operators",
     ),
     (
-        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Exp LogSoftmax Mul Multiply Pow "
-        "Power Reciprocal Softmax Sub Subtract",
+        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Exp LogSoftmax Max Maximum "
+        "Min Minimum Pow Power Reciprocal Softmax Sum",
         "checks/ranges.py",
         "it asks which numbers operators get",
     ),
@@ -147,7 +150,7 @@ EXCEPTIONS = (
     ),
     ("If Loop Scan SequenceMap", "costs/counted.py", "each states how often its body runs in a way of its own"),
     (
-        "If Loop Resize Upsample Interpolate TopK Trilu MatMulNBits GatherBlockQuantized FakeConvert "
+        "ConstantOfShape If Loop Resize Upsample Interpolate TopK Trilu MatMulNBits GatherBlockQuantized FakeConvert "
         "ArrayFeatureExtractor MaxUnpool Convert Cast Identity Reshape Unsqueeze Squeeze Transpose Subtract Sub "
         "Multiply Mul",
         "costs/stored.py",

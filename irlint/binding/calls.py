@@ -75,6 +75,7 @@ g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alhpa = 0.1> (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = LeakyRelu <alpha = 0.1> (x) }""",
     refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
     fixable=True,
+    accepted=("openvino_ir",),
 )
 
 MISSING_ATTRIBUTE = Rule(
@@ -93,6 +94,7 @@ g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat (x, z) }""",
 g (float[2,3] x, float[2,3] z) => (float[4,3] y) { y = Concat <axis = 0> (x, z) }""",
     role="attribute",
     refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
+    accepted=("openvino_ir",),
 )
 
 ATTRIBUTE_KIND = Rule(
@@ -124,6 +126,7 @@ g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pa
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x, float[4,3,3,3] w) => (float[1,4,8,8] y) { y = Conv <auto_pad = "SAME_UPPER"> (x, w) }""",
     role="attribute",
+    accepted=("openvino_ir",),
 )
 
 INPUT_COUNT = Rule(
@@ -139,6 +142,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Add (x) }""",
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
     uncalled=True,
+    accepted=("openvino_ir",),
 )
 
 OUTPUT_COUNT = Rule(
@@ -154,6 +158,7 @@ g (float[2,3] x) => (float[2,3] y) { y, z = Relu (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     refused=(refused("onnxruntime", "live", "dead"), refused("tensorrt")),
     uncalled=True,
+    accepted=("openvino_ir",),
 )
 
 OPSET_LACKS_OPERATOR = Rule(

@@ -80,7 +80,8 @@ def _read(node: Node, written: str, name: str, operator: Operator, known: Signat
         value, remark = read_text(text, name, annotation, operator)
     except ValueError as error:
         ignored = None if _is_read(node, written) else Severity.WARNING
-        reading.faults.append(_misread(written, text, str(error), ignored, allowed_texts(text, annotation, operator)))
+        fault = _misread(written, text, str(error), ignored, allowed_texts(text, annotation, operator))
+        reading.faults.append(fault.changed(refused=ignored is None))
         reading.misread.add(name)
         return
     if remark:

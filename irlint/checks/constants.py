@@ -24,6 +24,7 @@ WEIGHTS_MISSING = Rule(
     "The file with the weights is missing or unusable.",
     why="A model and its weights are separate files, and runtimes cannot load the model without the weights.",
     fix="Put the weights file beside the model, under the name that the message gives.",
+    accepted=("openvino_ir",),
 )
 
 

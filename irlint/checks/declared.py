@@ -39,6 +39,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     refused=(refused("onnxruntime"),),
     role="declaration",
     fixable=True,
+    accepted=("openvino_ir",),
 )
 
 
@@ -58,6 +59,7 @@ g (float[2,3] x) => (int64[2,3] y) { y = Relu (x) }""",
 g (float[2,3] x) => (float[2,3] y) { y = Relu (x) }""",
     refused=(refused("onnxruntime"),),
     fixable=True,
+    accepted=("openvino_ir",),
 )
 
 

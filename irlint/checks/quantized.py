@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from math import inf
+from math import inf, isfinite
 
-from irlint.checks.transfers import Interval, of_type
+from irlint.checks.transfers import ANY, Interval, joined, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
@@ -105,13 +105,15 @@ COMPRESSED = frozenset(("int4", "uint4", "int8", "uint8"))
 #: The least normal number of float32.
 SMALLEST_NORMAL = 2.0**-126
 
+#: The levels of a wider range have normal numbers between them, however many there are.
+NARROW = SMALLEST_NORMAL * 2**32
 
-def faults(values: Values, node: Node) -> Iterator[Fault]:
+
+def faults(values: Values, node: Node) -> tuple[Fault, ...]:
     """The fault of a QuantizeLinear or FakeQuantize that maps all numbers to one number or to its limits; none if it
     does not."""
     found = _quantized(values, node) if node.op == "QuantizeLinear" else _limited(values, node)
-    if found:
-        yield ONE_VALUE.fault(found, help="measure the scale again on data of input 0", input=0)
+    return (ONE_VALUE.fault(found, help="measure the scale again on data of input 0", input=0),) if found else ()
 
 
 def _quantized(values: Values, node: Node) -> str:
@@ -143,25 +145,46 @@ def _limited(values: Values, node: Node) -> str:
     several, or if that is unknown."""
     if len(node.inputs) < 5:
         return ""
-    data, least, most = (values.intervals.whole(node.inputs[index]) for index in range(3))
-    levels = node.attributes.get("levels")
-    if levels is not None and _is_denormal(most.high - least.low, str(levels.value)):
+    least, most = values.intervals.whole(node.inputs[1]), values.intervals.whole(node.inputs[2])
+    width = most.high - least.low
+    if 0 < width < NARROW and width < SMALLEST_NORMAL * (_levels(node) - 1):
         return (
-            f"input_low is {least.low:g} and input_high is {most.high:g}, too near for float32 to have "
-            f"{levels.value} levels between them: every number becomes a limit"
+            f"input_low is {least.low:g} and input_high is {most.high:g}, too near for float32 to have {_levels(node)} "
+            "levels between them: every number becomes a limit"
         )
     if least.low >= most.low:
         low, high = (values.intervals.parts(node.inputs[index]) for index in (1, 2))
         if len(low) == len(high) and all(_is_known(a) and _is_known(b) and a.low >= b.low for a, b in zip(low, high)):
             return f"input_low is {low[0].low:g} and input_high is {high[0].low:g}: every number becomes a limit"
-    if data.low < data.high and (data.high <= least.low < inf or data.low > most.high > -inf):
+    data = values.intervals.whole(node.inputs[0])
+    if data.low == data.high:
+        return ""
+    if data.high <= least.low < inf or data.low > most.high > -inf:
         return f"input 0 is {data.text}, beyond the limits {least.low:g} to {most.high:g}: every number becomes one"
-    return ""
+    types = values.known.types_of(node.inputs)
+    given = types[3] is types[1] and types[4] is types[2]
+    made = ANY if given else joined([values.intervals.whole(node.inputs[index]) for index in (3, 4)])
+    if _is_known(made) and isfinite(made.low):
+        return f"output_low and output_high are {made.low:g}: every number becomes {made.low:g}"
+    return _of_steps(data, least, most, _levels(node)) if data.high - data.low < inf else ""
 
 
-def _is_denormal(width: float, levels: str) -> bool:
-    """Whether the steps between ``levels`` levels in a range of this width are below the normal numbers of float32."""
-    return levels.isdecimal() and 0 < width < SMALLEST_NORMAL * (int(levels) - 1)
+def _of_steps(data: Interval, least: Interval, most: Interval, levels: int) -> str:
+    """The message about levels that are so far apart that every number becomes the same one; "" if they are not."""
+    if levels < 2 or not (_is_known(least) and _is_known(most) and least.low < most.low):
+        return ""
+    step = (most.low - least.low) / (levels - 1)
+    first, last = (round((min(max(end, least.low), most.low) - least.low) / step) for end in (data.low, data.high))
+    if first < last:
+        return ""
+    return f"input 0 is {data.text}, and the {levels} levels are {step:g} apart: every number becomes one"
+
+
+def _levels(node: Node) -> int:
+    """The number of levels of a FakeQuantize, 0 if it is not readable."""
+    levels = node.attributes.get("levels")
+    text = "" if levels is None else str(levels.value)
+    return int(text) if text.isdecimal() else 0
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
@@ -288,11 +311,11 @@ class Dequantized:
         a scale of 1 at most."""
         stored = node.inputs[0] if node.inputs else None
         numbers = self.values.tensor(node, 0) if stored in self.values.graph.constants else None
+        if numbers is None or numbers.dtype not in EIGHT_BITS or numbers.value is None or len(numbers.value) < 2:
+            return
         scale = self.values.number(node, 1)
         zero = self.values.number(node, 2) if len(node.inputs) > 2 else 0.0
-        if numbers is None or scale is None or not scale > 1 or numbers.value is None or len(numbers.value) < 2:
-            return
-        if numbers.dtype in EIGHT_BITS and all(number == zero for number in numbers.value):
+        if scale is not None and scale > 1 and all(number == zero for number in numbers.value):
             yield ONE_VALUE.fault(
                 f"all {len(numbers.value)} numbers of input 0 are {zero:g}, and the scale is {scale:g}: nothing is "
                 "left of the weight",

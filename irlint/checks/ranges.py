@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 
-from irlint.checks.transfers import CONVERTING, FOLLOWED, LARGEST, Interval, of_type
+from irlint.checks.transfers import CONVERTING, LARGEST, TRANSFERS, Interval, Parts, of_type
 from irlint.checks.values import SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
@@ -51,7 +51,7 @@ VANISHING = 2.0**-25
 #: The help, by operator.
 HELPS: Mapping[str, str] = {
     "Exp": "subtract the largest number before, or compute in a wider type",
-    **dict.fromkeys(("Add", "Sub", "Subtract", "Mul", "Multiply"), "write a finite number, such as -65504 in a mask"),
+    **dict.fromkeys(SPREADING, "write a finite number, such as -65504 in a mask"),
     **dict.fromkeys(("Div", "Divide", "Reciprocal"), "add a small number such as 1e-6 to the divisor"),
     **dict.fromkeys(
         ("Cast", "CastLike", "Convert", "ConvertLike"), "convert to a wider type, or scale the numbers before"
@@ -61,6 +61,12 @@ HELPS: Mapping[str, str] = {
 
 #: The input that makes a result infinite, if it is not the first.
 FAULTY_INPUT: Mapping[str, int] = dict.fromkeys(("Div", "Divide"), 1)
+
+#: The infinite operand that every result is equal to.
+ABSORBED_BY: Mapping[str, float] = {
+    **dict.fromkeys(("Add", "Sum", "Max", "Maximum"), inf),
+    **dict.fromkeys(("Min", "Minimum"), -inf),
+}
 
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
@@ -85,6 +91,16 @@ def _never_finite(values: Values, node: Node) -> Iterable[Fault]:
             help=HELPS.get(node.op, "correct the sign of input 0"),
             input=None if where == "the result" and node.op in SPREADING else index,
         )
+
+
+def _absorbing(values: Values, node: Node) -> Iterable[Fault]:
+    """A node that is never finite, also because an operand makes every result infinite; a mask is minus infinity."""
+    yield from _never_finite(values, node)
+    result, intervals = values.intervals.result(node), values.intervals
+    if result.low == result.high == ABSORBED_BY[node.op] and any(
+        each.low < each.high for each in map(intervals.whole, node.inputs)
+    ):
+        yield ALWAYS_NAN.fault(f"each result is {result.text}, whatever the operands are", help=HELPS["Add"])
 
 
 def _quotient(values: Values, node: Node) -> Iterable[Fault]:
@@ -114,13 +130,18 @@ def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     value = node.inputs[0] if node.inputs else None
     if value is None or rank is None or stated not in ("-1", str(rank - 1)):
         return
+    yield from masked(values, value, 0)
+
+
+def masked(values: Values, value: Value, index: int) -> Iterator[Fault]:
+    """The fault of the scores of a Softmax, or of their mask, of which a row is minus infinity everywhere."""
     found = _infinite_row(values, value)
     if found is not None:
         row, name = found
         yield ALWAYS_NAN.fault(
             f"row {row} of the mask `{name}` is minus infinity everywhere: its Softmax is NaN",
             help="leave at least one element of each row finite, or write -65504 instead of minus infinity",
-            input=0,
+            input=index,
         )
 
 
@@ -131,9 +152,9 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
     node = values.makers.get(value)
     if not isinstance(tensor, Tensor) or not steps:
         return None
-    if node is not None and node.op not in FOLLOWED and tensor.value is None and tensor.extent is None:
+    if node is not None and node.op not in TRANSFERS and tensor.value is None and tensor.extent is None:
         return None
-    row = _row_of(values.intervals.parts(value), tensor)
+    row = row_of(-inf, values.intervals.parts(value), tensor)
     if row is not None:
         return row, values.name(value)
     if node is None or node.op not in ("Add", "Cast", "Convert"):
@@ -165,17 +186,17 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
         )
 
 
-def _row_of(parts: tuple[Interval, ...], tensor: Tensor) -> int | None:
-    """The index of the first row that is minus infinity everywhere; None if there is none or this is unknown."""
+def row_of(number: float, parts: Parts, tensor: Tensor) -> int | None:
+    """The index of the first row in which every element is ``number``; None if there is none or this is unknown."""
     if len(parts) == 1:
         span = tensor.extent
         infinite = isinstance(span, Extent) and span.infinities and span.least is None and not span.nans
-        return 0 if (parts[0].is_infinite and parts[0].low < 0) or infinite else None
+        return 0 if parts[0].low == parts[0].high == number or (infinite and number == -inf) else None
     width = tensor.shape[-1] if tensor.shape else 1
     if not isinstance(width, int) or width < 1:
         return None
     rows = (parts[at : at + width] for at in range(0, len(parts), width))
-    return next((number for number, row in enumerate(rows) if all(each.high == -inf for each in row)), None)
+    return next((at for at, row in enumerate(rows) if all(each.low == each.high == number for each in row)), None)
 
 
 def _lost(span: Interval, dtype: str) -> str:
@@ -199,4 +220,5 @@ CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Pow", "Power"), _power),
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),
     **dict.fromkeys(CONVERTING, _cast),
+    **dict.fromkeys(ABSORBED_BY, _absorbing),
 }

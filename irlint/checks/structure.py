@@ -24,7 +24,7 @@ g (float[2,3] x) => (float[2,3] y) { y = Add (x, missing) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x, float[3] b) => (float[2,3] y) { y = Add (x, b) }""",
     role="undefined",
-    refused=(refused("onnxruntime"),),
+    refused=(refused("onnxruntime"), refused("openvino_frontend"), refused("tensorrt_rtx")),
     uncalled=False,
 )
 
@@ -41,6 +41,10 @@ g (float[2,3] x) => (float[2,3] y) { z = Add (x, y) y = Relu (z) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,3] x) => (float[2,3] y) { z = Add (x, x) y = Relu (z) }""",
     uncalled=False,
+    refused=(
+        refused("onnxruntime"),
+        refused("tensorrt_rtx"),
+    ),
 )
 
 

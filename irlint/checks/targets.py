@@ -53,7 +53,7 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
     """The problems of the releases ``asked`` of one runtime."""
     columns = sum({1 << each.column for each in asked if each.column is not None})
     found = reasons(known, runtime, columns) if columns else []
-    is_certain = record_of(known, runtime).is_certain
+    is_measured = record_of(known, runtime).is_measured
     for each in asked:
         if each.column is None:
             yield Problem(too_old(each), target=each.label)
@@ -65,7 +65,7 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
             count = f" ({counted(nodes, 'node')})" if nodes > 1 else ""
             text = f"{each.label}: {reason.objection.text}{count}"
             rule = reason.objection.rule
-            severity = None if is_certain or rule.severity is not Severity.ERROR else Severity.WARNING
+            severity = None if is_measured or rule.severity is not Severity.ERROR else Severity.WARNING
             fault = rule.fault(text, help=reason.objection.help, severity=severity)
             problem = Problem(fault, target=each.label)
             use = reason.use

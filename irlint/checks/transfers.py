@@ -17,6 +17,9 @@ from irlint.records import record
 #: The largest number that a conversion to a type does not make infinite: almost half a step above its largest number.
 LARGEST = {"float16": 65519.99, "bfloat16": 3.3961e38, "float32": 3.4028235677973366e38, "float64": inf}
 
+#: The names of the hyperbolic functions.
+HYPERBOLIC = {"Cosh": "cosine", "Sinh": "sine"}
+
 #: The largest number whose exponential is finite.
 LARGEST_EXPONENT = {"float16": 11.09, "bfloat16": 88.73, "float32": 88.73, "float64": 709.79}
 
@@ -271,6 +274,17 @@ def _exponential(given: Sequence[Interval], site: Site) -> Interval:
     return held(ends[0], ends[1], site.dtype)
 
 
+def _hyperbolic(given: Sequence[Interval], site: Site) -> Interval:
+    """What Cosh and Sinh give: half the exponential of a large number, and its negative."""
+    (x,) = given
+    limit = LARGEST_EXPONENT.get(site.dtype or "", inf) + math.log(2)
+    if limit < x.low < inf or -inf < x.high < -limit:
+        return Interval(
+            why=f"input 0 is {x.text}: its hyperbolic {HYPERBOLIC[site.node.op]} is infinite in {site.dtype}"
+        )
+    return Interval(1) if site.node.op == "Cosh" else ANY
+
+
 def _defined(least: float, most: float, what: str, gives: Interval) -> Transfer:
     """The transfer of a function that is defined from ``least`` to ``most``. It returns ``gives``, or the reason
     ``what`` if every number is beyond that range."""
@@ -310,6 +324,10 @@ def _total(given: Sequence[Interval], site: Site) -> Interval:
     if x.low >= 0:
         return Interval(0, 0) if x.is_zero else Interval(x.low, inf)
     return Interval(-inf, x.high) if x.high <= 0 else ANY
+
+
+def _logarithm_of_total(given: Sequence[Interval], site: Site) -> Interval:
+    return _logarithm((_total(given, site),), site)
 
 
 def _dequantized(given: Sequence[Interval], site: Site) -> Interval:
@@ -358,6 +376,7 @@ ELEMENTWISE: Mapping[str, Transfer] = {
     "Sqrt": _root,
     "Log": _logarithm,
     "Exp": _exponential,
+    **dict.fromkeys(HYPERBOLIC, _hyperbolic),
     "Floor": _floored,
     "Asin": _defined(-1, 1, "its inverse sine is NaN", Interval(-1.5708, 1.5708)),
     "Acos": _defined(-1, 1, "its inverse cosine is NaN", Interval(0, 3.1416)),
@@ -365,6 +384,7 @@ ELEMENTWISE: Mapping[str, Transfer] = {
     "Atanh": _artanh,
     **dict.fromkeys(("Sigmoid", "HardSigmoid", "HSigmoid"), _range(0, 1)),
     **dict.fromkeys(("Tanh", "Erf", "Sin", "Cos", "Softsign", "SoftSign", "Sign"), _range(-1, 1)),
+    "Atan": _range(-1.5708, 1.5708),
     **dict.fromkeys(("Softplus", "SoftPlus", "ThresholdedRelu"), _range(0, inf)),
 }
 
@@ -378,6 +398,7 @@ GATHERED: Mapping[str, Transfer] = {
     **dict.fromkeys(("ReduceMax", "ReduceMin", "ReduceMean", "MaxPool", "GlobalMaxPool", "GlobalAveragePool"), _same),
     "Concat": _all,
     "ReduceSum": _total,
+    "ReduceLogSum": _logarithm_of_total,
     "DequantizeLinear": _dequantized,
     "FakeQuantize": _levels,
     **dict.fromkeys(("Softmax", "SoftMax", "Hardmax"), _range(0, 1)),
@@ -394,5 +415,5 @@ ARITY: Mapping[Transfer, int] = {
 #: Operators whose outputs all have the interval of output 0.
 SPLITTING = frozenset(("Split", "VariadicSplit"))
 
-#: Operators with a transfer.
-FOLLOWED = frozenset((*ELEMENTWISE, *KEEPING, *GATHERED))
+#: The operators with a transfer.
+TRANSFERS: Mapping[str, Transfer] = {**ELEMENTWISE, **KEEPING, **GATHERED}

@@ -17,7 +17,7 @@ from irlint.lazy_typing import TYPE_CHECKING
 from irlint.model import Attribute, Graph, Node, Problem, Value
 from irlint.model.order import graphs, producers, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
-from irlint.ops.shared.contents import extent
+from irlint.ops.shared.contents import are_finite, extent
 from irlint.parsers.weights import Weights
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ OPERAND_INFINITE = Rule(
     Severity.WARNING,
     "A weight or bias contains infinity.",
     why="The infinity comes from a conversion to float16 that overflowed, or from a training that diverged. Every "
-    "result computed with it is infinite, or NaN for 0 times infinity. Masks are not reported: they are added, "
-    "and feed no product, convolution or normalization. A weight that is the Cast, Transpose or Gather of a "
-    "constant counts as well. Large weights are read only with `--weights`.",
+    "result computed with it is infinite, or NaN for 0 times infinity; a quotient by infinity is 0. Masks are not "
+    "reported: they are added, and feed no product, convolution or normalization. A weight that is the Cast, "
+    "Transpose or Gather of a constant counts as well. Large weights are read only with `--weights`.",
     fix="Export the weights again, with a type that is wide enough.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
@@ -84,11 +84,16 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
     **dict.fromkeys(("GroupConvolutionBackpropData", "DeformConv", "PRelu"), (1,)),
     "MatMul": (0, 1),
-    "Gemm": (0, 1, 2),
+    **dict.fromkeys(("Gemm", "Einsum"), (0, 1, 2)),
+    "FusedMatMul": (0, 1),
+    "FusedConv": (1, 2),
     "BatchNormalization": (1, 2, 3, 4),
     "BatchNormInference": (1, 2, 3, 4),
     **dict.fromkeys(("LayerNormalization", "InstanceNormalization", "GroupNormalization"), (1, 2)),
     **dict.fromkeys(("RMSNormalization", "SimplifiedLayerNormalization"), (1,)),
+    "SkipLayerNormalization": (2, 3, 4),
+    "SkipSimplifiedLayerNormalization": (2, 3),
+    "ScaledDotProductAttention": (4,),
     **dict.fromkeys(("LSTM", "GRU", "RNN"), (1, 2, 3)),
     "LSTMSequence": (4, 5, 6),
     **dict.fromkeys(("GRUSequence", "RNNSequence", "LSTMCell"), (3, 4, 5)),
@@ -121,13 +126,16 @@ LEAST_EPSILON = 6e-8
 PADDING = (2, 3)
 
 #: Attributes that are factors or terms of every result.
-FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "lambd", "bias", "scale", "cubic_coeff_a", "momentum"))
+FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
 
-#: Attributes that are examined: FACTORS, and the number of a Constant.
-EXAMINED = FACTORS | {"value_float"}
+#: Attributes that are examined: FACTORS, a threshold, and the number of a Constant; the last two may be infinite.
+EXAMINED = FACTORS | {"lambd", "value_float"}
+
+#: Operators whose ``alpha`` is a threshold.
+THRESHOLDS = frozenset(("ThresholdedRelu",))
 
 #: Operators whose results are infinite or NaN where an input is. Only nodes with such an input are examined.
-SPREADING = frozenset(("Add", "Sub", "Subtract", "Mul", "Multiply"))
+SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
 
 
 def problems(known: Known) -> list[Problem]:
@@ -230,6 +238,12 @@ class Values:
                 found += [fault] if fault is not None else []
         return found
 
+    def _divisor(self, node: Node) -> Iterable[Fault]:
+        span = extent(self.tensor(node, 1))
+        is_infinite = span is not None and span.infinities and span.least is None and not span.nans
+        fault = self.infinite_input(node, 1) if is_infinite else None
+        return () if fault is None else (fault,)
+
     def infinite_input(self, node: Node, index: int) -> Fault | None:
         """The fault of an input that comes from a constant with infinity; None if it does not."""
         value = node.inputs[index]
@@ -293,26 +307,36 @@ class Values:
             )
 
     def _ranged(self, node: Node) -> Iterable[Fault]:
-        from irlint.checks import ranges
+        from irlint.checks.ranges import faults
 
-        return ranges.faults(self, node)
+        return faults(self, node)
+
+    def _attention(self, node: Node) -> Iterable[Fault]:
+        from irlint.checks.attentions import faults
+
+        return faults(self, node)
 
     def _dequantizer(self, node: Node) -> Iterable[Fault]:
         self.dequantizes = True
         return ()
 
+    def _converted(self, node: Node) -> Iterable[Fault]:
+        made = self.known.types.get(node.outputs[0]) if node.outputs[0] is not None else None
+        is_wide = isinstance(made, Tensor) and made.dtype in WIDE
+        return () if is_wide else self._ranged(node)
+
     def _scaled(self, node: Node) -> Iterable[Fault]:
         maker = self.makers.get(node.inputs[0]) if len(node.inputs) == 2 and node.inputs[0] is not None else None
         if maker is None or maker.op not in DECOMPRESSING:
             return ()
-        from irlint.checks import quantized
+        from irlint.checks.quantized import decompressed
 
-        return quantized.decompressed(self, node, maker)
+        return decompressed(self, node, maker)
 
-    def _quantizer(self, node: Node) -> Iterator[Fault]:
-        from irlint.checks import quantized
+    def _quantizer(self, node: Node) -> Iterable[Fault]:
+        from irlint.checks.quantized import faults
 
-        return quantized.faults(self, node)
+        return faults(self, node)
 
 
 def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
@@ -323,7 +347,7 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
         return False
     if tensor.value is None:
         return isinstance(tensor.extent, Extent) and bool(tensor.extent.nans or tensor.extent.infinities)
-    return any(not isinstance(entry, (int, float)) or not isfinite(entry) for entry in tensor.value)
+    return not are_finite(tensor.value)
 
 
 def _are(count: int) -> str:
@@ -352,7 +376,7 @@ def _not_finite(node: Node) -> Iterator[Fault]:
         if number is None or isfinite(number):
             continue
         is_nan = number != number
-        if name in FACTORS or is_nan:
+        if is_nan or (name in FACTORS and node.op not in THRESHOLDS):
             text = "NaN" if is_nan else "infinite"
             yield ATTRIBUTE_NOT_FINITE.fault(
                 f"`{name}` is {text}", help=f"write the `{name}` that is intended", attribute=name
@@ -362,10 +386,13 @@ def _not_finite(node: Node) -> Iterator[Fault]:
 #: Operators that make numbers of compressed weights, before a product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
+#: Element types to which a conversion loses few numbers.
+WIDE = frozenset(("float32", "float64"))
+
 #: Operators whose results and conversions depend on the ranges of their inputs.
 RANGED = (
-    *("Sqrt", "Log", "Exp", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh", "Div", "Divide", "Pow", "Power"),
-    *("Softmax", "SoftMax", "LogSoftmax", "Cast", "CastLike", "Convert", "ConvertLike"),
+    *("Sqrt", "Log", "ReduceLogSum", "Exp", "Cosh", "Sinh", "Reciprocal", "Asin", "Acos", "Acosh", "Atanh"),
+    *("Div", "Divide", "Pow", "Power", "Softmax", "SoftMax", "LogSoftmax"),
 )
 
 Check = Callable[[Values, Node], Iterable[Fault]]
@@ -375,6 +402,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(SPREADING, (Values._spread,)),
     **dict.fromkeys(WEIGHTS, (Values._infinite,)),
     **dict.fromkeys(RANGED, (Values._ranged,)),
+    **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
     "Dropout": (Values._dropout,),
@@ -384,11 +412,13 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "DequantizeLinear": (Values._dequantizer,),
     "FakeQuantize": (Values._infinite, Values._quantizer),
     "Pad": (Values._padding,),
+    **dict.fromkeys(("Div", "Divide"), (Values._divisor, Values._ranged)),
+    "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),
 }
 
 #: Checks that find nothing where all constants are finite.
-OF_INFINITE = (Values._spread, Values._infinite, Values._padding)
+OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._padding)
 
 #: The checks of each operator if all constants are finite.
 OF_FINITE: Mapping[str, Sequence[Check]] = {

@@ -44,6 +44,7 @@ VARIABLE_NOT_READ = Rule(
     ),
     good=_GOOD,
     role="absence",
+    accepted=("openvino_ir",),
 )
 
 VARIABLE_NOT_WRITTEN = Rule(
@@ -64,6 +65,7 @@ VARIABLE_NOT_WRITTEN = Rule(
     ).replace('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>', ""),
     good=_GOOD,
     role="absence",
+    accepted=("openvino_ir",),
 )
 
 VARIABLE_USED_TWICE = Rule(

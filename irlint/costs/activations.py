@@ -65,11 +65,13 @@ def peak(
     types: Mapping[Value, Type | None],
     fixed: Set[Value],
     inside: Mapping[Node, MaybeDim],
+    scratch: Mapping[Node, MaybeDim],
 ) -> MaybeDim:
     """The largest number of bytes that are in use while a node runs; None if it is unknown.
 
-    ``inside`` are the bytes that the bodies of nodes take meanwhile. Values that constants alone decide (``fixed``) do
-    not count, nor do the inputs of the graph, which belong to the caller.
+    ``inside`` are the bytes that the bodies of nodes take meanwhile, and ``scratch`` those that nodes need beside their
+    inputs and outputs. Values that constants alone decide (``fixed``) do not count, nor do the inputs of the graph,
+    which belong to the caller.
     """
     listed = tuple(nodes)
     created, ended = _lives(listed, types, fixed, frozenset(graph.outputs))
@@ -77,12 +79,14 @@ def peak(
     peaks: list[MaybeDim] = []
     for index, node in enumerate(listed):
         fresh = total(size_of(types.get(value)) for value in created[index])
-        peaks.append(total((live, most((fresh, inside.get(node, 0))))))
+        peaks.append(total((live, most((total((fresh, scratch.get(node, 0))), inside.get(node, 0))))))
         live = total((live, fresh, *(_released(types.get(value)) for value in ended[index])))
         if live is None:
             return None
     return most(
-        each for index, each in enumerate(peaks) if ended[index] or index == len(listed) - 1 or listed[index] in inside
+        each
+        for index, each in enumerate(peaks)
+        if ended[index] or index == len(listed) - 1 or listed[index] in inside or listed[index] in scratch
     )
 
 
@@ -98,24 +102,39 @@ def _lives(
     created: list[list[Value]] = [[] for _ in nodes]
     places: dict[Value, Value] = {}
     ends: dict[Value, int] = {}
+    unused: dict[object, list[Value]] = {}
     for index, node in enumerate(nodes):
         first = node.inputs[0] if node.inputs else None
         place = places.get(first) if first is not None else None
-        view = _is_view(node)
-        over = place is not None and ends[place] == index and _writes_over(node, types)
+        view = _is_view(node, outputs)
+        over = place is not None and ends[place] == index and _writes_over(node, types, outputs)
         for value in node.outputs:
             if value is None or value in fixed or (view and place is None):
                 continue
-            if place is None or not (view or over):
-                created[index].append(value)
-                places[value], ends[value] = value, last[value]
+            if place is not None and (view or over):
+                places[value], ends[place] = place, last[value] if over else ends[place]
                 continue
-            places[value], ends[place] = place, last[value] if over else ends[place]
+            free = unused.get(_form(types.get(value))) if value not in outputs else None
+            if not free:
+                created[index].append(value)
+            places[value] = own = free.pop() if free else value
+            ends[own] = last[value]
+        for own in {places[value] for value in (*used(node), *node.outputs) if value is not None and value in places}:
+            if ends[own] == index:
+                unused.setdefault(_form(types.get(own)), []).append(own)
     ended: list[list[Value]] = [[] for _ in nodes]
     for value, index in ends.items():
         if index < len(nodes):
             ended[index].append(value)
     return created, ended
+
+
+def _form(known: Type | None) -> object:
+    """What two tensors have in common of which the later one can take the memory of the other one; a new object where
+    nothing is known."""
+    if not isinstance(known, Tensor) or known.dtype is None or not known.shape or None in known.shape:
+        return object()
+    return BITS.get(known.dtype), known.shape
 
 
 def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
@@ -127,20 +146,24 @@ def _last_uses(nodes: Sequence[Node], outputs: Set[Value]) -> dict[Value, int]:
         last.update((value, index) for value in used(node))
     last.update((value, len(nodes)) for value in outputs)
     for node in reversed(nodes):
-        if _is_view(node) and node.inputs[0] is not None:
+        if _is_view(node, outputs) and node.inputs[0] is not None:
             last[node.inputs[0]] = max(last[value] for value in (node.inputs[0], *node.outputs) if value is not None)
     return last
 
 
-def _is_view(node: Node) -> bool:
-    """Whether the output of a node shares the memory of its first input."""
-    return node.op in VIEWS and not node.bodies and bool(node.inputs)
+def _is_view(node: Node, outputs: Set[Value]) -> bool:
+    """Whether the output of a node shares the memory of its first input; outputs of the graph have their own."""
+    return node.op in VIEWS and not node.bodies and bool(node.inputs) and outputs.isdisjoint(_made(node))
 
 
-def _writes_over(node: Node, types: Mapping[Value, Type | None]) -> bool:
+def _writes_over(node: Node, types: Mapping[Value, Type | None], outputs: Set[Value]) -> bool:
     """Whether a node may write its output over its first input, which has as many bytes."""
     ends = [None if value is None else size_of(types.get(value)) for value in (node.inputs[0], node.outputs[0])]
-    return node.op in IN_PLACE and ends[0] is not None and ends[0] == ends[1]
+    return node.op in IN_PLACE and ends[0] is not None and ends[0] == ends[1] and outputs.isdisjoint(_made(node))
+
+
+def _made(node: Node) -> Iterable[Value]:
+    return (value for value in node.outputs if value is not None)
 
 
 def most(sizes: Iterable[MaybeDim]) -> MaybeDim:

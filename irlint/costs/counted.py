@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 
 from irlint.binding.calls import Call
-from irlint.costs.activations import most, peak, weight
-from irlint.costs.products import macs, operation
+from irlint.costs.activations import most, peak, size_of, weight
+from irlint.costs.products import Operation, macs, operation
+from irlint.costs.scratch import elements
 from irlint.dims import MaybeDim, at_least, product, total
 from irlint.findings.faults import Fault
 from irlint.inference.known import Known
@@ -40,13 +41,15 @@ class NodeCost:
 class Cost:
     """The cost of a graph: its MACs, its peak memory in bytes, and the nodes that have MACs.
 
-    ``uncounted`` are the nodes of unknown operators.
+    ``uncounted`` are the nodes of unknown operators, and ``scratch`` the bytes that a node needs beside its inputs and
+    outputs.
     """
 
     macs: MaybeDim
     peak: MaybeDim
     nodes: tuple[NodeCost, ...] = ()
     uncounted: tuple[Node, ...] = ()
+    scratch: MaybeDim = 0
 
 
 @record
@@ -83,6 +86,7 @@ class _Counter:
         listed: list[NodeCost] = []
         uncounted: list[Node] = []
         inside: dict[Node, MaybeDim] = {}
+        scratch: dict[Node, MaybeDim] = {}
         for node in nodes:
             if all(value in held for value in node.inputs if value is not None) and not node.bodies:
                 held.update(value for value in node.outputs if value is not None)
@@ -92,7 +96,10 @@ class _Counter:
             uncounted += cost.uncounted
             if cost.peak != 0:
                 inside[node] = cost.peak
-        return Cost(total(counts), peak(graph, nodes, scope.types, held, inside), tuple(listed), tuple(uncounted))
+            if cost.scratch != 0 and not held.issuperset([value for value in node.outputs if value is not None]):
+                scratch[node] = cost.scratch
+        most_bytes = peak(graph, nodes, scope.types, held, inside, scratch)
+        return Cost(total(counts), most_bytes, tuple(listed), tuple(uncounted))
 
     def node(self, graph: Graph, node: Node, scope: Scope, fixed: Set[Value]) -> Cost:
         """The cost of one run of a node; its ``peak`` is that of its bodies or its function."""
@@ -106,12 +113,17 @@ class _Counter:
         inside = self._bodies(node, call, scope, fixed) if node.bodies else Cost(0, 0)
         if call.operator is None or call.attributes is None:
             return replaced(inside, uncounted=(node, *inside.uncounted))
-        if not call.operator.macs:
+        if not call.operator.macs and not call.operator.scratch:
             return inside
         types = [None if value is None else scope.types.get(value) for value in node.inputs]
         outputs = [None if value is None else scope.types.get(value) for value in node.outputs]
         names = signature(call.operator.function).inputs
-        count = macs(call.operator.macs, operation(names, types, outputs, call.attributes))
+        described = operation(names, types, outputs, call.attributes)
+        if call.operator.scratch:
+            inside = replaced(inside, scratch=_scratch(call.operator.scratch, described, outputs))
+        if not call.operator.macs:
+            return inside
+        count = macs(call.operator.macs, described)
         own = NodeCost(graph.path, node, self.format.operator_name(node.domain, call.op), count)
         return replaced(inside, macs=total((count, inside.macs)), nodes=(own, *inside.nodes))
 
@@ -158,6 +170,13 @@ class _Counter:
             inner = Scope(walk.types, walk.calls, frame.scope, path)
             self.calls[key] = self.graph(function.graph, inner, frozenset())
         return self.calls[key]
+
+
+def _scratch(formula: Sequence[str | int], node: Operation, outputs: Sequence[Type | None]) -> MaybeDim:
+    """The bytes that a node needs beside its inputs and outputs; None if unknown. The elements have the type of the
+    outputs."""
+    count, made = elements(formula, node), next((each for each in outputs if each is not None), None)
+    return None if count is None or not isinstance(made, Tensor) else size_of(Tensor(made.dtype, (count,)))
 
 
 def _of_one_body(costs: Sequence[Cost]) -> Cost:

@@ -52,6 +52,7 @@ QUANTIZATION = frozenset(
 ALSO = {
     "If": ("cond", "condition"),
     "Loop": ("cond",),
+    "ConstantOfShape": ("input",),
     "Resize": ("scales",),
     "Upsample": ("scales",),
     "Interpolate": ("scales",),

@@ -126,9 +126,10 @@ class Rule:
     requirements on the inputs may follow.
 
     ``severity`` applies to code that runs. ``refused`` lists the runtimes that refuse to load the model, with the
-    places. ``uncalled`` states whether a fault in an uncalled function counts (None: the family of the rule decides).
-    ``inference.levels`` computes the severity of a finding from these. If the rule is ``fixable``, some of its faults
-    have a safe fix.
+    places. A runtime of a format whose ``errors_are_refused`` refuses every model with an error; ``accepted`` lists
+    the runtimes that load some models with this one. ``uncalled`` states whether a fault in an uncalled function counts
+    (None: the family of the rule decides). ``inference.levels`` computes the severity of a finding from these. If the
+    rule is ``fixable``, some of its faults have a safe fix.
     """
 
     code: str
@@ -141,6 +142,7 @@ class Rule:
     good: str = ""
     role: Role = ""
     refused: tuple[Refusal, ...] = ()
+    accepted: tuple[str, ...] = ()
     uncalled: bool | None = None
     fixable: bool = False
 
@@ -208,7 +210,8 @@ class Fault(Exception):
     rule. ``loses`` is the number of values that the fault leaves undefined. ``place`` is the position in the document,
     unless an ``attribute`` gives it. ``intended`` is the name or opset that was probably intended. ``stage`` is the
     latest point at which the runtime refuses the model: when it loads or when it compiles it. A compiler looks only at
-    nodes whose elements are needed.
+    nodes whose elements are needed. ``refused``: the format's own runtime always refuses this one, though it loads some
+    models with other faults of the rule.
     """
 
     def __init__(
@@ -228,6 +231,7 @@ class Fault(Exception):
         place: Any = None,
         stage: Stage = "load",
         intended: str = "",
+        refused: bool = False,
     ) -> None:
         super().__init__(message)
         self.rule = rule
@@ -245,6 +249,7 @@ class Fault(Exception):
         self.place = place
         self.stage = stage
         self.intended = intended
+        self.refused = refused
 
     def changed(self, **details: Any) -> Fault:
         """A copy of the fault with other values for some fields."""

@@ -8,10 +8,11 @@ from functools import cache
 from irlint.binding.calls import Call
 from irlint.dims import Shape
 from irlint.findings.faults import Fault, Rule
+from irlint.inference.known import Known
 from irlint.inference.levels import leveled, needs_sizes
 from irlint.inference.recorded import Recorded, Recorder
 from irlint.inference.walk import Frame, Walk
-from irlint.model import Model, Node, Value
+from irlint.model import Model, Node, Problem, Value
 from irlint.model.tensor import Tensor, Type
 from irlint.schemas import table_text
 
@@ -43,6 +44,41 @@ def levels(
             fault = fault.changed(notes=(*fault.notes, DECLARED_SIZES))
         if fault is not None:
             yield each, fault
+
+
+def refused(known: Known, runtime: str, problems: Sequence[Problem], *, newest: bool) -> list[bool]:
+    """Whether every release of a runtime, by the name of its module in ``targets``, refuses to load a model with each
+    of some errors in code that runs: as in code that never runs, for the sizes that the file declares. The ``newest``
+    one also refuses what it was asked about alone: breaches of shape inference, and single faults."""
+    graph = known.model.graph
+
+    @cache
+    def shown() -> set[tuple[Node | None, str]]:
+        """The faults for the declared sizes, without those that computed values show."""
+        recorder = Recorder()
+        assert graph is not None
+        Walk(known.model, {}, folds=False).graph(graph, Frame(), recorder)
+        return {each.of_rule for each in recorder.faults}
+
+    def is_refused(problem: Problem) -> bool:
+        rule = problem.fault.rule
+        call = known.calls.get(problem.node) if problem.node is not None else None
+        inferred = newest and runtime == "onnxruntime" and is_inferred(problem.fault, call)
+        if runtime == "onnxruntime" and rule.family == "shapes" and not inferred and _is_first(call):
+            return False
+        if any(rule.is_refused(runtime, where) for where in ("live", "dead", "dead by size")):
+            return True
+        if runtime == known.format.loaded_by and known.format.errors_are_refused:
+            return runtime not in rule.accepted or (newest and problem.fault.refused)
+        compared = inferred or (not refuses_late(call) and rule.is_refused(runtime, "dead if sized"))
+        return compared and graph is not None and (problem.node, rule.code) in shown()
+
+    return [is_refused(each) for each in problems]
+
+
+def _is_first(call: Call | None) -> bool:
+    """Whether an operator has its first version, for which ONNX's shape inference compares little."""
+    return call is not None and call.schema is not None and call.schema.since == 1
 
 
 def row(fault: Fault, call: Call | None) -> str:

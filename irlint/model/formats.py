@@ -28,7 +28,7 @@ class Format:
     map the declared element types of inputs and outputs of such a model to those that the runtime uses.
     ``unused_constants_are_read``: an unused constant must be valid, too. ``dead_bodies_are_inferred``: the runtime
     infers types and shapes also in bodies that never run. ``bytes_may_be_spare``: a constant may have more bytes than
-    it needs.
+    it needs. ``errors_are_refused``: the format's own runtime refuses a model with an error when it loads the model.
 
     Files: ``has_lines``: the file is a text, so findings have a line and a column. ``weights`` is the suffix of the
     files with constants beside a model, or "" for any name. ``restamps``: a model can be saved with another version of
@@ -61,6 +61,7 @@ class Format:
     unused_constants_are_read: bool = False
     dead_bodies_are_inferred: bool = False
     bytes_may_be_spare: bool = False
+    errors_are_refused: bool = False
     has_lines: bool = False
     runtimes: Mapping[str, str] = NOTHING
     restamps: bool = False
@@ -122,6 +123,7 @@ OPENVINO = Format(
     input_node="Parameter",
     constant_node="Const",
     output_node="Result",
+    errors_are_refused=True,
     keeps_alive=("Result", "Assign", "Parameter"),
     declared_shapes_hold=True,
     no_dims_means_unknown=True,

@@ -92,6 +92,9 @@ class Operator:
     of_shape: bool = False
     #: The number of multiply-accumulate operations: a formula of ``costs.products`` with its arguments; () for none.
     macs: tuple[str | int, ...] = ()
+    #: The elements that ONNX Runtime needs while it runs the node, beside those of the inputs and outputs: a formula of
+    #: ``costs.scratch`` with its arguments; () for none, or few.
+    scratch: tuple[str | int, ...] = ()
 
     # The attributes of an OpenVINO operation, by the name of the parameter.
     #: The name of the attribute in the file, if it is not an identifier.

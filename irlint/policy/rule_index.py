@@ -239,6 +239,7 @@ RULES = {
     "IRL748": "checks.quantized",
     "IRL749": "checks.quantized",
     "IRL750": "checks.quantized",
+    "IRL751": "checks.attentions",
     "IRL801": "binding.calls",
     "IRL802": "checks.versions",
     "IRL803": "checks.versions",

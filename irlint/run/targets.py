@@ -33,7 +33,7 @@ from irlint.targets.verdicts import (
     passes,
     reasons,
     record_of,
-    refuses,
+    refused,
     target,
     too_old,
     verdict,
@@ -125,37 +125,32 @@ def _chosen(asked: Target, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def taken_of(known: Known, path: str) -> dict[str, Any]:
     """The data of ``irlint targets --format json`` for an inferred model."""
-    roots = _roots(known)
-    wrong = _wrong(roots)
-    entries = _entries(known, known.format.runtimes, roots)
+    problems = every_problem(known)
+    entries = _entries(known, known.format.runtimes, problems)
     found: dict[str, Any] = {
         "schema": "irlint-targets-1",
         "path": path.replace(os.sep, "/"),
         "format": known.format.name,
         "targets": entries,
     }
-    advice = None if wrong else _lower(known, entries)
+    advice = None if _wrong(problems) else _lower(known, entries)
     return found if advice is None else {**found, "restamp": advice}
 
 
 def entries_of(known: Known, runtimes: Sequence[str]) -> list[dict[str, Any]]:
     """The entries of some runtimes for an inferred model, the oldest release of each first."""
-    return _entries(known, [each for each in runtimes if each in known.format.runtimes], _roots(known))
+    return _entries(known, [each for each in runtimes if each in known.format.runtimes], every_problem(known))
 
 
-def _entries(known: Known, runtimes: Iterable[str], roots: Sequence[Problem]) -> list[dict[str, Any]]:
-    entries = [entry for runtime in runtimes for entry in _releases(known, runtime, _wrong(roots))]
-    late = [each for each in roots if _is_late(each)]
+def _entries(known: Known, runtimes: Iterable[str], problems: Sequence[Problem]) -> list[dict[str, Any]]:
+    entries = [entry for runtime in runtimes for entry in _releases(known, runtime, _wrong(problems))]
+    late = [each for each in problems if _is_late(each) and each.because is None]
     return [_compiled(entry, late) for entry in entries] if known.format.compiles else entries
 
 
-def _roots(known: Known) -> list[Problem]:
-    return [each for each in every_problem(known) if each.because is None]
-
-
-def _wrong(roots: Sequence[Problem]) -> list[Problem]:
+def _wrong(problems: Sequence[Problem]) -> list[Problem]:
     """The errors that a release may see when it loads the model."""
-    return [each for each in roots if each.is_error and not _is_late(each) and not _is_of_limits(each)]
+    return [each for each in problems if each.is_error and not _is_late(each) and not _is_of_limits(each)]
 
 
 def _is_late(problem: Problem) -> bool:
@@ -207,14 +202,17 @@ def _running(known: Known, stamp: Stamp) -> list[tuple[str, str]]:
 def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[dict[str, Any]]:
     """An entry for each release of a runtime, oldest first."""
     found = reasons(known, runtime)
-    of_each = [(_unsound(each, refuses(known, runtime, each)), passes(known, runtime, each)) for each in wrong]
-    broken = [passes(known, runtime, each) for each in wrong if refuses(known, runtime, each)]
+    of_each = list(_of_errors(known, runtime, wrong))
     stage = record_of(known, runtime).stage
     for column, release in enumerate(tables.releases(runtime)):
         mine = [each for each in found if each.releases >> column & 1]
         outcome = verdict(mine)
-        unsound = [entry for entry, passing in of_each if not passing >> column & 1]
-        if any(not passing >> column & 1 for passing in broken):
+        broken = [_unsound(each, True) for each, _, refusing in of_each if refusing >> column & 1]
+        doubtful = [
+            _unsound(each, False) for each, passing, refusing in of_each if not (passing | refusing) >> column & 1
+        ]
+        unsound = broken + doubtful
+        if broken:
             outcome = REFUSED
         elif unsound and outcome == RUNS:
             outcome = UNKNOWN
@@ -227,6 +225,25 @@ def _releases(known: Known, runtime: str, wrong: Sequence[Problem]) -> Iterator[
             **({"fallback": on_cpu(mine)} if outcome == RUNS and on_cpu(mine) else {}),
             "reasons": [] if outcome == RUNS and not on_cpu(mine) else listed,
         }
+
+
+def _of_errors(known: Known, runtime: str, errors: Sequence[Problem]) -> Iterator[tuple[Problem, int, int]]:
+    """The errors that follow from no other, with the releases, as bits, that load models with such an error, and those
+    that refuse the model for it or for an error that follows from it."""
+    broken: dict[int, int] = {}
+    for error, refusing in zip(errors, refused(known, runtime, errors)):
+        root = id(_root(error))
+        broken[root] = broken.get(root, 0) | refusing & ~passes(known, runtime, error)
+    for error in errors:
+        if error.because is None:
+            yield error, passes(known, runtime, error), broken[id(error)]
+
+
+def _root(problem: Problem) -> Problem:
+    """The problem from which it follows in the end; itself if it follows from none."""
+    while problem.because is not None:
+        problem = problem.because
+    return problem
 
 
 def _compiled(entry: dict[str, Any], late: Sequence[Problem]) -> dict[str, Any]:

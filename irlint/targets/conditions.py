@@ -14,7 +14,7 @@ from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor
 from irlint.records import record
 from irlint.targets import facts
-from irlint.targets.uses import LEFT_OUT, Use
+from irlint.targets.uses import LEFT_OUT, Use, is_static
 
 
 @record
@@ -224,6 +224,8 @@ def _has_ellipsis_or_diagonal(use: Use) -> bool:
     return "." in equation or any(len(set(term)) < len(term) for term in equation.partition("->")[0].split(","))
 
 
+DYNAMIC = Condition(lambda use: not is_static(use), "a dynamic size", "fix the sizes of the inputs of the model")
+
 #: Every condition by its name.
 CONDITIONS: Mapping[str, Condition] = {
     "type": Condition(_is_of_type, "input {0} of {1}", "cast input {0} to another element type", of_types=True),
@@ -249,9 +251,7 @@ CONDITIONS: Mapping[str, Condition] = {
         "write input {0} as an initializer"),
     "rank": Condition(_is_of_rank, "input {0} of rank {1}", "reshape input {0}"),
     "rank-above": Condition(_is_of_rank_above, "an input {0} of a rank above {1}", "reshape input {0}"),
-    "from": Condition(
-        lambda use, ops: not use.sources.isdisjoint(ops.split(",")),
-        "float32 values that {0} computed", "compute in float16"),
+    "dynamic": DYNAMIC,
     "graph-input": Condition(
         lambda use: use.reads, "an input of the model", "let the model take quantized values"),
     "graph-output": Condition(

@@ -12,7 +12,7 @@ from irlint.records import record
 from irlint.targets import judge, partitions
 from irlint.targets.objections import STAYS_ON_CPU
 from irlint.targets.runtimes import Runtime
-from irlint.targets.uses import Use, uses
+from irlint.targets.uses import Use, is_fixed, uses
 
 #: Where a node runs: on the NPU, on the CPU, nowhere since it is computed or removed when the model is loaded, or
 #: nowhere since the compiler refuses it.
@@ -115,12 +115,12 @@ def _sorted(nodes: Sequence[Node], makers: Mapping[Value, Node]) -> list[Node]:
 def _dynamic(known: Known, graph: Graph) -> Iterator[tuple[Value, Tensor | None, Node | None]]:
     """The inputs of dynamic size, and what nodes of static inputs give with one."""
     for value in graph.inputs:
-        if value not in graph.constants and not partitions.is_fixed(known.types.get(value)):
+        if value not in graph.constants and not is_fixed(known.types.get(value)):
             yield value, _tensor(known, value), None
     for node in graph.nodes:
-        if all(partitions.is_fixed(known.types.get(value)) for value in _taken(node)):
+        if all(is_fixed(known.types.get(value)) for value in _taken(node)):
             for given in node.outputs:
-                if given is not None and not partitions.is_fixed(known.types.get(given)):
+                if given is not None and not is_fixed(known.types.get(given)):
                     yield given, _tensor(known, given), node
 
 

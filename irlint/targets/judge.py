@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from irlint.inference.known import Known
+from irlint.lazy_typing import TYPE_CHECKING
 from irlint.records import replaced
 from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
-from irlint.targets import bodies, limits, misreading, operators, partitions, tables
+from irlint.targets import limits, operators, tables
 from irlint.targets.conditions import Stated, hold, of_signature
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
@@ -23,6 +24,9 @@ from irlint.targets.runtimes import RUNTIMES, Runtime
 from irlint.targets.tables import spans
 from irlint.targets.uses import LEFT_OUT, Use, uses
 
+if TYPE_CHECKING:
+    from irlint.targets.partitions import Ahead
+
 #: Functions that stand for operators are followed so deep.
 MAX_DEPTH = 8
 
@@ -37,7 +41,7 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     """What releases of a runtime, given as bits, have against a model; ``opset`` stands for that of its nodes."""
     found = [Reason(having, objection) for having, objection in limits.objections(known, runtime, releases)]
     refused = limits.too_new(known, runtime, releases)
-    ahead = partitions.ahead(known, runtime.table) if runtime.falls_back else None
+    ahead = _ahead(known, runtime.table) if runtime.falls_back else None
     distinct = _Distinct(runtime, releases)
     for each in uses(known, lambda use: (distinct.apart(use), ahead and ahead.apart(use)), opset):
         use = ahead.judged(each) if ahead is not None else each
@@ -56,11 +60,21 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
     return found if opset is not None else found + _of_misread(known, runtime, releases, found)
 
 
+def _ahead(known: Known, table: str) -> Ahead:
+    from irlint.targets import partitions
+
+    return partitions.ahead(known, table)
+
+
 def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
     """What those of the releases refuse that pass over attributes and inputs which the opset does not have, beyond the
     refusals that were found."""
     for each in found:
         releases &= ~each.releases if each.objection.is_certain else releases
+    if not tables.has(runtime.table, "drops "):
+        return []
+    from irlint.targets import misreading
+
     read = misreading.misread(known, runtime.table, releases)
     if read is None:
         return []
@@ -161,7 +175,7 @@ def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Object
 def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
     """What a node has that a later version of its operator, or the operator in a later release, brought."""
     node, name = use.node, operators.name(use)
-    for attribute in node.attributes if tables.facts(runtime.table, f"attribute {name} ") else ():
+    for attribute in node.attributes if tables.has(runtime.table, f"attribute {name} ") else ():
         lacking = releases & ~tables.holds(runtime.table, f"attribute {name} {attribute}")
         if lacking:
             text = f"the operator has no attribute `{attribute}` in the release"
@@ -195,10 +209,9 @@ def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: in
         yield releases, Objection(TARGET_NOT_KNOWN, f"{what}, {runtime.custom}", runtime.advice)
         return
     serving = [each for each in operators.rows(runtime.table, name) if each.serves(version)]
-    sure = unsure = present = 0
+    sure = unsure = 0
     for row in serving:
         answer = operators.admits(row, runtime, version, use)
-        present |= row.releases
         sure |= row.releases if answer else 0
         unsure |= row.releases if answer is None else 0
     doubtful = releases & unsure & ~sure
@@ -206,17 +219,29 @@ def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: in
         text = f"version {version}: its element types are not all known, and the release takes some of them"
         yield doubtful, Objection(TARGET_NOT_KNOWN, text, "declare the types of its inputs")
     left = releases & ~(sure | unsure)
-    if left and runtime.inlines and not bodies.known():
+    if left and runtime.inlines:
+        yield from _inlined(use, runtime, version, left, serving, sure | unsure, depth)
+    elif left:
+        yield from _without_row(use, runtime, version, left, serving, sure | unsure)
+
+
+def _inlined(
+    use: Use, runtime: Runtime, version: int, releases: int, serving: Sequence[Row], admitted: int, depth: int
+) -> Objections:
+    """What releases have against a node that a function replaces, where one stands for its operator."""
+    from irlint.targets import bodies
+
+    if not bodies.known():
         text = f"no {runtime.part} of version {version} for {_types(use)}; a function may stand for it, "
         text += "which the package onnx has"
-        yield left, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
+        yield releases, Objection(TARGET_NOT_KNOWN, text, "install the package onnx, and ask again")
         return
-    for having, is_lax in operators.by_laxness(runtime, left):
-        inside = bodies.body(use, version, lax=is_lax) if runtime.inlines and depth < MAX_DEPTH else None
+    for having, is_lax in operators.by_laxness(runtime, releases):
+        inside = bodies.body(use, version, lax=is_lax) if depth < MAX_DEPTH else None
         if inside is not None:
             yield from _of_body(use, runtime, version, having, inside, depth)
         else:
-            yield from _without_row(use, runtime, version, having, serving, sure | unsure)
+            yield from _without_row(use, runtime, version, having, serving, admitted)
 
 
 def _of_body(use: Use, runtime: Runtime, version: int, releases: int, inside: Sequence[Use], depth: int) -> Objections:
@@ -299,7 +324,7 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         elif each.kind == operators.REFUSES:
             typed = any(stated.condition.of_types for stated in each.conditions)
             rule = ELEMENT_TYPE_NOT_IN_RELEASE if typed else RESTRICTED_IN_RELEASE
-            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", runtime.remedy or help)
+            yield refusing, Objection(rule, f"{runtime.says} refuses it with {text}", help)
         else:
             yield refusing, Objection(TARGET_NOT_KNOWN, f"whether the release takes it with {text} is not known", help)
 
@@ -309,7 +334,7 @@ def _known_by(runtime: Runtime, use: Use) -> int:
     found = 0
     for _, removed, releases in operators.schemas(runtime.table, operators.name(use)):
         found |= 0 if removed else releases
-    return found if tables.facts(runtime.table, "schema ") else -1
+    return found if tables.has(runtime.table, "schema ") else -1
 
 
 def _unknown(use: Use, runtime: Runtime) -> Objection:

@@ -8,7 +8,8 @@ from functools import cache
 from irlint.inference.known import Known
 from irlint.model import Graph, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import Tensor
+from irlint.model.tensor import SparseTensor, Tensor
+from irlint.parsers.faults import DOMAIN_SPELLED_OUT
 from irlint.targets import tables
 from irlint.targets.objections import (
     ELEMENT_TYPE_NOT_IN_RELEASE,
@@ -42,6 +43,12 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
         help = "inline them with onnx.inliner.inline_local_functions"
         yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, help)
     graph = known.model.graph
+    refusing = releases & tables.holds(runtime.table, "no-spelled-domains")
+    if refusing and any(each.fault.rule is DOMAIN_SPELLED_OUT for each in known.model.problems):
+        text = f"a node writes its domain as ai.onnx, of which {runtime.says} knows no operator"
+        yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, "set the domain of the node to the empty string")
+    if graph is not None:
+        yield from _of_sparse(graph, runtime, releases)
     refusing = releases & tables.holds(runtime.table, "no-empty-inputs")
     if refusing and graph is not None and any(map(_is_empty, graph.inputs)):
         text = f"an input of the model has a size of 0, which {runtime.says} does not read"
@@ -52,6 +59,25 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
         text = f"a node takes {early.name!r}, an output of the model, before the node that gives it"
         yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write the nodes in the order in which they run")
     yield from _types(known, runtime, releases)
+
+
+def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
+    """What releases have against sparse initializers that nodes take, or that are outputs of the model, but not both,
+    and against outputs of a sparse type."""
+    sparse = {value for value, constant in graph.constants.items() if constant.parts} - set(graph.inputs)
+    taken = any(value in sparse for node in graph.nodes for value in node.inputs)
+    given = not sparse.isdisjoint(graph.outputs)
+    typed = any(isinstance(value.type, SparseTensor) for value in graph.outputs)
+    forms = {
+        "no-sparse-initializers": (taken and not given, "a node takes a sparse initializer"),
+        "no-sparse-outputs": (given and not taken, "an output of the model is a sparse initializer"),
+        "no-sparse-types": (typed, "an output of the model has a sparse type"),
+    }
+    for fact, (has, text) in forms.items():
+        refusing = releases & tables.holds(runtime.table, fact)
+        if has and refusing:
+            text = f"{text}, which {runtime.says} does not read"
+            yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
 
 def _early_output(graph: Graph) -> Value | None:
@@ -123,7 +149,7 @@ def _types(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[int,
     }
     refused: dict[str, int] = {}
     for kind, listed in values.items():
-        if not tables.facts(runtime.table, f"{kind} "):
+        if not tables.has(runtime.table, f"{kind} "):
             continue
         for name in dict.fromkeys(element_type(known.types, value) for value in listed):
             having = tables.holds(runtime.table, f"{kind} {name}")

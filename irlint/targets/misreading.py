@@ -24,7 +24,7 @@ def misread(known: Known, table: str, releases: int) -> Misread | None:
     """The model as releases read it, where nodes of the main graph have attributes or inputs that the operator does not
     have at its opset; None where no release passes over all of these."""
     graph = known.model.graph
-    if graph is None or not tables.facts(table, "drops "):
+    if graph is None or not tables.has(table, "drops "):
         return None
     others: dict[Node, Node] = {}
     for node in graph.nodes:

@@ -8,7 +8,7 @@ from functools import cache
 from irlint.records import record, replaced
 from irlint.schemas import OFFICIAL_DOMAINS, Formal, OfficialSchema, of_runtime, official, official_versions
 from irlint.targets import tables
-from irlint.targets.conditions import Stated, stated
+from irlint.targets.conditions import DYNAMIC, Stated, hold, stated
 from irlint.targets.runtimes import Runtime
 from irlint.targets.tables import short
 from irlint.targets.uses import LEFT_OUT, Use
@@ -108,6 +108,12 @@ def refusals(table: str, name: str) -> tuple[Refusal, ...]:
     )
 
 
+def is_refused_for_sizes(table: str, use: Use) -> bool:
+    """Whether a release refuses a node for its dynamic sizes."""
+    found = (each.conditions for each in refusals(table, name(use)) if each.kind == REFUSES)
+    return any(hold(conditions, use) for conditions in found if any(each.condition is DYNAMIC for each in conditions))
+
+
 @cache
 def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
     """The versions of an operator that releases know, the latest first: where each begins, whether it removes the
@@ -119,7 +125,7 @@ def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
 def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
     """The version of the operator that each release uses for the node; None if the release has none."""
     imported = use.version if isinstance(use.version, int) else None
-    if not tables.facts(runtime.table, "schema "):
+    if not tables.has(runtime.table, "schema "):
         is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS and not isinstance(use.version, str)
         if not (is_open and rows(runtime.table, name(use))):
             yield _official_version(use, imported), releases

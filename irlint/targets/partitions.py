@@ -10,8 +10,8 @@ from irlint.model import Graph, Node, Value
 from irlint.model.order import live
 from irlint.model.tensor import Tensor, Type
 from irlint.records import record, replaced
-from irlint.targets import tables
-from irlint.targets.uses import Use
+from irlint.targets import operators
+from irlint.targets.uses import Use, is_fixed, is_static
 
 #: Operators that give another result each time, or that ONNX Runtime keeps though their inputs are constant.
 KEPT = ("RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial", "Bernoulli")
@@ -28,24 +28,22 @@ GELU_SINCE = 20
 
 @record
 class Ahead:
-    """The nodes that a provider is not asked about: what ONNX Runtime computes or takes away when it loads a model, and
-    nodes between DequantizeLinear and QuantizeLinear, which are taken with these.
+    """The nodes that a provider with a table is not asked about: what ONNX Runtime computes or takes away when it loads
+    a model, and nodes between DequantizeLinear and QuantizeLinear, which are taken with these.
 
-    ``fused`` are those that are taken as one node of another operator: the first of them, by each. ``sources`` are the
-    operators from which float32 values come, ``unseen`` the nodes of which ONNX Runtime infers no shapes, and ``open``
-    the inputs of the model with dynamic sizes.
+    ``fused`` are those that are taken as one node of another operator: the first of them, by each. ``unseen`` are the
+    nodes of which ONNX Runtime infers no shapes, and ``open`` the inputs of the model with dynamic sizes.
     """
 
+    table: str
     gone: Set[Node]
     fused: Mapping[Node, Node]
-    sources: Mapping[Value, Set[str]]
     unseen: Set[Node]
     open: tuple[str, ...]
 
     def apart(self, use: Use) -> object:
         """What distinguishes a node from others of its operator."""
-        placed = use.node in self.gone, use.node in self.fused, use.node in self.unseen
-        return placed, is_static(use), self._sources(use.node)
+        return use.node in self.gone, use.node in self.fused, use.node in self.unseen, is_static(use)
 
     def judged(self, use: Use) -> Use | None:
         """The node as a provider is asked about it, None for one that it does not see."""
@@ -53,15 +51,17 @@ class Ahead:
             return None
         whole = self.fused.get(use.node)
         if whole is None:
-            return replaced(use, sources=self._sources(use.node))
+            return use
         if whole is not use.node:
             return None
         node = replaced(whole, op="Gelu", inputs=whole.inputs[:1], attributes={}, version=GELU_SINCE)
         return replaced(use, node=node, version=GELU_SINCE, inputs=use.inputs[:1])
 
     def is_left(self, use: Use) -> bool:
-        """Whether the provider takes no such node, whatever its operator is."""
-        return _is_in_body(use) or use.node in self.unseen or not is_static(use)
+        """Whether the provider takes no such node, whatever its operator is. It fails over a few of dynamic size."""
+        if _is_in_body(use) or use.node in self.unseen:
+            return True
+        return not is_static(use) and not operators.is_refused_for_sizes(self.table, use)
 
     def why_left(self, use: Use) -> tuple[str, str]:
         """Why it does not, and the help."""
@@ -72,24 +72,9 @@ class Ahead:
         sizes = f"fix {', '.join(self.open)} with `--shape`" if self.open else "write it without sizes that data decide"
         return "it has a dynamic size", sizes
 
-    def _sources(self, node: Node) -> Set[str]:
-        given = (value for value in node.inputs if value is not None)
-        return frozenset(each for value in given for each in self.sources.get(value, ()))
-
 
 def _is_in_body(use: Use) -> bool:
     return bool(use.graph) and not use.graph.startswith("function:")
-
-
-def is_static(use: Use) -> bool:
-    """Whether the sizes of all inputs and outputs of a node are known numbers."""
-    values = (value for value in (*use.node.inputs, *use.node.outputs) if value is not None)
-    return all(is_fixed(use.types.get(value)) for value in values)
-
-
-def is_fixed(known: Type | None) -> bool:
-    """Whether the sizes of a tensor are known numbers."""
-    return isinstance(known, Tensor) and known.shape is not None and all(isinstance(size, int) for size in known.shape)
 
 
 def ahead(known: Known, table: str) -> Ahead:
@@ -101,9 +86,7 @@ def ahead(known: Known, table: str) -> Ahead:
     gone |= {node for node in graph.nodes if node not in needed}
     gone |= {node for node in graph.nodes if node.op in PASSING and not set(node.outputs) & set(graph.outputs)}
     gone |= {*_quantized(graph), *_normalizations(graph)}
-    unseen = _unseen(graph)
-    sources = _sources(graph, known.types, gone | unseen, table)
-    return Ahead(frozenset(gone), dict(_gelus(graph)), sources, unseen, _open(graph, known.types))
+    return Ahead(table, frozenset(gone), dict(_gelus(graph)), _unseen(graph), _open(graph, known.types))
 
 
 def _unseen(graph: Graph) -> set[Node]:
@@ -127,23 +110,6 @@ def _open(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[str, ...]:
             shape = known.shape if isinstance(known, Tensor) else None
             found.append(value.name if shape is None else f"{value.name} [{', '.join(map(str, shape))}]")
     return tuple(found)
-
-
-def _sources(graph: Graph, types: Mapping[Value, Type | None], gone: Set[Node], table: str) -> dict[Value, Set[str]]:
-    """The operators from which float32 values come, by the values that they reach on the NPU."""
-    found: dict[Value, Set[str]] = {}
-    for node in graph.nodes:
-        name = f"{node.domain}:{node.op}"
-        passing = node not in gone and tables.holds(table, f"op {name} *") and not tables.holds(table, f"stops {name}")
-        if not passing and node.op not in PASSING:
-            continue
-        for value in node.outputs:
-            known = types.get(value) if value is not None else None
-            if value is None or not isinstance(known, Tensor) or known.dtype != "float32" or not is_fixed(known):
-                continue
-            before = {each for given in node.inputs if given is not None for each in found.get(given, ())}
-            found[value] = before | ({node.op} if tables.holds(table, f"starts {name}") else set())
-    return found
 
 
 def _normalizations(graph: Graph) -> Iterator[Node]:

@@ -15,16 +15,16 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   it runs. ``conditions.py`` lists the conditions;
 * ``passes-over BODY node`` and ``passes-over BODY operator``: the release reads the model though it refuses a node in
   such a body, or has no such operator; BODY is the name of an attribute, or ``dead`` for a branch that never runs;
-* ``no-functions``, ``no-empty-inputs`` and ``no-early-outputs``: the release refuses calls of functions of the model,
-  inputs of the model with a size of 0, and outputs of the model that a node takes before the node that gives them;
+* ``no-functions``, ``no-empty-inputs``, ``no-early-outputs``, ``no-spelled-domains``: the release refuses calls of
+  functions of the model, inputs of the model with a size of 0, outputs of the model that a node takes before the node
+  that gives them, and nodes whose domain is written ``ai.onnx``; ``no-sparse-initializers``, ``no-sparse-outputs`` and
+  ``no-sparse-types``: sparse initializers that nodes take or that are outputs, and outputs of a sparse type;
 * ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
   not have at the opset of the model;
 * ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at
   nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family stands
   in place of the code;
-* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone;
-* ``starts DOMAIN:OP`` and ``stops DOMAIN:OP``: an operator from which the condition ``from`` counts, and one after
-  which it does not.
+* ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone.
 
 To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release
 (``tests/make/targets.py`` calls it), add a ``Runtime`` to ``RUNTIMES``, and name it in ``runtimes`` of the ``Format``
@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from irlint.records import NOTHING, record
-from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS
+from irlint.schemas import MICROSOFT, NCHWC, OFFICIAL_DOMAINS
 
 
 @record
@@ -46,15 +46,13 @@ class Runtime:
     ``table`` is the name of its facts. ``stage`` is the furthest stage that was measured, "" where only the vendor's
     list says what there is. ``part`` is what a release has for an operator; ``says`` is who refuses, ``accepts`` the
     verb for versions. ``domains`` are those whose operators were asked about; ``custom`` says when it takes one of
-    another domain, ``advice`` what to do; ``remedy`` is the help where a node is refused, for want of one that its
-    conditions have. ``is_complete``: what no row has is refused, else it is unknown.
+    another domain, ``advice`` what to do. ``is_complete``: what no row has is refused, else it is unknown.
 
     ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
     ``removes`` are operators that may be taken away first, and ``free`` those that need nothing. ``drops_dead``: nodes
     in branches that never run may be taken away first; ``skips_dead``: they are not judged. ``falls_back``: the release
-    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU. ``of_device``: the answer
-    depends on a device that nobody names, so a refusal is a warning in a check.
+    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU.
     """
 
     table: str
@@ -65,7 +63,6 @@ class Runtime:
     domains: tuple[str, ...] = ("",)
     custom: str = "which a release takes where its library is registered"
     advice: str = "load the model once with the release itself"
-    remedy: str = ""
     is_complete: bool = True
     inlines: bool = False
     lax: frozenset[str] = frozenset()
@@ -75,17 +72,11 @@ class Runtime:
     free: tuple[str, ...] = ()
     drops_dead: bool = False
     skips_dead: bool = False
-    of_device: bool = False
 
     @property
     def is_measured(self) -> bool:
         """Whether the releases were asked themselves."""
         return self.stage != ""
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether a refusal is an error in a check."""
-        return self.is_measured and not self.of_device
 
 
 #: When a release takes a custom operator.
@@ -98,7 +89,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "onnxruntime",
         stage="loaded",
         part="CPU kernel",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         advice="register the library of the operator, and load the model once",
         inlines=True,
         lax=frozenset({"1.15", "1.16"}),
@@ -111,7 +102,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "openvino",
         stage="read",
         part="converter",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT, "org.openvinotoolkit"),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC, "org.openvinotoolkit"),
         custom=BY_EXTENSION,
         advice="register the extension, and read the model once",
     ),
@@ -135,11 +126,9 @@ RUNTIMES: Mapping[str, Runtime] = {
         "qnn",
         stage="compiled",
         part="builder in the provider",
-        says="the compiler for HTP architecture 73, where no SoC is named,",
-        of_device=True,
-        remedy="name the SoC with the provider option soc_model; for soc_model=60 the node was compiled",
+        says="the compiler for HTP architecture 73 and soc_model=60",
         advice="load the model once with the provider",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         free=("Constant",),
         skips_dead=True,
         falls_back=True,
@@ -148,7 +137,7 @@ RUNTIMES: Mapping[str, Runtime] = {
         "tensorrt-rtx",
         stage="read",
         part="importer in the parser",
-        domains=(*OFFICIAL_DOMAINS, MICROSOFT),
+        domains=(*OFFICIAL_DOMAINS, MICROSOFT, NCHWC),
         custom=BY_PLUGIN,
         advice="parse the model once with the release itself",
         is_complete=False,

@@ -28,9 +28,9 @@ class Use:
 
     ``node`` is the first of them, in the graph ``graph``, and ``nodes`` counts them; ``opset`` is that of ai.onnx
     around them, and ``constants`` are the constants of the graphs around. It ``reads`` an input of its graph, and
-    ``returns`` an output of it; ``faults`` are the codes of its errors. ``sources`` are the operators before it whose
-    results reach it in float32, where the runtime looks at them. ``types`` are those of the values around the node,
-    ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never runs.
+    ``returns`` an output of it; ``faults`` are the codes of its errors. ``types`` are those of the values around the
+    node, ``scope`` the attributes of the function that it stands in, and ``certain`` is False in a branch that never
+    runs.
     """
 
     node: Node
@@ -47,7 +47,6 @@ class Use:
     reads: bool = False
     returns: bool = False
     faults: Set[str] = frozenset()
-    sources: Set[str] = frozenset()
 
 
 def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int | None = None) -> list[Use]:
@@ -72,6 +71,17 @@ def uses(known: Known, apart: Callable[[Use], object] | None = None, opset: int 
             )
             found.setdefault(key, []).append(use)
     return [alike[0] if len(alike) == 1 else replaced(alike[0], nodes=len(alike)) for alike in found.values()]
+
+
+def is_static(use: Use) -> bool:
+    """Whether the sizes of all inputs and outputs of a node are known numbers."""
+    values = (value for value in (*use.node.inputs, *use.node.outputs) if value is not None)
+    return all(is_fixed(use.types.get(value)) for value in values)
+
+
+def is_fixed(known: Type | None) -> bool:
+    """Whether the sizes of a tensor are known numbers."""
+    return isinstance(known, Tensor) and known.shape is not None and all(isinstance(size, int) for size in known.shape)
 
 
 def plain_value(attribute: Attribute | None) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from irlint.findings.faults import Fault
@@ -98,9 +98,16 @@ def reasons(known: Known, runtime: str, releases: int | None = None, opset: int 
     return [each for each in found if each.releases]
 
 
-def refuses(known: Known, runtime: str, problem: Problem) -> bool:
-    """Whether all releases of a runtime refuse a model with such an error when they load it."""
-    return problem.fault.rule.is_refused(known.format.runtimes[runtime])
+def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
+    """The releases, as bits, that refuse to load a model with each of these errors. One that takes nodes of a model
+    which ONNX Runtime loads refuses what that refuses."""
+    from irlint.inference import loading
+
+    loads = known.format.loaded_by if record_of(known, runtime).falls_back else known.format.runtimes[runtime]
+    every = loading.refused(known, loads, errors, newest=False)
+    newest = loading.refused(known, loads, errors, newest=True)
+    last = 1 << len(tables.releases(runtime)) - 1
+    return [-1 if always else last * lately for always, lately in zip(every, newest)]
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:

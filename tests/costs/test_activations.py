@@ -13,7 +13,30 @@ from irlint.dims.rounding import TYPICAL, magnitude
 GRAPHS = {
     "one value": ("y = Relu (x)", 64),
     "one after the other": ("a = Neg (x) b = Neg (a) c = Neg (b) y = Neg (c)", 128),
-    "written over the input": ("a = Neg (x) b = Relu (a) c = Sigmoid (b) y = Softmax (c)", 64),
+    "written over the input": (
+        "a = Neg (x) b = Relu (a) c = Sigmoid (b) d = Softmax (c) y = ReduceMax <keepdims = 0> (d)",
+        64 + 4,
+    ),
+    "an output of the graph, which is not written over an input": ("a = Neg (x) y = Relu (a)", 128),
+    "an output of the graph, which is no view": ("a = Neg (x) y = Identity (a)", 128),
+    "memory that a later value of the same shape takes": (
+        "a = Neg (x) b = Concat <axis = 1> (a, a) c = Concat <axis = 1> (b, b) d = Slice (c, k, l) e = Neg (d)"
+        " y = ReduceMax <keepdims = 0> (e)",
+        64 + 128 + 256,
+    ),
+    "memory that no value of another shape takes": (
+        "a = Neg (x) b = Concat <axis = 1> (a, a) c = Concat <axis = 1> (b, b) d = Neg (c)"
+        " y = ReduceMax <keepdims = 0> (d)",
+        256 + 256,
+    ),
+    "what lies between the two parts of a HardSwish": ("a = Neg (x) y = HardSwish (a)", 192),
+    "what a Where selects": ("a = Neg (x) b = Less (a, x) y = Where (b, a, x)", 64 + 16 + 64 + 128),
+    "a Softmax along another axis than the last one": ("a = Neg (x) y = Softmax <axis = 0> (a)", 128 + 128),
+    "columns of a transposed convolution": (
+        "r = Constant <value_ints = [1,2,1,8]> () w = Constant <value = float[2,1,1,2] {1,1,1,1}> () "
+        "a = Reshape (x, r) y = ConvTranspose <strides = [1,2]> (a, w)",
+        64 + 64,
+    ),
     "written over a view": ("a = Neg (x) s = Shape (x) b = Reshape (a, s) c = Relu (b) y = Neg (c)", 128),
     "an input that is used later": ("a = Neg (x) b = Relu (a) c = Neg (a) y = Add (b, c)", 192),
     "a view that is used later": ("a = Neg (x) b = Identity (a) c = Relu (b) d = Neg (a) y = Add (c, d)", 192),
@@ -37,7 +60,7 @@ GRAPHS = {
 def test_peak_memory(name: str) -> None:
     text, expected = GRAPHS[name]
     head = '<ir_version: 9, opset_import: ["" : 17]> g (float[2,8] x) => (y)'
-    constants = "<int64[1] k = {0}, int64[1] l = {2}>" if " k" in text else ""
+    constants = "<int64[2] k = {0,0}, int64[2] l = {2,8}>" if " k" in text else ""
     assert irlint.info(onnx.parser.parse_model(f"{head} {constants} {{ {text} }}"))["peak_memory"] == expected
 
 

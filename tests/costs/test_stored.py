@@ -175,7 +175,7 @@ def second_count(model: onnx.ModelProto) -> int:
         for at, name in enumerate(node.input):
             called = formal[min(at, len(formal) - 1)].name
             is_scale = "quantize" in node.op_type.lower() and called.endswith(("scale", "zero_point"))
-            if called not in FORMAL and not is_scale:
+            if called not in FORMAL and not is_scale and node.op_type != "ConstantOfShape":
                 data.add(name)
     return sum(count for name, count in stored.items() if name in data or name not in used)
 

@@ -15,7 +15,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,8 @@ from measuring import (
     tensorrt_rtx_forms,
     tensorrt_rtx_questions,
 )
+
+from irlint.targets.tables import compressed, uncompressed
 
 MEASURED = Path(__file__).resolve().parents[2] / "irlint" / "targets" / "measured"
 ASKED = Path(__file__).with_name("measuring") / "asked.py"
@@ -69,8 +70,8 @@ class Table:
         self.releases: list[str] = []
         self.facts: dict[str, set[str]] = {}
         if self.file.exists():
-            head, *lines = zlib.decompress(self.file.read_bytes()).decode("ascii").splitlines()
-            self.releases = head.split()[1:]
+            releases, lines = uncompressed(self.file.read_bytes())
+            self.releases = list(releases)
             for line in lines:
                 fact, _, mask = line.rpartition("|")
                 self.facts[fact] = {each for at, each in enumerate(self.releases) if int(mask, 16) >> at & 1}
@@ -93,18 +94,18 @@ class Table:
         for fact in facts:
             self.facts.setdefault(fact, set()).add(column)
 
-    def text(self) -> str:
-        """The table, as ``irlint.targets.tables`` reads it."""
+    def lines(self) -> list[str]:
+        """The facts with their releases, as ``irlint.targets.tables`` has them."""
         lines = []
         for fact, holding in self.facts.items():
             mask = sum(1 << at for at, each in enumerate(self.releases) if each in holding)
             if mask:
                 lines.append(f"{fact}|{mask:x}")
-        return "\n".join([f"releases {' '.join(self.releases)}", *sorted(lines), ""])
+        return sorted(lines)
 
     def write(self) -> None:
         MEASURED.mkdir(exist_ok=True)
-        self.file.write_bytes(zlib.compress(self.text().encode("ascii"), 9))
+        self.file.write_bytes(compressed(self.releases, self.lines()))
 
 
 def _numbers(release: str) -> list[int]:
@@ -194,7 +195,7 @@ if __name__ == "__main__":
     for argument in sys.argv[1:]:
         if sys.argv[1] == "--show":
             if argument != "--show":
-                sys.stdout.write(Table(argument).text())
+                print(*Table(argument).lines(), sep="\n")
         elif sys.argv[1] == "--forms":
             if argument != "--forms":
                 measure_forms(argument)

@@ -24,7 +24,7 @@ from irlint.parsers.onnx import read
 from irlint.targets import tables
 from irlint.targets.restamping import lowest
 from irlint.targets.tables import short
-from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, message, passes, reasons, refuses, verdict
+from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN, message, passes, reasons, refused, verdict
 
 pytestmark = pytest.mark.oracle
 
@@ -69,8 +69,7 @@ def judged(known: Known, runtime: str, column: int) -> tuple[str, str]:
     ]
     outcome = verdict(found)
     errors = [each for each in errors if not passes(known, runtime, each) >> column & 1]
-    refused = any(refuses(known, runtime, each) for each in errors)
-    if refused:
+    if any(each >> column & 1 for each in refused(known, runtime, errors)):
         outcome = REFUSED
     elif errors and outcome == RUNS:
         outcome = UNKNOWN

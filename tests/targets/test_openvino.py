@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import onnx
+import onnx.parser
 import pytest
+from onnx import TensorProto, helper
 from targets.matrices import FLOATS, matrix, of
 
+import irlint
 from irlint.targets import tables
 from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
 
@@ -98,6 +104,44 @@ def test_a_layer_that_leads_nowhere_does_not_count() -> None:
 def test_the_front_end_for_onnx(opset: int, graph: str, release: str, outcome: str) -> None:
     more = ', "com.microsoft" : 1, "ai.onnx.ml" : 3, "my.domain" : 1'
     assert matrix(of(opset, graph, more=more), RUNTIME)[release][0] == outcome
+
+
+SPELLED = of(17, f"{FLOATS} {{ y = ai.onnx.Relu (x) }}")
+
+
+def sparse(*, taken: bool, given: bool) -> bytes:
+    """A model with a sparse initializer that a node takes, that is an output, or that nothing uses."""
+    node = "y = Add (x, s)" if taken else "y = Relu (x)"
+    outputs = "float[2] y, float[2] s" if given else "float[2] y"
+    model = onnx.parser.parse_model(of(17, f"(float[2] x) => ({outputs}) {{ {node} }}"))
+    values = helper.make_tensor("s", TensorProto.FLOAT, [1], [3.0])
+    indices = helper.make_tensor("i", TensorProto.INT64, [1], [1])
+    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [2]))
+    return bytes(model.SerializeToString())
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("data", "verdict"),
+    [
+        (onnx.parser.parse_model(SPELLED).SerializeToString(), REFUSED),
+        (sparse(taken=True, given=False), REFUSED),
+        (sparse(taken=False, given=True), REFUSED),
+        (sparse(taken=False, given=False), RUNS),
+    ],
+)
+def test_domains_and_sparse_tensors_that_the_front_end_does_not_read(data: bytes, verdict: str, tmp_path: Path) -> None:
+    import openvino
+
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    (entry,) = irlint.targets(path, targets=["openvino"])["targets"]
+    assert entry["verdict"] == verdict
+    if verdict == RUNS:
+        openvino.Core().read_model(path)
+    else:
+        with pytest.raises(RuntimeError):
+            openvino.Core().read_model(path)
 
 
 FUNCTION = """<ir_version: 8, opset_import: ["" : 17, "f" : 1]> g (float[2] x) => (float[2] y) { y = f.Twice (x) }

@@ -331,4 +331,15 @@ def trilu(input: Tensor, k: Tensor | None = None, *, upper: int = 1) -> Tensor:
     """ONNX Trilu-14, com.microsoft Trilu: the upper or lower triangle of matrices."""
     expect_rank(input, 0, least=2)
     expect_one(k, 1, "k")
-    return Tensor(input.dtype, input.shape)
+    return Tensor(input.dtype, input.shape, _triangle(input, 0 if k is None else k.scalar, upper=bool(upper)))
+
+
+def _triangle(input: Tensor, diagonal: Scalar, *, upper: bool) -> Contents | None:
+    """The elements of static matrices, 0 beyond a diagonal; None if they are unknown."""
+    if input.value is None or not fold.fits(input.shape) or not isinstance(diagonal, int):
+        return None
+    rows, columns = fold.static(input.shape or ())[-2:]
+    zero = 0.0 if input.dtype in FLOATS else 0
+    offsets = [index % columns - index // columns % rows - diagonal for index in range(len(input.value))]
+    kept = [offset >= 0 if upper else offset <= 0 for offset in offsets]
+    return tuple([entry if is_kept else zero for entry, is_kept in zip(input.value, kept)])

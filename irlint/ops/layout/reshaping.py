@@ -32,6 +32,10 @@ RESHAPE_COUNT = Rule(
 g (float[1,84,80,80] x) => (float[1,84,6401] y) <int64[3] shape = {1, 84, 6401}> { y = Reshape (x, shape) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,84,80,80] x) => (float[1,84,6400] y) <int64[3] shape = {1, 84, -1}> { y = Reshape (x, shape) }""",
+    refused=(
+        refused("openvino_frontend", "dead if sized"),
+        refused("tensorrt_rtx", "dead if sized"),
+    ),
 )
 
 RESHAPE_TARGET = Rule(

@@ -64,6 +64,7 @@ g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[3] split = {2, 3, 1}> { 
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[6,4] x) => (float[2,4] a, float[4,4] b) <int64[2] split = {2, 4}> { a, b = Split <axis = 0> (x, split) }""",
     refused=(refused("onnxruntime"),),
+    accepted=("openvino_ir",),
 )
 
 

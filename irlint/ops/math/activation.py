@@ -346,7 +346,7 @@ def along_axis(x: Tensor, axis: int, scalar: bool = False, *, negative: bool = T
     return unchanged(x)
 
 
-@onnx("Softmax", "LogSoftmax", "Hardmax", since=13)
+@onnx("Softmax", "LogSoftmax", "Hardmax", since=13, scratch=("turned",))
 def softmax(x: Tensor, *, axis: int = -1) -> Tensor:
     """ONNX Softmax, LogSoftmax and Hardmax from opset 13 on: along one axis."""
     return along_axis(x, axis)

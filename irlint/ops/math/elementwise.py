@@ -142,8 +142,6 @@ def _laid_floats(layer: Layer) -> Fault | None:
 @openvino("Power", spelled=_AXIS, fold=contents.power)
 @openvino("Maximum", spelled=_AXIS, fold=contents.greater)
 @openvino("Minimum", spelled=_AXIS, fold=contents.lesser)
-@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=first_of(_sized_remainder, _laid_floats))
-@openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
 @openvino("SquaredDifference", spelled=_AXIS, kept=True, fold=_squared_difference)
 def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
     """OpenVINO binary arithmetic: equal numeric element types, broadcast by ``auto_broadcast``."""
@@ -152,6 +150,15 @@ def ov_arithmetic(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fol
     dtype = common_type((a, b))
     shape = broadcast_by(broadcasting, (a.shape, b.shape))
     return computed(fold, (a, b), shape, dtype=dtype)
+
+
+@openvino("Mod", spelled=_AXIS, fold=contents.truncated_remainder, compiles=first_of(_sized_remainder, _laid_floats))
+@openvino("FloorMod", spelled=_AXIS, fold=contents.floored_remainder)
+def ov_remainder(a: Tensor, b: Tensor, *, broadcasting: Broadcasting, fold: Fold) -> Tensor:
+    """OpenVINO Mod-1, whose result has the sign of the dividend, and FloorMod-1, whose result has that of the
+    divisor."""
+    _warn_of_zero(a, b)
+    return ov_arithmetic(a, b, broadcasting=broadcasting, fold=fold)
 
 
 @openvino("Divide", spelled=_AXIS, compiles=_laid_floats)
@@ -337,7 +344,7 @@ def _first_type(xs: tuple[Tensor, ...]) -> str | None:
     return next((x.dtype for x in xs if x.dtype is not None), None)
 
 
-@onnx("Where", since=9)
+@onnx("Where", since=9, scratch=("selected",))
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     """ONNX Where-9 with multidirectional broadcasting of all three inputs."""
     shape = broadcast((condition.shape, x.shape, y.shape))

@@ -33,7 +33,11 @@ MATMUL_MISMATCH = Rule(
 g (float[2,768] x, float[512,768] w) => (float[2,512] y) { y = MatMul (x, w) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[2,768] x, float[768,512] w) => (float[2,512] y) { y = MatMul (x, w) }""",
-    refused=(refused("onnxruntime", "dead if sized", "as declared"),),
+    refused=(
+        refused("onnxruntime", "dead if sized", "as declared"),
+        refused("openvino_frontend", "dead if sized"),
+        refused("tensorrt_rtx", "dead if sized"),
+    ),
 )
 
 OPERAND_SHAPE = Rule(

@@ -64,8 +64,9 @@ def _positive_part(x: Scalar) -> Scalar:
 @onnx("Round", since=11, fold=_round)
 @onnx("Not", since=1, fold=operator.not_)
 @onnx("Softplus", "Softsign", since=1)
-@onnx("HardSwish", since=14)
-@onnx("Mish", "BitwiseNot", since=18)
+@onnx("HardSwish", since=14, scratch=("intermediate",))
+@onnx("Mish", since=18, scratch=("intermediate",))
+@onnx("BitwiseNot", since=18)
 @openvino("LogicalNot", fold=operator.not_, spare_inputs=True)
 def unary(x: Tensor, *, fold: Fold | None) -> Tensor:
     """Element by element; the result has the input's type and shape."""

@@ -48,7 +48,7 @@ _TWO_TANH = OnnxCell(activations=("Tanh", "Tanh"))
 # --- ONNX -------------------------------------------------------------------------------------------------------------
 
 
-@onnx("LSTM", since=1, macs=("recurrent",))
+@onnx("LSTM", since=1, macs=("recurrent",), scratch=("gates",))
 def lstm(
     x: Tensor,
     w: Tensor,
@@ -73,7 +73,7 @@ def lstm(
     return outputs(x.dtype, sizes, 3)
 
 
-@onnx("GRU", since=1, macs=("recurrent",))
+@onnx("GRU", since=1, macs=("recurrent",), scratch=("gates",))
 def gru(
     x: Tensor,
     w: Tensor,
@@ -95,7 +95,7 @@ def gru(
     return outputs(x.dtype, sizes, 2)
 
 
-@onnx("RNN", since=1, macs=("recurrent",))
+@onnx("RNN", since=1, macs=("recurrent",), scratch=("states",))
 def rnn(
     x: Tensor,
     w: Tensor,

@@ -63,7 +63,7 @@ g (float[1,4,5,5] x, float[4,2,3,3] w) => (float[1,2,12,12] y) {
 )
 
 
-@onnx("ConvTranspose", since=1, macs=("scattered", "X", "W"))
+@onnx("ConvTranspose", since=1, macs=("scattered", "X", "W"), scratch=("columns", "X", "W"))
 def conv_transpose(
     X: Tensor,
     W: Tensor,

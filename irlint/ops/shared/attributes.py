@@ -28,6 +28,7 @@ ATTRIBUTE_OUT_OF_RANGE = Rule(
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 0> (x) }""",
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,8,2,3] x) => (float[1,2,4,6] y) { y = DepthToSpace <blocksize = 2> (x) }""",
+    accepted=("openvino_ir",),
 )
 
 LISTS_INCONSISTENT = Rule(

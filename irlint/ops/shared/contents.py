@@ -306,6 +306,14 @@ def less(a: Scalar, b: Scalar) -> Scalar:
     return None if result is None else not result
 
 
+def are_finite(entries: Sequence[object]) -> bool:
+    """Whether all elements are known numbers, and none is NaN or infinite."""
+    try:
+        return all(map(math.isfinite, entries))  # type: ignore[arg-type]
+    except TypeError:
+        return False
+
+
 def extent(tensor: Tensor | None) -> Extent | None:
     """The least and the largest number of a tensor, as far as its values are known; None if none is."""
     if tensor is None:

@@ -42,7 +42,21 @@ def long_list(data: Buffer, start: int, end: int, path: str) -> tuple[str, Attri
         return None
     if not name:
         return None
-    return name, Attribute(_KINDS[data[end - 1]], known)
+    kind = _KINDS[data[end - 1]]
+    _release(data, at, end)
+    return name, Attribute(kind, known)
+
+
+def _release(data: Buffer, start: int, end: int) -> None:
+    """Gives the memory of decoded bytes back to the system, where they are a copy that only the parser reads."""
+    if isinstance(data, bytes) or not hasattr(data, "madvise"):
+        return
+    import mmap
+
+    first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+    last = end // mmap.PAGESIZE * mmap.PAGESIZE
+    if first < last:
+        data.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def _inside(data: Buffer, start: int, end: int, key: int) -> tuple[int, bool]:

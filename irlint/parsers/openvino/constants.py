@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 
 from irlint.dims import Shape, elements
 from irlint.findings.faults import Fault, Rule, Severity
@@ -43,8 +44,12 @@ INVALID_CONST = Rule(
     fix="Correct the attribute, or write the IR again with openvino.save_model.",
     bad=_GOOD.replace(' offset="0"', ""),
     good=_GOOD,
+    accepted=("openvino_ir",),
 )
 
+
+#: The attributes of a constant.
+STATED = ("element_type", "shape", "offset", "size")
 
 #: The tensor of a constant without its elements, and their number if it is at most CONTENTS_LIMIT, else None.
 Form = tuple[Tensor, int | None]
@@ -128,9 +133,21 @@ def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constan
     if layer.data is None:
         _complain(layer, reader, "has no <data>", None, help="add element_type, shape, offset and size to the Const")
         return Constant(Tensor(), None, place)
-    missing = [name for name in ("element_type", "shape", "offset", "size") if name not in layer.attributes]
+    missing = [name for name in STATED if name not in layer.attributes]
     if missing:
         _complain_of_missing(layer, missing, reader)
+    tensor, stored = _stored(layer, weights, reader)
+    return Constant(tensor, stored, place)
+
+
+def _stored(layer: Layer, weights: WeightsFile, reader: LayerReader) -> tuple[Tensor, Stored | None]:
+    """The tensor of a constant and its place in the file, the same ones for the same texts unless there is a
+    complaint."""
+    texts = _texts(layer, STATED)
+    known = reader.stored.get(texts)
+    if known is not None:
+        return known
+    before = len(reader.complaints)
     form = _form(layer, reader)
     tensor, _ = form
     offset = _number(layer, "offset", reader)
@@ -141,14 +158,16 @@ def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constan
         stored = Stored(size, offset, weights.name, available, weights.reason)
         if tensor.dtype == "string":
             _check_strings(layer, tensor.shape, stored, weights, reader)
-    return Constant(_held(form, stored, weights), stored, place)
+    found = _held(form, stored, weights), stored
+    if len(reader.complaints) == before:
+        reader.stored[texts] = found
+    return found
 
 
 def _form(layer: Layer, reader: LayerReader) -> Form:
     """The form of a constant, stored for constants with the same texts unless there is a complaint."""
-    stated = layer.attributes
-    key = tuple([stated[name].value if name in stated else None for name in ("element_type", "shape")])
-    known = reader.constants.get(key)
+    texts = _texts(layer, STATED[:2])
+    known = reader.constants.get(texts)
     if known is not None:
         return known
     before = len(reader.complaints)
@@ -157,8 +176,14 @@ def _form(layer: Layer, reader: LayerReader) -> Form:
     count = None if shape is None else elements(shape)
     form = Tensor(dtype, shape), None if count is None or count > CONTENTS_LIMIT else count
     if len(reader.complaints) == before:
-        reader.constants[key] = form
+        reader.constants[texts] = form
     return form
+
+
+def _texts(layer: Layer, names: Iterable[str]) -> tuple[str | None, ...]:
+    """The texts of some attributes, None for those that a layer lacks."""
+    stated = layer.attributes
+    return tuple([stated[name].value if name in stated else None for name in names])
 
 
 def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:
@@ -258,7 +283,7 @@ def _complain_of_spelling(layer: Layer, reader: LayerReader) -> None:
 
 def _complain_of_missing(layer: Layer, missing: list[str], reader: LayerReader) -> None:
     """Complains of the attributes that a Const lacks, and suggests a similar one for the first of them."""
-    others = [name for name in layer.attributes if name not in ("element_type", "shape", "offset", "size")]
+    others = [name for name in layer.attributes if name not in STATED]
     close = closest(missing[0], others)
     listed = ", ".join(f'"{name}"' for name in missing)
     some = "attribute" if len(missing) == 1 else "attributes"

@@ -68,6 +68,7 @@ DUPLICATE_LAYER_ID = Rule(
     ),
     good=_GOOD,
     role="wiring",
+    accepted=("openvino_ir",),
 )
 
 DUPLICATE_EDGE = Rule(

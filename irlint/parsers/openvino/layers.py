@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from irlint.dims import MaybeDim
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.lazy_typing import Any
-from irlint.model import MOST_LISTED, Attribute, Declaration, Place, Port, Value
+from irlint.model import MOST_LISTED, Attribute, Declaration, Place, Port, Stored, Value
 from irlint.model.tensor import Tensor
 from irlint.parsers.faults import LONG_NAME
 from irlint.parsers.openvino.elements import SECTION
@@ -159,7 +159,7 @@ class Ordinals(dict[Element, int]):
 class LayerReader:
     """Reads the layers of a document; ``ordinals`` has the ordinals of its start tags."""
 
-    __slots__ = ("ordinals", "complaints", "types", "numbers", "constants", "has_long_name")
+    __slots__ = ("ordinals", "complaints", "types", "numbers", "constants", "stored", "has_long_name")
 
     def __init__(self, ordinals: dict[Element, int]) -> None:
         self.ordinals = ordinals
@@ -169,6 +169,8 @@ class LayerReader:
         self.numbers: dict[str | None, int] = {}
         #: The tensors of ``Const`` layers and their numbers of elements, by the layers' texts; ``constants`` fills it.
         self.constants: dict[tuple[str | None, ...], tuple[Tensor, int | None]] = {}
+        #: The tensors of ``Const`` layers and their places in the file, by the texts of the layers.
+        self.stored: dict[tuple[str | None, ...], tuple[Tensor, Stored | None]] = {}
 
     def layer(self, element: Element, index: int) -> Layer:
         """The layer of an element; if several children have one name, the first counts."""

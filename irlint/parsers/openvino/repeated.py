@@ -12,6 +12,7 @@ from irlint.model import Attribute, Place, Port, Value
 from irlint.parsers.openvino import elements
 from irlint.parsers.openvino.elements import BLANKS, DECLARATIONS
 from irlint.parsers.openvino.layers import LONGEST_NAME, Element, Layer, LayerReader, Ordinals, tensor_names
+from irlint.parsers.openvino.rt_info import UNCHECKED
 from irlint.parsers.openvino.wiring import PLAIN, Edge
 from irlint.records import record
 
@@ -290,14 +291,16 @@ class RepeatedLayers:
         self.read[at] = layer, element, len(self.reader.complaints) == reported
         return layer
 
-    def _template(self, first: int, names: int, offset: str | None) -> Template:
-        """The template for the text of the layer ``first``; its layer is None if it cannot be copied."""
+    def _template(self, first: int, count: int, offset: str | None) -> Template:
+        """The template for the text of the layer ``first``, of which ``count`` ports have names; its layer is None if it
+        cannot be copied."""
         layer, element, sound = self.read[first]
         ports = list(element.iter("port"))
         named = tuple(["names" in port.attrib for port in ports])
         info = layer.children.get("rt_info")
-        fused = [] if info is None else list(info)
-        plain = len(fused) < 2 and all(each.get("name") == "fused_names" and not len(each) for each in fused)
+        stated = [] if info is None else list(info)
+        names = [each.get("name") for each in stated if not len(each)]
+        plain = len(set(names)) == len(stated) and UNCHECKED.issuperset(names)
         kept = (
             sound
             and layer.children.keys() <= PLAIN
@@ -306,7 +309,7 @@ class RepeatedLayers:
             and len(list(element.iter("rt_info"))) == (info is not None)
             and [layer.place.located(port.place).element for port in (*layer.inputs, *layer.outputs)]
             == [self.reader.ordinals[each] for each in ports]
-            and sum(named) == names
+            and sum(named) == count
         )
         return Template(layer if kept else None, named, sum(1 for _ in element.iter("*")))
 

@@ -216,3 +216,6 @@ ATTRIBUTES: dict[str, Callable[[str, int | None], str]] = {
     "nms_selected_indices": lambda text, rank: "OpenVINO cannot read this attribute from a file",
     "primitives_priority": _anything,
 }
+
+#: Those that may have any value.
+UNCHECKED = frozenset([name for name, check in ATTRIBUTES.items() if check is _anything])

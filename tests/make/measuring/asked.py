@@ -131,7 +131,8 @@ def of_tensorrt_rtx() -> tuple[str, dict[str, Any], Callable[[Any], str]]:
     return engine.__version__, {}, ask
 
 
-#: The architecture of the NPU that the compiler of Qualcomm is asked for, and the SoC that ``qnn-soc`` names.
+#: The architecture of the NPU that the compiler of Qualcomm is asked for, and the number of the SoC, which decides how
+#: much memory a node may take.
 ARCHITECTURE = "73"
 SOC = "60"
 
@@ -139,7 +140,7 @@ SOC = "60"
 ON_CPU = "on the CPU: "
 
 
-def of_qnn(soc: str = "") -> tuple[str, dict[str, Any], Callable[[Any], str]]:
+def of_qnn(soc: str = SOC) -> tuple[str, dict[str, Any], Callable[[Any], str]]:
     """As ``of_onnxruntime``, of ONNX Runtime with Qualcomm's provider, which compiles for its NPU on any machine. The
     answer is "" where the whole model runs there, and lists the nodes that stay on the CPU where some do."""
     import onnxruntime
@@ -216,7 +217,7 @@ ENGINES: dict[str, Callable[[], tuple[str, dict[str, Any], Callable[[Any], str]]
     "openvino-compiled": partial(of_openvino, compiles=True),
     "tensorrt-rtx": of_tensorrt_rtx,
     "qnn": of_qnn,
-    "qnn-soc": partial(of_qnn, SOC),
+    "qnn-without-soc": partial(of_qnn, ""),
 }
 
 if __name__ == "__main__":

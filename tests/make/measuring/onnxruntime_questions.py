@@ -32,7 +32,7 @@ NEWEST_OPSETS = {
 
 def models() -> list[tuple[str, Any]]:
     """Models by the fact that holds where they are loaded."""
-    found = [(f"ir {version}", _relu(version, {"": 13})) for version in range(1, NEWEST_IR + 1)]
+    found = [(f"ir {version}", _relu(version, {"": 13})) for version in range(NEWEST_IR + 1)]
     for domain, newest in NEWEST_OPSETS.items():
         for version in range(1, newest + 1):
             opsets = {"": version} if domain == "" else {"": 13, domain: version}

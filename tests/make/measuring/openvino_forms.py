@@ -7,7 +7,7 @@ from typing import Any
 
 import onnx
 import onnx.parser
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from irlint.model.tensor import NUMBERED_TYPES
 
@@ -66,7 +66,7 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
     },
     "refuses :NegativeLogLikelihoodLoss attribute ignore_index": (17, """(float[3,5] x, int64[3] t) => (y)
 { y = NegativeLogLikelihoodLoss <ignore_index = 1> (x, t) }"""),
-    "refuses com.microsoft:EmbedLayerNormalization output 2": (17, """(int32[1,4] i, float[4,4] w, float[4] g)
+    "doubts com.microsoft:EmbedLayerNormalization output 2": (17, """(int32[1,4] i, float[4,4] w, float[4] g)
 => (y, m, e) { y, m, e = com.microsoft.EmbedLayerNormalization <epsilon = 0.00001> (i, , w, w, , g, g) }"""),
     "refuses :If body-outputs": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t () => (a, d)
 { a = Relu (x) d = Abs (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
@@ -83,6 +83,10 @@ o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2]
         for op, opset in SINCE.items()
     },
     "no-early-outputs": (17, "(float[2] x) => (a, y) { y = Relu (a) a = Abs (x) }"),
+    "no-sparse-initializers": (17, """(float[2] x) => (float[2] y) <float[2] s = {0, 3}> { y = Add (x, s) }"""),
+    "no-sparse-outputs": (17, """(float[2] x) => (float[2] y, float[2] s) <float[2] s = {0, 3}> { y = Relu (x) }"""),
+    "no-sparse-types": (17, "() => (float[2] y) { y = Constant <value = float[2] {0, 3}> () }"),
+    "no-spelled-domains": (17, "(float[2] x) => (float[2] y) { y = ai.onnx.Relu (x) }"),
     "no-empty-inputs": (17, "(float[0,2] x) => (y) { y = Relu (x) }"),
     "no-functions": (17, "(float[2] x) => (float[2] y) { y = f.Twice (x) }"),
 }  # fmt: skip
@@ -139,7 +143,26 @@ def models() -> Iterator[tuple[str, Any]]:
         others = FUNCTIONS if own else MICROSOFT if "com.microsoft." in text else ""
         head = f'<ir_version: 8, opset_import: ["" : {opset}{others}]> g'
         model = onnx.parser.parse_model(f"{head} {text} {_FUNCTION if own else ''}")
+        if "sparse" in fact:
+            _make_sparse(model.graph)
         yield fact, (bytes(model.SerializeToString()), b"")
+
+
+def _make_sparse(graph: onnx.GraphProto) -> None:
+    """Stores the initializers of a graph, and what its first node is, as sparse tensors with the last element."""
+    graph.sparse_initializer.extend(map(_sparse, graph.initializer))
+    del graph.initializer[:]
+    for attribute in graph.node[0].attribute:
+        sparse = helper.make_attribute("sparse_value", _sparse(attribute.t))
+        attribute.CopyFrom(sparse)
+        graph.output[0].type.CopyFrom(helper.make_sparse_tensor_type_proto(TensorProto.FLOAT, [2]))
+
+
+def _sparse(dense: TensorProto) -> onnx.SparseTensorProto:
+    array = numpy_helper.to_array(dense)
+    values = helper.make_tensor(dense.name or "values", dense.data_type, [1], [array[-1]])
+    indices = helper.make_tensor(f"{values.name}.indices", TensorProto.INT64, [1], [len(array) - 1])
+    return helper.make_sparse_tensor(values, indices, [len(array)])
 
 
 def saved(graph: onnx.GraphProto, opsets: dict[str, int | None], ir_version: int = 8) -> bytes:

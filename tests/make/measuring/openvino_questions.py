@@ -30,6 +30,7 @@ DOMAINS = {
     "ai.onnx.ml": 3,
     "ai.onnx.preview": 1,
     "com.microsoft": 1,
+    "com.microsoft.nchwc": 1,
     "ai.onnx.preview.training": 1,
     "org.openvinotoolkit": 1,
 }
@@ -215,16 +216,20 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
 
 def _of_nodes(answers: dict[str, str]) -> Iterator[str]:
     """Under which conditions the nodes of an operator are refused, and which are read though the check calls them
-    wrong; a row of which one harmless variant is read is none."""
+    wrong, where rows state those that are not; a row of which one harmless variant is read is none."""
     groups = _groups(answers)
     doubtful = _doubtful([(has, error) for nodes in groups.values() for has, error, _ in nodes])
     for name, nodes in groups.items():
         read = frozenset[str]().union(*(has for has, error, _ in nodes if not error))
         yield from (f"reads {name} {each}" for each in FAMILIES.values() if read)
-        yield from (f"reads {name} {each[2:]}" for each in read if each.startswith("e:"))
-        for rule, found in _rules(name, nodes, doubtful):
-            yield f"refuses {name} {rule}"
-            print(f"  {name} {rule}: refused with {found} variants")
+        left = [has for has, error, _ in nodes if error]
+        for stated, rule in _rules(name, nodes, doubtful):
+            yield f"refuses {name} {stated}"
+            count = len(left)
+            left = [has for has in left if not openvino_rules.fits(rule, has)]
+            print(f"  {name} {stated}: states {count - len(left)} variants")
+        refused = {frozenset(each for each in has if each.startswith("e:")) for has in left}
+        yield from (f"reads {name} {each[2:]}" for each in read if each.startswith("e:") and {each} not in refused)
 
 
 def _groups(answers: dict[str, str]) -> dict[str, list[tuple[Set[str], str, bytes]]]:
@@ -247,15 +252,14 @@ def _groups(answers: dict[str, str]) -> dict[str, list[tuple[Set[str], str, byte
 
 def _rules(
     name: str, nodes: list[tuple[Set[str], str, bytes]], doubtful: Set[str] = frozenset()
-) -> Iterator[tuple[str, int]]:
-    """The rows of an operator, each with how many nodes it explains."""
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The rows of an operator, each with the traits that it states."""
     pairs = [(has, error) for has, error, _ in nodes]
     for rule in openvino_rules.rules(Answers(pairs, _scalars(name), doubtful)):
         of_errors = any(each.startswith("e:") for each in rule)
         stated = [condition(each) for each in rule if of_errors or each[0] != "!" or each[1] not in "zmu"]
         if None not in stated:
-            count = sum(bool(error) and openvino_rules.fits(rule, has) for has, error in pairs)
-            yield " & ".join(str(each) for each in stated), count
+            yield " & ".join(str(each) for each in stated), rule
 
 
 def again(answers: dict[str, str]) -> list[tuple[str, Any]]:

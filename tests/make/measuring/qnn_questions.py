@@ -1,9 +1,9 @@
 """What is asked of a release of Qualcomm's provider for ONNX Runtime, and what its answers say.
 
-It is asked about single nodes of static shape, as exporters write them: those of ``qnn_nodes.txt``, and of other
-element types and ranks. Many nodes stand in one model, since the answer lists those that stay on the CPU; where the
-compiler refuses the model, each is asked by itself. ``RULES`` are graphs of several nodes, each with the row that holds
-where its node stays on the CPU or is refused.
+It is asked about single nodes, as exporters write them: those of ``qnn_nodes.txt``, and of other element types and
+ranks, with static and with dynamic sizes. Many nodes stand in one model, since the answer lists those that stay on the
+CPU; where the compiler refuses the model, each is asked by itself. ``RULES`` are graphs of several nodes, each with the
+row that holds where its node stays on the CPU or is taken.
 
 A row of the table states conditions that hold for nodes which stay on the CPU (``leaves``) or are refused
 (``refuses``), and for none that runs on the NPU.
@@ -22,17 +22,16 @@ from typing import Any
 
 import onnx
 import onnx.compose
+import onnx.parser
 
 from irlint.inference.walk import inferred
 from irlint.model.tensor import NUMBERED_TYPES, Tensor
 from irlint.parsers.onnx import read
 from irlint.targets.conditions import hold, stated
 from irlint.targets.operators import name as operator
-from irlint.targets.uses import LEFT_OUT, Use, uses
+from irlint.targets.uses import LEFT_OUT, Use, is_static, uses
 
-from . import qnn_chains
 from .asked import ON_CPU
-from .qnn_chains import COMPILING, of_text
 
 TESTS = Path(__file__).resolve().parents[2]
 LINES = Path(__file__).with_name("qnn_nodes.txt")
@@ -48,10 +47,14 @@ TYPES = (
     {"int64": "int32"},
     {"float32": "uint8"},
     {"float32": "int64"},
+    {"int64": "float32"},
 )
 
 #: Ranks that are tried of operators with one input.
 RANKS = (1, 2, 3, 4, 5, 6)
+
+#: How an answer begins that the provider does not compile a model.
+COMPILING = "EP_FAIL"
 
 #: What a provider does with a node.
 NPU, LEFT, REFUSED = "npu", "left", "refused"
@@ -62,7 +65,7 @@ GELU = (
     "{ [n] a = Div (x, r) b = Erf (a) c = Add (b, one) d = Mul (x, c) y = Mul (d, half) }"
 )
 
-#: The rows that hold where the node ``n`` stays on the CPU, is taken (``op``), or is not compiled (``refuses``).
+#: The rows that hold where the node ``n`` stays on the CPU (``leaves``), or is taken (``op``).
 RULES = {
     "leaves :QuantizeLinear graph-input": (
         13, "(float[1,4] x) => (float[1,4] y) <float s = {0.1}, uint8 z = {128}> { [n] q = QuantizeLinear (x, s, z) "
@@ -80,7 +83,6 @@ RULES = {
         "[n] d = DequantizeLinear (q, s, z) r = Relu (d) p = QuantizeLinear (r, s, z) "
         "y = DequantizeLinear (p, s, z) }"),
     "op :Gelu *": (17, GELU),
-    "refuses :Gelu type 0 float32": (17, GELU),
 }  # fmt: skip
 
 
@@ -91,7 +93,21 @@ def nodes() -> tuple[tuple[str, bytes], ...]:
     for line in LINES.read_text("utf-8").splitlines():
         for at, data in enumerate(_of_line(line)):
             found.setdefault(data, f"{line} / {at}")
+    found |= {_dynamic(data): f"{name} / dynamic" for data, name in found.items()}
     return tuple((name, data) for data, name in found.items())
+
+
+def _dynamic(data: bytes) -> bytes:
+    """The model with a name for each size of its inputs; itself where they have none."""
+    model = onnx.ModelProto.FromString(data)
+    for value in model.graph.input:
+        for dim in value.type.tensor_type.shape.dim:
+            dim.dim_param = f"size_{dim.dim_value}"
+    if not any(value.type.tensor_type.shape.dim for value in model.graph.input):
+        return data
+    for value in model.graph.output:
+        value.type.tensor_type.ClearField("shape")
+    return bytes(model.SerializeToString(deterministic=True))
 
 
 def _of_line(line: str) -> Iterator[bytes]:
@@ -154,11 +170,11 @@ def _typed(case: Any) -> bytes | None:
 
 @cache
 def _groups() -> list[list[int]]:
-    """The nodes that stand in one model: those of one opset and operator."""
+    """The nodes that stand in one model: those of one opset, all with static or all with dynamic sizes."""
     found: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for at, (_, data) in enumerate(nodes()):
-        model = onnx.ModelProto.FromString(data)
-        found[tuple((each.domain, each.version) for each in model.opset_import)].append(at)
+    for at, (name, data) in enumerate(nodes()):
+        opsets = [(each.domain, each.version) for each in onnx.ModelProto.FromString(data).opset_import]
+        found[(*opsets, name.endswith("dynamic"))].append(at)
     return [each[at : at + TOGETHER] for each in found.values() for at in range(0, len(each), TOGETHER)]
 
 
@@ -180,11 +196,14 @@ def _joined(places: Sequence[int]) -> bytes:
 
 def models() -> list[tuple[str, Any]]:
     """Models by what they ask."""
-    return (
-        [(f"group {at}", _joined(each)) for at, each in enumerate(_groups())]
-        + [(row, of_text(opset, graph)) for row, (opset, graph) in RULES.items()]
-        + list(qnn_chains.models().items())
-    )
+    groups = [(f"group {at}", _joined(each)) for at, each in enumerate(_groups())]
+    return groups + [(row, _of_text(opset, graph)) for row, (opset, graph) in RULES.items()]
+
+
+def _of_text(opset: int, graph: str) -> bytes:
+    """The model of a graph in ONNX's text syntax."""
+    text = f'<ir_version: 8, opset_import: ["" : {opset}]> g {graph}'
+    return bytes(onnx.parser.parse_model(text).SerializeToString())
 
 
 def more(answers: dict[str, str]) -> list[tuple[str, Any]]:
@@ -221,12 +240,9 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     which it does not compile."""
     answers = found["answers"]
     for row in RULES:
-        kind = row.partition(" ")[0]
         names = [name for name, _ in json.loads(answers[row][len(ON_CPU) :])] if answers[row].startswith(ON_CPU) else []
-        left, refused = "n" in names, COMPILING in answers[row]
-        if {"leaves": left, "op": refused or (not left and not _is_refused(answers[row])), "refuses": refused}[kind]:
+        if not _is_refused(answers[row]) and ("n" in names) == row.startswith("leaves "):
             yield row
-    yield from qnn_chains.facts(answers)
     groups: dict[str, list[tuple[Use, str]]] = defaultdict(list)
     for at, outcome in outcomes(answers).items():
         use = _use(nodes()[at][1])
@@ -243,7 +259,18 @@ def _use(data: bytes) -> Use:
 
 
 def _rows(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:
-    """Conditions that hold for nodes with an outcome alone, as few as state all of these nodes."""
+    """Conditions that hold for nodes with an outcome alone, as few as state all of these nodes. Every node of dynamic
+    size that is not refused stays on the CPU."""
+    dynamic = [(use, REFUSED if outcome == REFUSED else NPU) for use, outcome in asked if not is_static(use)]
+    yield from _outcomes(name, [each for each in asked if is_static(each[0])])
+    if dynamic and all(outcome == REFUSED for _, outcome in dynamic):
+        yield f"refuses {name} dynamic"
+    else:
+        yield from (f"{row} & dynamic" for row in _outcomes(name, dynamic) if row.startswith("refuses "))
+
+
+def _outcomes(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:
+    """The rows about nodes that stay on the CPU or are refused."""
     pool = sorted({each for use, _ in asked for each in _conditions(use)})
     held = {row: {at for at, (use, _) in enumerate(asked) if hold(stated(row), use)} for row in pool}
     left = {at for at, (_, outcome) in enumerate(asked) if outcome == LEFT}
@@ -253,7 +280,8 @@ def _rows(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:
 
 
 def _covering(held: dict[str, set[int]], wanted: set[int], others: set[int]) -> Iterator[str]:
-    """Rows that hold for wanted nodes and for none of the others, those that hold for most first."""
+    """Rows that hold for wanted nodes and for none of the others, those that hold for most first. A row names the
+    element type where its nodes have one: others were not asked about in this form."""
     left = set(wanted)
     singles = {row: each for row, each in held.items() if each & wanted}
     pairs = {
@@ -267,7 +295,8 @@ def _covering(held: dict[str, set[int]], wanted: set[int], others: set[int]) -> 
             best = min(pure, key=lambda row: (-len(pure[row] & left), _rank(row), row))
             if not pure[best] & left:
                 break
-            yield best
+            types = [row for row in singles if row.startswith("type 0 ") and pure[best] <= singles[row]]
+            yield " & ".join([best, *(row for row in types if "type 0 " not in best)])
             left -= pure[best]
     if left:
         print(f"  {len(left)} of {len(wanted)} nodes are stated by no row: {sorted(left)[:5]}")

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import onnx
 import onnx.parser
 
+from irlint.schemas import NCHWC, official_names
+
 #: The numbers of element types that Cast gives.
 GIVEN = {"float": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "double": 11}
 
@@ -50,6 +52,9 @@ def _unranked(op: str, attributes: str = "") -> Sequence[tuple[int, str]]:
     return [(opset, f"(float[] x) => (float[] y) {{ y = {op} {attributes} (x) }}") for opset in (11, 13)]
 
 
+#: The other domains that the models import.
+OTHERS = ', "ai.onnx.ml" : 3, "ai.onnx.preview.training" : 1, "com.microsoft.nchwc" : 1'
+
 #: Facts that hold where every one of some models is refused, each with its opset.
 REFUSED: Mapping[str, Sequence[tuple[int, str]]] = {
     **{
@@ -66,6 +71,15 @@ REFUSED: Mapping[str, Sequence[tuple[int, str]]] = {
         f"refuses {domain.rstrip('.')}:{op} type 2 uint8 & nonzero 2": _shifted(domain, back=op[0] == "D")
         for domain in ("", "com.microsoft.")
         for op in ("QuantizeLinear", "DequantizeLinear")
+    },
+    **{
+        f"lacks {domain}:{op}": [(17, f"(float[2,3] x) => (float[2,3] y) {{ y = {domain}.{op} (x) }}")]
+        for domain in ("ai.onnx.ml", "ai.onnx.preview.training")
+        for op in official_names(domain)
+    },
+    **{
+        f"lacks {NCHWC}:{op}": [(17, f"(float[2,8,4,4] x) => (float[2,8,4,4] y) {{ y = {NCHWC}.{op} (x) }}")]
+        for op in ("ReorderInput", "ReorderOutput")
     },
     **{f"lacks :{op}": [(17, _SEQUENCE)] for op in ("SequenceEmpty", "SequenceInsert", "ConcatFromSequence")},
     "refuses :Loop no-input 1 & body-takes 1": [(13, _LOOP), (13, _LOOP.replace("int64[1] t", "int64 t"))],
@@ -131,7 +145,7 @@ FACTS = (*REFUSED, *DOUBTED)
 
 def model(opset: int, graph: str) -> bytes:
     """A model of a graph in ONNX's text syntax."""
-    text = f'<ir_version: 8, opset_import: ["" : {opset}, "com.microsoft" : 1]> g {graph}'
+    text = f'<ir_version: 8, opset_import: ["" : {opset}, "com.microsoft" : 1{OTHERS}]> g {graph}'
     return bytes(onnx.parser.parse_model(text).SerializeToString())
 
 

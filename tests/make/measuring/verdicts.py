@@ -29,10 +29,10 @@ OPSETS = range(7, 29)
 TYPES = (10, 11, 16, 6)
 
 #: The engines that answer for a target of another name.
-TARGETS = {"openvino-compiled": "openvino", "qnn-soc": "qnn"}
+TARGETS = {"openvino-compiled": "openvino", "qnn-without-soc": "qnn"}
 
-#: Files of models.
-SUFFIXES = (".onnx", ".xml")
+#: Files of models: ONNX models, which engines are asked to load, and IRs, which OpenVINO is asked to compile.
+MODELS, IRS = SUFFIXES = (".onnx", ".xml")
 
 
 def models(folders: Sequence[Path]) -> list[Path]:
@@ -103,9 +103,9 @@ def ask(file: Path, folders: Sequence[Path], wheels: Sequence[str]) -> None:
     found: Answers = json.loads(file.read_text()) if file.exists() else {}
     for wheel in wheels:
         engine, _, places = wheel.partition("=")
-        suffixes = SUFFIXES if engine.startswith("openvino") else SUFFIXES[:1]
+        suffix = IRS if engine == "openvino-compiled" else MODELS
         asked = found.setdefault(wheel, {})
-        paths = [str(path) for path in models(folders) if path.suffix in suffixes and path.stat().st_size < 30_000_000]
+        paths = [str(path) for path in models(folders) if path.suffix == suffix and path.stat().st_size < 30_000_000]
         new = [(path, path) for path in paths if path not in asked]
         for at in range(0, len(new), 200):
             answer = answered(engine, [Path(each) for each in places.split(":")], new[at : at + 200])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+
 import pytest
 from onnx import AttributeProto
 
@@ -91,3 +93,17 @@ def test_lists_are_equal_by_their_entries() -> None:
     assert one == same != other
     assert hash(one) == hash(same)
     assert one[1:] == (2, 3) and one[0] == 1 and repr(one) == "(1, 2, 3)"
+
+
+@pytest.mark.skipif(not hasattr(mmap.mmap, "madvise"), reason="the system cannot take memory back")
+@pytest.mark.parametrize("field", ["ints", "floats", "strings"])
+def test_decoded_bytes_of_a_copy_go_back_to_the_system(field: str) -> None:
+    entries = {"ints": [300], "floats": [0.5], "strings": [b"LEAF"]}[field] * 9000
+    message = AttributeProto(name="entries", type=getattr(AttributeProto, field.upper()), **{field: entries})  # type: ignore[arg-type]
+    raw = message.SerializeToString()
+    copy = mmap.mmap(-1, len(raw), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    copy[:] = raw
+    one, other = long_lists.long_list(raw, 0, len(raw), ""), long_lists.long_list(copy, 0, len(raw), "")
+    assert one is not None and other is not None and one[0] == other[0] == "entries"
+    assert len(one[1].value) == len(other[1].value) == 9000
+    assert not any(copy[mmap.PAGESIZE : len(raw) // mmap.PAGESIZE * mmap.PAGESIZE])

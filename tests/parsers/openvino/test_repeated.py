@@ -67,6 +67,15 @@ DOCUMENTS = {
         extra='<rt_info><attribute name="fused_names" version="0" value="a{at}"/><attribute name="layout" version="0" '
         'layout="[N]"/></rt_info>'
     ),
+    "fused names of a conversion": _document(
+        extra='<rt_info><attribute name="decompression" version="0"/>'
+        '<attribute name="fused_names" version="0" value="a{at}"/></rt_info>'
+    ),
+    "an attribute twice": _document(extra="<rt_info>" + '<attribute name="precise" version="0"/>' * 2 + "</rt_info>"),
+    "an attribute without a name": _document(extra='<rt_info><attribute version="0"/></rt_info>'),
+    "what irlint is asked, in an attribute": _document(
+        extra='<rt_info><attribute name="irlint.ignore" value="IRL{at}"/></rt_info>'
+    ),
     "a tag's end in a name, and more than fused names": _document(
         extra='<rt_info><attribute name="layout" version="0" layout="[N]"/></rt_info>'
     ).replace('names="v2"', 'names="v2>"'),
@@ -125,7 +134,8 @@ def read_of(model: Model) -> list[object]:
         texts = [(name, each.kind, each.place) for name, each in node.attributes.items()]
         texts += [(name, each.value, None) for name, each in node.attributes.items() if each.kind == "TEXT"]
         ports = (node.input_ports, node.output_ports)
-        read.append((node.name, node.op, node.version, node.index, node.place, node.id, ports, values, texts))
+        own = (node.name, node.op, node.version, node.index, node.place, node.id, dict(node.metadata))
+        read.append((*own, ports, values, texts))
     return [*read, *((value.name, each) for value, each in model.graph.constants.items())]
 
 

@@ -28,7 +28,7 @@ BASES = [
     *(
         text
         for name, text in DOCUMENTS.items()
-        if name in ("plain", "several names", "rt_info", "fused names", "references")
+        if name in ("plain", "several names", "rt_info", "fused names", "fused names of a conversion", "references")
     ),
     *(path.read_text("utf-8") for path in FIXTURES if path.stat().st_size < LARGEST),
 ]
@@ -107,6 +107,7 @@ INSERTED = (
     ),
     '<!DOCTYPE net [<!ATTLIST data offset CDATA "16">]>',
     '<attribute name="fused_names" version="0" value="x"/>',
+    '<attribute name="precise" version="0"/>',
     '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>',
 )
 
