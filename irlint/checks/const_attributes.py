@@ -22,16 +22,19 @@ def correction(constant: Constant, node: Node, size: int, known: Known) -> str:
     the types that its port and the ports of its users declare do not decide which one is wrong."""
     declarations = _declared_by(node, known)
     dtype, shape = constant.tensor.dtype, constant.tensor.shape
-    other = _of_size(size, constant.tensor, declarations)
+    used = declared_by_users(node, known)
+    other, ports = _of_size(size, constant.tensor, declarations), "the ports declare"
+    if other is None and used:
+        other, ports = _of_size(size, constant.tensor, used), "the ports of its users declare"
     if other is not None:
         name, text = "element_type", renamed_type(other.dtype or "")
         if other.dtype == dtype:
             name, text = "shape", _sizes(other.shape)
         stated = f"{other.dtype}{shape_text(other.shape)}"
-        return f'write {name}="{text}": the ports declare {stated}, which needs exactly {counted(size, "byte")}'
+        return f'write {name}="{text}": {ports} {stated}, which needs exactly {counted(size, "byte")}'
     needed = _bytes_of(dtype, shape)
     agreed = declarations and _votes(declarations, dtype, shape) == len(declarations)
-    if agreed and needed is not None and _can_grow(constant, needed, known):
+    if agreed and needed is not None and can_grow(constant, needed, known):
         return (
             f'write size="{needed}": the ports declare {dtype}{shape_text(shape)}, too, and the bytes after these '
             "belong to "
@@ -59,10 +62,14 @@ def _votes(declarations: Sequence[Tensor], dtype: str | None, shape: Shape | Non
 def _declared_by(node: Node, known: Known) -> list[Tensor]:
     """The types that the output port of a Const, and the input ports of its users, declare; scalars and types without a
     shape are omitted."""
-    found = [port.type for port in node.output_ports[:1]]
-    for value in node.outputs:
-        found += _declared_types(known.model).get(value, ())
-    return [each for each in found if each.shape]
+    found = [port.type for port in node.output_ports[:1] if port.type.shape]
+    return found + declared_by_users(node, known)
+
+
+def declared_by_users(node: Node, known: Known) -> list[Tensor]:
+    """The types that the input ports of the users of a Const declare; scalars and types without a shape are omitted."""
+    declared = _declared_types(known.model)
+    return [each for value in node.outputs for each in declared.get(value, ()) if each.shape]
 
 
 @lru_cache(maxsize=1)
@@ -87,7 +94,7 @@ def _sizes(shape: Shape | None) -> str:
     return ",".join(map(str, shape or ()))
 
 
-def _can_grow(constant: Constant, needed: int, known: Known) -> bool:
+def can_grow(constant: Constant, needed: int, known: Known) -> bool:
     """Whether the file has ``needed`` bytes from the offset of the constant on, and no other constant uses those after
     its end."""
     stored = constant.stored

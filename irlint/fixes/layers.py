@@ -24,7 +24,7 @@ from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Node, Problem
+from irlint.model import Constant, Node, Problem
 from irlint.model.order import graphs
 from irlint.model.tensor import Tensor
 from irlint.ops import index, openvino_versions
@@ -184,6 +184,7 @@ class Intended:
         for old, new in product(unknown if len(unknown) <= UNKNOWN else (), lacking):
             place = {"node": node.label, "index": node.index, "op": node.op, "layer": node.id or ""}
             yield [(Edit("rename", "attribute", "", name=old, value=new, **place),)]  # type: ignore[arg-type]
+        yield self._as_users_declare(node)
         wanted = self._wanted(node)
         single = [(_set(node, name, value),) for name, value in wanted.items()]
         yield single
@@ -193,6 +194,39 @@ class Intended:
             for other in single[at + 1 :]
             if node.op == self.known.format.constant_node
         )
+
+    def _as_users_declare(self, node: Node) -> Iterator[tuple[Edit, ...]]:
+        """Gives a constant the shape that all its users declare, if its bytes are as many as this shape needs."""
+        from irlint.checks.const_attributes import declared_by_users
+
+        constant, port = self._constant(node), node.output_ports[0].type if node.output_ports else None
+        users = dict.fromkeys(each.shape for each in declared_by_users(node, self.known))
+        shape = next(iter(users)) if len(users) == 1 else None
+        sizes = tuple(each for each in shape or () if isinstance(each, int))
+        if constant is None or port is None or shape is None or port.shape == shape or len(sizes) < len(shape):
+            return
+        dtype, value = constant.tensor.dtype, node.outputs[0]
+        if value is None or constant.stored is None or byte_size(dtype or "", elements(sizes)) != constant.stored.size:
+            return
+        declared = Edit(
+            "declaration",
+            "node",
+            "",
+            node.label,
+            node.index,
+            value.name,
+            layer=node.id or "",
+            before=port.shape,
+            called=f"output port {node.output_ports[0].id}",
+            shape=sizes,
+        )
+        yield _set(node, "shape", ",".join(map(str, sizes))), declared
+
+    def _constant(self, node: Node) -> Constant | None:
+        """The stored constant of a layer."""
+        graph = self.known.model.graph
+        found = (graph.constants.get(value) for value in node.outputs if graph is not None and value is not None)
+        return next((each for each in found if each is not None), None)
 
     def _wanted(self, node: Node) -> dict[str, str]:
         """The attributes that contradict the output port or the stored bytes, each with the text that would fit."""
@@ -211,12 +245,24 @@ class Intended:
         from irlint.checks.sources import holes
 
         needed = byte_size(port.dtype, elements(shape))
-        if needed is not None and str(needed) != stated.get("size"):
+        if needed is not None and str(needed) != stated.get("size") and self._may_have_size(node, needed):
             found["size"] = str(needed)
         places = [offset for _, offset, size in holes(self.known) if size == needed]
         if len(places) == 1:
             found["offset"] = str(places[0])
         return found
+
+    def _may_have_size(self, node: Node, size: int) -> bool:
+        """Whether a constant may have so many bytes: no more than before, or none that belong to another constant, and
+        no user declares another shape."""
+        from irlint.checks.const_attributes import can_grow, declared_by_users
+
+        constant = self._constant(node)
+        stored = constant.stored if constant is not None else None
+        if constant is None or stored is None or stored.size is None or size <= stored.size:
+            return True
+        shapes = {each.shape for each in declared_by_users(node, self.known)} - {constant.tensor.shape}
+        return not shapes and can_grow(constant, size, self.known)
 
 
 def _of_layer(node: Node, name: str, value: str) -> Edit:

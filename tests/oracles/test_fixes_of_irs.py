@@ -12,7 +12,7 @@ from oracles.openvino_worker import outcomes
 import irlint
 
 #: Changes of the document, separated by &, each of what before > what after it, where ``5:2-7:0`` is an edge and
-#: ``layer 6`` a layer; and behind | the edits that fix that, nothing where none is made.
+#: ``layer 6`` a layer, and ``dims 3,6`` the dims of a port; and behind | the edits that fix that, nothing where none is made.
 BROKEN = """
 5:2-7:0 > | connect layer 5 "turned" as input 0 in Subtract (layer 7)
 5:2-7:0 > 5:2-7:9 | connect layer 5 "turned" as input 0 in Subtract (layer 7)
@@ -39,6 +39,7 @@ type="Const" > type="Constant" | set type="Const" in Const (layer 2)
 axis="1" > axis="[1]" | set axis="1" in Softmax (layer 8)
 shape="3, 6" > shape="6, 3" | set shape="3,6" in Const (layer 2)
 shape="3, 6" > shape="3, 7" | set shape="3,6" in Const (layer 2)
+shape="3, 6" > shape="3, 8" & dims 3,6 > dims 3,8 | set shape="3,6" in Const (layer 2), change 8 to 6 on axis 1 of output port 0
 size="72" > size="36" | set size="72" in Const (layer 2)
 offset="96" > offset="112" | set offset="96" in Const (layer 9)
 element_type="f32" shape="3, 6" > element_type="i32" shape="3, 6" | set element_type="f32" in Const (layer 2)
@@ -81,6 +82,8 @@ def _expanded(text: str, document: str) -> str:
         found = re.search(rf'<layer id="{id}" .*?</layer>', document, re.DOTALL)
         assert found
         return found[0] if what == "layer" else found[0][found[0].index("<output>") : found[0].index("</layer>")]
+    if text.startswith("dims "):
+        return ("\n" + "\t" * 5).join(f"<dim>{size}</dim>" for size in text[5:].split(","))
     edge = r'<edge from-layer="\1" from-port="\2" to-layer="\3" to-port="\4" />'
     return re.sub(r"(\d+):(\d+)-(\d+):(\d+)", edge, text)
 
