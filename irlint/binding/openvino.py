@@ -85,18 +85,18 @@ def _unknown_opset(node: Node) -> Fault:
         return UNKNOWN_OPERATOR.fault(
             f'the operation is of "{label}", which OpenVINO reserves for operations that it creates itself and reads '
             "from no IR",
-            help=_its_opset(node.op),
+            help=_its_opset(node),
         )
     return UNKNOWN_OPERATOR.fault(
         f'the operation is of "{node.version}"; OpenVINO knows opset1 to opset{NEWEST_OPSET}',
-        help=_its_opset(node.op),
+        help=_its_opset(node),
     )
 
 
 def _unknown_operation(node: Node, number: int) -> Fault:
     versions = openvino_versions(node.op) if node.op.lower() != "const" else ()
     if not versions:
-        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", **_advice(node.op))
+        return UNKNOWN_OPERATOR.fault("no opset of OpenVINO has an operation of this name", **_advice(node))
     ranges = sorted({(operator.since, operator.until or NEWEST_OPSET) for operator in versions})
     text = ", ".join(f"opset{low}" if low == high else f"opset{low} to opset{high}" for low, high in _joined(ranges))
     return OPSET_LACKS_OPERATOR.fault(
@@ -104,10 +104,10 @@ def _unknown_operation(node: Node, number: int) -> Fault:
     )
 
 
-def _its_opset(op: str) -> str:
+def _its_opset(node: Node) -> str:
     """The help with the newest opset of an operation, or with a similar name if no opset has the operation."""
-    since = max((operator.since for operator in openvino_versions(op)), default=None)
-    return _advice(op)["help"] if since is None else f'write version="opset{since}"'
+    since = max((operator.since for operator in openvino_versions(node.op)), default=None)
+    return _advice(node)["help"] if since is None else f'write version="opset{since}"'
 
 
 def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -121,12 +121,18 @@ def _joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _advice(op: str) -> dict[str, str]:
-    """The fields of a fault that help with a type that no opset has."""
-    instead = instead_of(op)
+def _advice(node: Node) -> dict[str, str]:
+    """The fields of a fault that help with a type that no opset has. A similar name is given if one of the operations
+    of this name takes as many inputs as the layer has."""
+    instead = instead_of(node.op)
     if instead:
         return {"help": instead}
-    return corrected(op, list(index.OPENVINO), 'correct the type, or write version="extension"')
+    otherwise = 'correct the type, or write version="extension"'
+    found = corrected(node.op, list(index.OPENVINO), otherwise)
+    versions = openvino_versions(found.get("intended", ""))
+    if versions and all(_openvino_arity(node, signature(each.function), spare=False) for each in versions):
+        return {"help": otherwise}
+    return found
 
 
 def _openvino_arity(node: Node, known: Signature, *, spare: bool) -> list[Fault]:

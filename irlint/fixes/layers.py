@@ -12,14 +12,18 @@ from itertools import product
 from irlint.binding.calls import (
     ATTRIBUTE_VALUE,
     CUSTOM_OPERATOR,
+    INPUT_COUNT,
     MISSING_ATTRIBUTE,
     OPSET_LACKS_OPERATOR,
+    OUTPUT_COUNT,
+    UNKNOWN_ATTRIBUTE,
     UNKNOWN_OPERATOR,
     closest,
 )
 from irlint.binding.openvino_texts import allowed_texts
 from irlint.dims import elements
 from irlint.findings.edits import Edit
+from irlint.fixes.changes import bound
 from irlint.fixes.document import MISLED, PORTS, ROOT, Stages
 from irlint.inference.contradictions import differ
 from irlint.inference.known import Known
@@ -34,6 +38,7 @@ from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import renamed_type
 from irlint.parsers.openvino.xml import decoded
 from irlint.parsers.weights import byte_size
+from irlint.records import replaced
 
 if TYPE_CHECKING:
     from irlint.fixes.wiring import Wiring
@@ -50,6 +55,9 @@ BRACKETS = "[](){}"
 
 #: If a layer has more unknown attributes than this, none of them is taken for a misspelling.
 UNKNOWN = 4
+
+#: The rules that a layer with the version of another opset breaks.
+MISVERSIONED = (INPUT_COUNT, OUTPUT_COUNT, UNKNOWN_ATTRIBUTE, MISSING_ATTRIBUTE)
 
 #: The attributes that give the type and the place of a constant.
 STORED = ("element_type", "shape", "offset", "size")
@@ -95,11 +103,15 @@ class Intended:
 
     def _of_layer(self, problem: Problem, node: Node) -> Stages:
         rule, name = problem.fault.rule, problem.fault.attribute
+        if rule in MISVERSIONED:
+            yield from ([(_of_layer(node, "version", each),)] for each in self._fitting_versions(node))
         if node.version is None or rule in (UNKNOWN_OPERATOR, CUSTOM_OPERATOR, OPSET_LACKS_OPERATOR):
             yield from ([(_of_layer(node, "version", each),)] for each in self._versions(node))
+            yield from ([(_renamed(node, each),)] for each in self._named_in(node))
             if problem.fault.intended:
                 yield [(_renamed(node, problem.fault.intended),)]
             yield ((_renamed(node, each),) for each in self._types(node))
+            yield [(_renamed(node, each),) for each in self._fitting_types(node)]
         if rule in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE) and name:
             yield from ([(_set(node, name, each),)] for each in self._values(node, name))
         if not node.name:
@@ -149,6 +161,33 @@ class Intended:
         ends = [self.known.format.output_node, self.known.format.input_node, self.known.format.constant_node]
         found = dict.fromkeys((*begun, *(lowered[each] for each in close), *filter(None, ends)))
         yield from (each for each in found if each != node.op)
+
+    def _fitting_versions(self, node: Node) -> Iterator[str]:
+        """The other versions of the operation, the latest first, whose inputs and attributes are those of the layer.
+        None if only a required attribute is missing."""
+        if {fault.rule for fault in bound(self.known, node)[1]} == {MISSING_ATTRIBUTE}:
+            return
+        for operator in sorted(openvino_versions(node.op), key=lambda each: -each.since):
+            version = f"opset{operator.since}"
+            if version != node.version and self._fits(node, version=version):
+                yield version
+
+    def _fits(self, node: Node, **changes: str) -> bool:
+        """Whether a layer has the inputs and attributes of its operation after changes of its version or type."""
+        call, faults = bound(self.known, replaced(node, **changes))
+        return call.operator is not None and not faults
+
+    def _named_in(self, node: Node) -> Iterator[str]:
+        """The operation with which the name of the layer ends, if the layer fits it: ``block/aten::layer_norm/MVN``."""
+        last = node.name.rpartition("/")[2].rstrip("0123456789").rstrip("_").lower()
+        names = (each for each in index.OPENVINO if each.lower() == last)
+        yield from (each for each in names if each != node.op and self._fits(node, op=each))
+
+    def _fitting_types(self, node: Node) -> list[str]:
+        """The operations that have the inputs and attributes of a layer. Empty if it has no attributes, which fits many
+        operations."""
+        names = (each for each in index.OPENVINO if node.attributes and each != node.op)
+        return [each for each in names if self._fits(node, op=each)]
 
     def _values(self, node: Node, name: str) -> Iterator[str]:
         """Other texts for an attribute: without brackets, the element type of the output, the most similar allowed

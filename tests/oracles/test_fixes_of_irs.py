@@ -129,3 +129,42 @@ def test_an_edit_that_leaves_the_end_of_the_weights_unused_is_only_suggested(sou
     assert found.suggestion.startswith('change 2 to 1 in constant layer 9 "pattern" (entry 0)')
     assert found.fix is None
     assert irlint.fix(path, unsafe=True).data == path.read_bytes()
+
+
+#: Changes of a layer's version or type, and the edit that fixes each.
+RETYPED = {
+    'Interpolate" version="opset11"': ('Interpolate" version="opset1"', 'set version="opset11" in Interpolate'),
+    'MVN" version="opset6"': ('LayerNormalization" version="opset6"', 'set type="MVN" in LayerNormalization'),
+    'name="block/MVN" type="MVN"': ('name="block" type="LayerNorm"', 'set type="MVN" in LayerNorm'),
+    'name="block/PRelu" type="PReLU"': ('name="block/PRelu" type="LeakyRelu"', 'set type="PRelu" in LeakyRelu'),
+}
+
+
+@pytest.mark.oracle
+def test_layers_of_another_opset_or_type_compute_again(tmp_path: Path) -> None:
+    import openvino
+    from openvino import opset13 as op
+
+    x = op.parameter([1, 2, 3, 4], numpy.float32, name="x")
+    normal = op.mvn(x, op.constant(numpy.array([3])), True, 1e-5, "inside_sqrt", name="block/MVN")
+    leaky = op.prelu(normal, op.constant(numpy.array([0.5], numpy.float32)))
+    leaky.set_friendly_name("block/PRelu")
+    scales, axes = op.constant(numpy.array([2, 2], numpy.float32)), op.constant(numpy.array([2, 3]))
+    large = op.interpolate(leaky, scales, "nearest", "scales", axes=axes, name="large")
+    path = tmp_path / "m.xml"
+    openvino.save_model(openvino.Model([op.result(large, name="y")], [x], "m"), path, compress_to_fp16=False)
+    document, weights = path.read_text("utf-8"), path.with_suffix(".bin").read_bytes()
+    paths = [path]
+    for number, (before, (after, edit)) in enumerate(RETYPED.items()):
+        assert before in document
+        broken = tmp_path / f"{number}.xml"
+        broken.write_text(document.replace(before, after), "utf-8")
+        broken.with_suffix(".bin").write_bytes(weights)
+        found = irlint.fix(broken, unsafe=True)
+        assert [each.text.partition(" (")[0] for each in found.edits] == [edit]
+        paths += [broken, tmp_path / f"{number}.fixed.xml"]
+        paths[-1].write_bytes(found.data)
+        paths[-1].with_suffix(".bin").write_bytes(weights)
+    given = outcomes(paths, values=True)
+    assert [each[0] == "ok" for each in given[1::2]] == [False] * len(RETYPED)
+    assert all(each[:2] == given[0][:2] for each in given[2::2])
