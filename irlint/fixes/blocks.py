@@ -4,7 +4,7 @@ that make a node like those, or like the other users of its constants."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
 
 from irlint.findings.edits import Edit
@@ -14,7 +14,7 @@ from irlint.fixes.inserted import CAST, RESHAPE
 from irlint.fixes.other_values import USUAL
 from irlint.lazy_typing import Any
 from irlint.model import Node, Value
-from irlint.model.tensor import FLOATS, Tensor
+from irlint.model.tensor import FLOATS, Tensor, Type
 from irlint.records import replaced
 
 #: The numbers in a name, and a number at its end, which counts the nodes of one block.
@@ -190,9 +190,11 @@ def _place_of_name(op: str, name: str) -> tuple[Place, Numbers]:
 
 def as_other_users(node: Node, guesses: Guesses) -> Iterator[Guess]:
     """Connects the constants that another user of one of the node's scales has beside it, or the result of that user:
-    QuantizeLinear and DequantizeLinear have the same scale and zero point."""
+    QuantizeLinear and DequantizeLinear have the same scale and zero point. The node that makes the data comes first,
+    also if its scale is an equal constant."""
     constants = _constants(node, guesses)
     scales = [value for _, value in constants if _is_float(value, guesses)]
+    yield from _as_maker(node, constants, scales, guesses)
     users = dict.fromkeys(user for value in scales for user in guesses.users.get(value, ()) if user.op != node.op)
     shared = dict.fromkeys(user for _, value in constants for user in guesses.users.get(value, ()))
     for user in dict.fromkeys((*users, *(each for each in shared if each.op != node.op))):
@@ -205,6 +207,28 @@ def as_other_users(node: Node, guesses: Guesses) -> Iterator[Guess]:
             held = [port for port, _ in constants]
             ports = (port for port in range(len(node.inputs)) if port not in held)
             yield from (Guess((guesses.connected(result, node, port),), USUAL, count=1) for port in ports)
+
+
+def _as_maker(
+    node: Node, constants: Sequence[tuple[int, Value]], scales: Sequence[Value], guesses: Guesses
+) -> Iterator[Guess]:
+    """Connects the constants that differ from those of the node that makes the data, if that has the same scale."""
+    type_of = guesses.known.types.get
+    maker = guesses.makers.of(node.inputs[0]) if node.inputs and node.inputs[0] is not None else None
+    before = maker.node if maker is not None else None
+    others = _constants(before, guesses) if before is not None and before.op != node.op else []
+    held = {type_of(value) for _, value in others if _is_float(value, guesses)}
+    if before is None or not any(value in dict(others).values() or _is_known(type_of(value), held) for value in scales):
+        return
+    own = dict(constants)
+    differing = [(port, each) for port, each in others if port in own and type_of(each) != type_of(own[port])]
+    if differing and len(differing) < len(own):
+        yield Guess(tuple(guesses.connected(each, node, port) for port, each in differing), USUAL, count=1)
+
+
+def _is_known(type: Type | None, held: Set[Type | None]) -> bool:
+    """Whether the elements of a type are known and ``held`` has the same."""
+    return isinstance(type, Tensor) and type.value is not None and type in held
 
 
 def _constants(node: Node, guesses: Guesses) -> list[tuple[int, Value]]:

@@ -10,7 +10,7 @@ from irlint.fixes.inputs import Inputs
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.outcomes import Outcome
 from irlint.fixes.rewired import reordered
-from irlint.fixes.trials import DECLARED, is_demand
+from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, is_demand
 from irlint.inference.origins import shape_of
 from irlint.model import Node, Problem, Value
 from irlint.model.tensor import Tensor
@@ -254,7 +254,8 @@ def _strands(case: Case) -> bool:
 
 
 def strands(case: Case, *, inputs_only: bool = False) -> bool:
-    """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user."""
+    """Whether an edit disconnects a value, or with ``inputs_only`` an input of the model, from its only user. This does
+    not count for a constant of an element type that the user refuses."""
     guess, inputs = case.guess, case.inputs
     connected = {edit.value for edit in guess.edits if edit.kind == "input"}
     for edit in guess.edits:
@@ -262,6 +263,8 @@ def strands(case: Case, *, inputs_only: bool = False) -> bool:
         if edit.kind != "input" or edit.swaps or value is None or value.name in connected:
             continue
         if inputs_only and value not in inputs.graph.inputs:
+            continue
+        if inputs.makers.is_constant(value) and case.problem.fault.rule.family == ELEMENT_TYPES:
             continue
         before = reordered(value, inputs.makers)
         if before is not None and before.name == edit.value:

@@ -23,7 +23,7 @@ TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
     """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
-    a Cast."""
+    a Cast. A zero point of another type is another number, so it is only suggested."""
     given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     points = {port for port, name in enumerate(names) if "zero_point" in name}
@@ -37,7 +37,9 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                 continue
             there = _types_there(node, port, inputs).count(dtype)
             if inputs.makers.is_constant(value):
-                yield from _constant_of_type(node, port, value, known, dtype, inputs)
+                found = _constant_of_type(node, port, value, known, dtype, inputs)
+                stored = (replaced(each, likely=UNSURE) for each in found if each.edits[0].kind != "insert")
+                yield from stored if port in points else found
             else:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
                 likely = GUESS if mixed and _is_converted(known.dtype, dtype) else SELDOM

@@ -94,3 +94,30 @@ def test_a_weight_gets_the_shape_that_it_has_in_other_blocks() -> None:
     (found,) = irlint.check(onnx.helper.make_model(graph)).findings
     assert found.suggestion == "change 6 to 4 on axis 0 of constant `w1`"
     assert found.fix is None
+
+
+#: The part of a model between a QuantizeLinear and what uses it; the zero point `u` is an initializer of its own.
+QUANTIZED = """
+q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, u) | connect `z` as input 2
+q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, r, u) | connect `z` as input 2
+q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", QUANTIZED)
+def test_a_zero_point_is_that_of_the_data_and_is_not_retyped(line: str) -> None:
+    import onnxruntime
+
+    nodes, _, expected = line.partition(" | ")
+    constants = "float s = {0.5}, float r = {0.5}, int8 z = {-128}, uint8 u = {0}"
+    model = onnx.parser.parse_model(f"{HEAD}g (float[2,3] x) => (float[2,3] y) <{constants}> {{ {nodes} }}")
+    with pytest.raises(Exception, match="bound to different types"):
+        onnxruntime.InferenceSession(model.SerializeToString())
+    (found,) = [each for each in irlint.check(model).findings if each.severity.value == "error"]
+    assert found.suggestion == expected
+    assert (found.fix is not None) == ("connect" in expected)
+    if found.fix is not None:
+        fixed = irlint.fix(model, unsafe=True)
+        x = numpy.array([[0, 1, 2], [60, 100, 127]], "float32")
+        (y,) = onnxruntime.InferenceSession(fixed.data).run(None, {"x": x})
+        assert numpy.array_equal(x, y)
