@@ -503,7 +503,7 @@ def test_a_product_that_has_to_be_1_leaves_the_sizes_of_its_factors(product: Dim
 @pytest.mark.parametrize(
     ("outputs", "help"),
     [
-        ("c, s, t", "exchange outputs 1 and 2 of the body, or return a tensor of float32 as output 1 of the body"),
+        ("c, s, t", "swap outputs 1 and 2 of the body, `s` and `t`, or return a tensor of float32 as output 1 of the body"),
         ("c, s, s", "return a tensor of float32 as output 1 of the body"),
     ],
 )
@@ -519,3 +519,29 @@ def test_outputs_of_a_body_are_exchanged_only_if_both_fit(outputs: str, help: st
         output.ClearField("type")
     found = next(each for each in irlint.check(model).findings if each.rule.code == "IRL393")
     assert found.help == help
+
+
+LOOP = """g (int64 m, bool k, float[2] x) => (float[2] y, float[n,2] v) {
+  y, v = Loop (m, k, x) <body = b (int64 i, bool d, float[2] s) => (OUT) { c = Identity (d) t = Relu (s) u = Neg (t) }> }"""
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rule", "help"),
+    [
+        ("float[2] t, bool c, float[2] u", "IRL392", "swap outputs 0 and 1 of the body, `t` and `c`"),
+        ("float[2] t, float[2] u, bool c", "IRL392", "cast output 0 of the body, the condition, to bool"),
+        ("bool c, bool d, float[2] u", "IRL393", "cast output 1 of the body to float32"),
+    ],
+)
+def test_outputs_of_a_loop_are_swapped_if_their_types_then_fit(outputs: str, rule: str, help: str) -> None:
+    import onnxruntime
+
+    model = onnx.parser.parse_model(HEAD + LOOP.replace("OUT", outputs))
+    with pytest.raises(Exception, match="Loop|Type Error"):
+        onnxruntime.InferenceSession(model.SerializeToString())
+    found = next(each for each in irlint.check(model).findings if each.rule.code == rule)
+    assert found.help == help
+    if help.startswith("swap"):
+        sound = onnx.parser.parse_model(HEAD + LOOP.replace("OUT", "bool c, float[2] t, float[2] u"))
+        onnxruntime.InferenceSession(sound.SerializeToString())
+        assert not [each for each in irlint.check(sound).findings if each.severity.value == "error"]

@@ -28,6 +28,7 @@ from irlint.ops.shared.bodies import (
     single,
     stacked,
     states_sizes,
+    swapped,
     truth,
 )
 from irlint.ops.shared.carrying import carried, joined, outside, passing, unrolled
@@ -164,7 +165,7 @@ def loop(
         context.run(body, as_declared(body, (number, *state)), "as declared")
     trips = _known_count(m, body, number, initial=initial, state=state, context=context)
     outputs = context.run(body, (number, *state), "never" if never else _runs(start, m))
-    _check_carried(initial, outputs[: len(initial)])
+    _check_carried(initial, outputs[: len(initial)], body)
     check_carried_shapes(body, initial, outputs, again=not never and _count(m) != 1)
     added: Sequence[Sequence[Type | None]] = ()
     if exact is not None:
@@ -256,33 +257,25 @@ def _trips(m: Tensor | None, before: Type | None, after: Type | None, *, never: 
     return _count(m) if truth(before) and truth(after) else None
 
 
-def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None]) -> None:
+def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None], body: Graph) -> None:
     fault = single(after[0], "output 0 of the body, the condition,", ("bool",))
     if fault is not None and isinstance(after[0], Tensor) and after[0].dtype == "bool":
         warn(fault.lowered(Severity.WARNING))
     elif fault is not None:
-        raise fault
+        raise fault.changed(help=swapped(0, initial, after, body) or fault.help)
     for position, (a, b) in enumerate(zip(initial, after)):
         if disagree(_plain(a, b), b):
             left, right = types_text(_plain(a, b), b)
-            help = f"cast output {position} of the body to {left}"
+            swap = swapped(position, [_plain(one, other) for one, other in zip(initial, after)], after, body)
+            help = swap or f"cast output {position} of the body to {left}"
             if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
-                pairs = enumerate(zip(initial, after))
-                fitting = (at for at, each in pairs if at and _fits(a, each[1]) and _fits(each[0], b))
-                other = next(fitting, None)
-                exchanged = f"exchange outputs {position} and {other} of the body, or " if other is not None else ""
-                help = f"{exchanged}return {left} as output {position} of the body"
+                help = f"{swap}, or " * bool(swap) + f"return {left} as output {position} of the body"
             raise CARRIED_TYPE.fault(
                 f"a carried value is {left} at first (input {position + 1}) and {right} as output {position} of the "
                 "body",
                 help=help,
                 input=position + 1,
             )
-
-
-def _fits(initial: Type | None, after: Type | None) -> bool:
-    """Whether a carried value may have the type ``after`` at the end of an iteration."""
-    return not disagree(_plain(initial, after), after)
 
 
 def _plain(initial: Type | None, after: Type | None) -> Type | None:

@@ -201,6 +201,22 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
     )
 
 
+def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], body: Graph) -> str:
+    """The help to swap an output of a body with the only other one after whose exchange all carried values have their
+    ``initial`` types; "" if there is none."""
+    found = []
+    for other in range(len(initial)):
+        types = list(after[: len(initial)])
+        types[position], types[other] = types[other], types[position]
+        if other != position and not any(map(disagree, initial, types)):
+            found.append(other)
+    if len(found) != 1:
+        return ""
+    first, second = sorted((position, found[0]))
+    names = " and ".join(f"`{body.outputs[at].name}`" for at in (first, second))
+    return f"swap outputs {first} and {second} of the body, {names}"
+
+
 def check_same_types(thens: Sequence[Type | None], elses: Sequence[Type | None], first: str, *, second: str) -> None:
     """Checks that two branches give the same types. Raises a ``BODY_TYPES`` fault."""
     for position, (a, b) in enumerate(zip(thens, elses)):
