@@ -32,6 +32,9 @@ NEAR = 1_024
 #: Inputs in which the entry -1 means "the remaining elements".
 TARGETS = ("shape", "pattern", "target_shape")
 
+#: Inputs whose entries are added to the sizes of the axes.
+PADS = ("pads", "pads_begin", "pads_end")
+
 #: The input that lists the axes of slices, by both formats.
 SLICED = "axes"
 
@@ -89,7 +92,8 @@ class Contents:
                     yield from self._other_contents(node, port, *held, entry, 1, {}, tried, 1)
                 divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
                 wanteds = _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS)
-                for wanted in dict.fromkeys((*wanteds, *divisors)):
+                padded = [entry + each for each in _differences(others) if entry + each >= 0] if name in PADS else ()
+                for wanted in dict.fromkeys((*wanteds, *divisors, *padded)):
                     at_data = None if axes else _at_data(index, entries, wanted, inputs[0]) if name in TARGETS else 0
                     yield from self._other_contents(node, port, *held, entry, wanted, usual, tried, at_data)
                     if len(alike) > 1 and held[1] == alike[0]:
@@ -360,6 +364,15 @@ def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool
 
 def _rank(known: Type | None) -> int | None:
     return known.rank if isinstance(known, Tensor) else None
+
+
+def _differences(types: Sequence[Type | None]) -> list[int]:
+    """The constant differences of the sizes that several values have on the same axis."""
+    shapes = [each.shape for each in types if isinstance(each, Tensor) and each.shape is not None]
+    dims = (pair for one, other in combinations(shapes, 2) if len(one) == len(other) for pair in zip(one, other))
+    found = [one - other for one, other in dims if one is not None and other is not None]
+    numbers = [each for each in found if isinstance(each, int) and each]
+    return list(dict.fromkeys(sign * each for each in numbers for sign in (-1, 1)))
 
 
 def _entries_swapped(entries: Sequence[MaybeDim]) -> Iterator[tuple[MaybeDim, ...]]:

@@ -7,6 +7,7 @@ from itertools import chain, combinations
 
 from irlint.binding.calls import Call
 from irlint.dims import Expr
+from irlint.findings.edits import Edit
 from irlint.fixes.contents import JOIN, Contents
 from irlint.fixes.guess import MANY, OTHERS, SEVERAL, VERY_MANY, Guess
 from irlint.fixes.inserted import FLATTEN, TRANSPOSE
@@ -93,6 +94,19 @@ class Guesses(NodeEdits):
                 self._nodes.setdefault((each.domain, each.op), []).append(each)
         return self._nodes[node.domain, node.op]
 
+    def fills_gap(self, node: Node, edit: Edit) -> bool:
+        """Whether an attribute gets a list that is missing in the series of doubled lists of similar nodes."""
+        return self._continued(node, edit.name).get(edit.value, False)
+
+    def _continued(self, node: Node, name: str) -> dict[tuple[int, ...], bool]:
+        """The lists that a series of doubled lists of other nodes lacks, such as the dilations [1], [2], [8] of stacked
+        convolutions, each with whether it is in a gap."""
+        own, usual = self.had(node, name), self.usual(node, name)
+        others = {each for each, count in usual.items() if isinstance(each, tuple) and count > (each == own)}
+        doubled = {each: tuple(2 * number for number in each) for each in others}
+        after = (doubled[each] for each in doubled if each in doubled.values())
+        return {each: tuple(2 * number for number in each) in others for each in after if each not in usual}
+
     def _otherwise(self, node: Node, what: str | int) -> tuple[object, ...]:
         """The lists and texts among the attributes of a node, except ``what``. If ``what`` is an axis or an input, also
         the rank of the first input. Nodes with equal results are similar."""
@@ -138,8 +152,10 @@ class Guesses(NodeEdits):
             value = given.get(name, default)
             usual = self.usual(node, name)
             tried: set[object] = {meant(name, value, rank)}
+            series = self._continued(node, name) if held.get(name) == UNLIKELY else {}
             for other, likely in chain(
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
+                ((each, SELDOM) for each in series),
                 ((default, SELDOM) for _ in range(type(default) is int and "axis" not in name)),
                 other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):
@@ -149,13 +165,15 @@ class Guesses(NodeEdits):
                 tried.add(is_meant)
                 count = sum(count for each, count in usual.items() if meant(name, each, rank) == is_meant)
                 is_default = value is not None and isinstance(other, (tuple, list)) and set(other) == {1}
-                unlikely = held.get(name) == UNLIKELY and not is_default
+                unlikely = held.get(name) == UNLIKELY and not is_default and other not in series
                 if not count and (unlikely or self._speaks_against(node, name, value, rank, likely)):
                     continue
                 if self._joins_batch(node, shapes, is_meant):
                     likely, count = LAST, 0
                 elif count:
                     likely = USUAL
+                elif other in series:
+                    count = int(series[other])
                 elif self.moves_batch(shapes[0] if shapes else (), other):
                     likely = LAST
                 elif isinstance(other, (tuple, list)) and len(set(other)) == 1 and sum(usual.values()) >= MANY:

@@ -60,6 +60,9 @@ CANDIDATES = 240
 FARTHEST = 64
 NODES = 8
 
+#: A wrong distance of two taps of a convolution and a wrong padding before it have the same effect.
+DILATIONS, PAD = "dilations", "Pad"
+
 
 @record
 class Found:
@@ -180,9 +183,27 @@ class Search:
             best = [each for each in best if not is_against_others(self._case(each, problem))] or best
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
+        if len(groups(best)) == 1:
+            best = self._with_padding(best, [each for each in every if each.order[0] == best[0].order[0]])
         if len(groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
         return best if len(groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
+
+    def _with_padding(self, best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
+        """The best guess, and with other dilations also the padding that fits the present ones, or the reverse. Only
+        dilations that fill a gap in those of similar nodes are better than the padding."""
+        dilated = [each for each in every if [edit.name for edit in each.guess.edits] == [DILATIONS]]
+        padded = [each for each in every if each.guess.within is not None and each.guess.within.op == PAD]
+        padded = [each for each in padded if [edit.of for edit in each.guess.edits] == ["entries"]]
+        if not dilated or not padded or best[0] not in (*dilated, *padded):
+            return best
+        filling = [each for each in dilated if self._fills_gap(each.guess)]
+        others = padded if best[0] in dilated else dilated
+        return filling[:1] or [*best, first(others)[0]]
+
+    def _fills_gap(self, guess: Guess) -> bool:
+        node = self.inputs.edited(guess.edits[0])[0]
+        return node is not None and self.guesses.fills_gap(node, guess.edits[0])
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, the nearest first."""

@@ -104,6 +104,7 @@ q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int
 """.strip().splitlines()
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize("line", QUANTIZED)
 def test_a_zero_point_is_that_of_the_data_and_is_not_retyped(line: str) -> None:
     import onnxruntime
@@ -121,3 +122,38 @@ def test_a_zero_point_is_that_of_the_data_and_is_not_retyped(line: str) -> None:
         x = numpy.array([[0, 1, 2], [60, 100, 127]], "float32")
         (y,) = onnxruntime.InferenceSession(fixed.data).run(None, {"x": x})
         assert numpy.array_equal(x, y)
+
+
+#: The dilations and the causal padding of stacked convolutions of two taps, and behind | the suggestion for them.
+STACKED = """
+1 2 8 8, 1 2 4 8 | set `dilations = [4]` in Conv[9]
+1 2 8, 1 2 4 | set `dilations = [4]` in Conv[9], or change 4 to 8 in constant `k2` (entry 2)
+1 2 4, 1 2 8 | change 8 to 4 in constant `k2` (entry 2); this also fixes 1 more
+1 2 4 8, 1 2 8 8 | set `dilations = [8]` in Conv[9], or change 8 to 4 in constant `k2` (entry 2); this also fixes 1 more
+""".strip().splitlines()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", STACKED)
+def test_dilations_and_padding_are_alternatives_unless_a_gap_shows_which_is_wrong(line: str) -> None:
+    import onnxruntime
+
+    numbers, _, expected = line.partition(" | ")
+    dilations, pads = (part.split() for part in numbers.split(","))
+    lists = ", ".join(f"int64[6] k{at} = {{0,0,{pad},0,0,0}}" for at, pad in enumerate(pads))
+    nodes = "".join(
+        f"p{at} = Pad (a{at}, k{at}) c{at} = Conv <dilations = [{each}], kernel_shape = [2]> (p{at}, w) "
+        f"t{at} = Tanh (c{at}) a{at + 1} = Add (a{at}, t{at}) "
+        for at, each in enumerate(dilations)
+    )
+    weights = "float[2,2,2] w = {1,2,3,4,5,6,7,8}"
+    graph = f"g (float[N,2,T] a0) => (float[N,2,T] y) <{lists}, {weights}> {{ {nodes} y = Neg (a{len(pads)}) }}"
+    model = onnx.parser.parse_model(f"{HEAD}{graph}")
+    x = numpy.zeros((1, 2, 20), "float32")
+    with pytest.raises(Exception, match="Add"):
+        onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"a0": x})
+    found = irlint.check(model, ignore=["IRL9"]).findings[0]
+    assert found.suggestion == expected
+    assert (found.fix is None) == (", or" in expected)
+    if found.fix is not None:
+        onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, {"a0": x})

@@ -525,6 +525,7 @@ LOOP = """g (int64 m, bool k, float[2] x) => (float[2] y, float[n,2] v) {
   y, v = Loop (m, k, x) <body = b (int64 i, bool d, float[2] s) => (OUT) { c = Identity (d) t = Relu (s) u = Neg (t) }> }"""
 
 
+@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("outputs", "rule", "help"),
     [
