@@ -20,6 +20,7 @@ class Outcome:
     * ``new``: the number of new warnings, which safe fixes remove.
     * ``scrambles``: a Reshape that joined and divided axes now mixes them.
     * ``left``: a node still fixes the same sizes.
+    * ``divides``: the number of new conditions that a product of sizes is divisible.
     """
 
     fixed: tuple[Problem, ...]
@@ -29,3 +30,4 @@ class Outcome:
     new: int = 0
     scrambles: bool = False
     left: bool = False
+    divides: int = 0

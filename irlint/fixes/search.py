@@ -63,6 +63,9 @@ NODES = 8
 #: A wrong distance of two taps of a convolution and a wrong padding before it have the same effect.
 DILATIONS, PAD = "dilations", "Pad"
 
+#: The count of a guess that changes a number in more constants than the guess before it.
+WIDER = -1
+
 
 @record
 class Found:
@@ -275,6 +278,7 @@ class Search:
             yield (replaced(guess, likely=LAST) for guess in others)
 
     def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
+        narrow: Tried | None = None
         for at, guess in enumerate(self._widened(guesss)):
             if at >= CANDIDATES or trials.left <= 0:
                 break
@@ -284,12 +288,16 @@ class Search:
                     guess = replaced(guess, likely=GUESS, sure=guess.sure and problem.is_error)
                 worth = len(outcome.fixed) - len(outcome.stale) - outcome.left - (guess.likely == UNSURE)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
-                yield Tried(order, guess, outcome)
+                if narrow is not None and guess.count == WIDER and outcome.divides < narrow.outcome.divides:
+                    order = *narrow.order[:-1], narrow.order[-1] - 1
+                narrow = Tried(order, guess, outcome)
+                yield narrow
 
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
         """The guesses. Before a guess that inserts one node comes a wider one, if several users of the value are
         faulty: it inserts the node before each of them. After a guess that changes a number in one constant comes one
-        that changes the number in every target shape."""
+        that changes the number in every target shape. It is better if a size
+        then need not be divisible."""
         seen: set[tuple[Edit, ...]] = set()
         for guess in guesses:
             alone = guess.edits[0] if len(guess.edits) == 1 else None
@@ -301,7 +309,7 @@ class Search:
             edits = self.guesses.contents.everywhere(alone) if alone is not None else None
             if edits is not None and edits not in seen:
                 seen.add(edits)
-                yield replaced(guess, edits=edits, count=-1)
+                yield replaced(guess, edits=edits, count=WIDER)
 
     def _all_gone(self, problem: Problem, gone: Sequence[Problem]) -> bool:
         """Whether ``gone`` contains all other root problems that may be fixed."""

@@ -47,9 +47,10 @@ Leaves = Callable[[Requirement], bool]
 
 class Trial:
     """A trial of a change for a problem: the types of values so far, the problems that disappear, the values whose
-    declarations become wrong, and whether a strict requirement of the problem's node is left."""
+    declarations become wrong, whether a strict requirement of the problem's node is left, and the number of new
+    conditions on divisibility."""
 
-    __slots__ = ("change", "problem", "types", "found", "stale", "left")
+    __slots__ = ("change", "problem", "types", "found", "stale", "left", "divides")
 
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
@@ -58,6 +59,7 @@ class Trial:
         self.found: list[Problem] = []
         self.stale: list[Value] = []
         self.left = False
+        self.divides = 0
 
 
 class Trials:
@@ -134,8 +136,15 @@ class Trials:
         reshaped = () if of_types else (each for each in touched if each.op == inserted.RESHAPE)
         scrambles = any(self._mixes(change, each, types) for each in reshaped)
         inputs = tuple(self._inputs(change, node, types))
-        found, stale = tuple(trial.found), tuple(trial.stale)
-        return Outcome(found, stale, inputs, types, scrambles=scrambles, left=trial.left)
+        return Outcome(
+            tuple(trial.found),
+            tuple(trial.stale),
+            inputs,
+            types,
+            scrambles=scrambles,
+            left=trial.left,
+            divides=trial.divides,
+        )
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
         """Whether a Reshape without a fault only joins and divides axes, but no longer after a change."""
@@ -299,6 +308,7 @@ class Trials:
             return None
         trial.found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, trial.change)]
         trial.found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
+        trial.divides += sum(_divides(each) and _key(each) not in self.conditions for each in answer.requirements)
         trial.left = trial.left or self._keeps_demand(trial.problem, answer.requirements)
         return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
@@ -397,6 +407,11 @@ def _equates_others(requirement: Requirement) -> bool:
     """Whether every relation equates expressions of different symbols."""
     relations = [without_common_factors(each) for each in requirement.any_of]
     return all(each.kind == "==" and symbols(each.left) != symbols(each.right) for each in relations)
+
+
+def _divides(requirement: Requirement) -> bool:
+    """Whether a requirement is that a product of sizes is divisible."""
+    return all(each.kind == "%" for each in requirement.any_of)
 
 
 def is_demand(problem: Problem) -> bool:

@@ -415,7 +415,7 @@ def test_a_later_opset_states_which_other_nodes_have_to_follow() -> None:
 
 #: An output of a custom operator, the end of the message and the beginning of the help.
 CUSTOM = [
-    ("float[2,3]", "irlint uses the declared shapes of its outputs", "describe the operator under [[operators]]"),
+    ("float[2,3]", "and uses the declared shapes of its outputs", "describe the operator under [[operators]]"),
     ("float[]", "and the shapes of its outputs are not all declared", "declare the shapes in value_info"),
 ]
 

@@ -157,3 +157,34 @@ def test_dilations_and_padding_are_alternatives_unless_a_gap_shows_which_is_wron
     assert (found.fix is None) == (", or" in expected)
     if found.fix is not None:
         onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, {"a0": x})
+
+
+#: Two target shapes with the number of values of a box, the first one wrong, and behind | the suggestion.
+BOXES = """
+q = Concat <axis = 0> (n, rest, k) y = Reshape (p, q) | change 85 to 7 in constant `j`, and likewise in `k`
+u = Concat <axis = 0> (n, k) v = Reshape (z, u) y = Identity (p) | change 85 to 7 in constant `j`
+""".strip().splitlines()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", BOXES)
+def test_a_wrong_number_of_several_targets_is_corrected_in_all_of_them(line: str) -> None:
+    import onnxruntime
+
+    nodes, _, expected = line.partition(" | ")
+    constants = "int64[1] zero = {0}, int64[1] three = {3}, int64[1] two = {2}, int64[1] rest = {-1}"
+    model = onnx.parser.parse_model(
+        f"{HEAD}g (float[N,21,H] x, float[N,85] z) => (float[N,a,b] y) "
+        f"<{constants}, int64[1] j = {{85}}, int64[1] k = {{85}}> {{ s = Shape (x) n = Gather (s, zero) "
+        f"h = Gather (s, two) t = Concat <axis = 0> (n, three, j, h) r = Reshape (x, t) "
+        f"p = Transpose <perm = [0,1,3,2]> (r) {nodes} }}"
+    )
+    if "Identity" in nodes:
+        model.graph.output[0].CopyFrom(onnx.helper.make_tensor_value_info("y", 1, ["N", 3, "H", 7]))
+        model.graph.output.append(onnx.helper.make_tensor_value_info("v", 1, ["N", 85]))
+    given = {"x": numpy.zeros((2, 21, 4), "float32"), "z": numpy.zeros((2, 85), "float32")}
+    with pytest.raises(Exception, match="Reshape"):
+        onnxruntime.InferenceSession(model.SerializeToString()).run(None, given)
+    (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL330"]
+    assert found.suggestion.partition(";")[0] == expected
+    onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, given)

@@ -503,7 +503,10 @@ def test_a_product_that_has_to_be_1_leaves_the_sizes_of_its_factors(product: Dim
 @pytest.mark.parametrize(
     ("outputs", "help"),
     [
-        ("c, s, t", "swap outputs 1 and 2 of the body, `s` and `t`, or return a tensor of float32 as output 1 of the body"),
+        (
+            "c, s, t",
+            "swap outputs 1 and 2 of the body, `s` and `t`, or return a tensor of float32 as output 1 of the body",
+        ),
         ("c, s, s", "return a tensor of float32 as output 1 of the body"),
     ],
 )
@@ -538,7 +541,7 @@ def test_outputs_of_a_loop_are_swapped_if_their_types_then_fit(outputs: str, rul
     import onnxruntime
 
     model = onnx.parser.parse_model(HEAD + LOOP.replace("OUT", outputs))
-    with pytest.raises(Exception, match="Loop|Type Error"):
+    with pytest.raises(Exception, match=r"Loop|Type Error"):
         onnxruntime.InferenceSession(model.SerializeToString())
     found = next(each for each in irlint.check(model).findings if each.rule.code == rule)
     assert found.help == help
