@@ -161,6 +161,8 @@ def _unsure(objection: Objection, why: str) -> Objection:
 
 def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Objections:
     """What the releases have against a node that runs: each objection with those that have it."""
+    if use.node.op in runtime.free and use.node.domain:
+        return
     for version, having in operators.versions(runtime, use, releases):
         if version is None:
             yield having, _unknown(use, runtime)

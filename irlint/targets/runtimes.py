@@ -50,9 +50,10 @@ class Runtime:
 
     ``inlines``: a node without a kernel is replaced by the function that stands for its operator. ``lax`` are the
     releases that do so though an operator in it changed. ``casts`` are the element types that stand for others.
-    ``removes`` are operators that may be taken away first, and ``free`` those that need nothing. ``drops_dead``: nodes
-    in branches that never run may be taken away first; ``skips_dead``: they are not judged. ``falls_back``: the release
-    takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the CPU.
+    ``removes`` are operators that may be taken away first, and ``free`` those that need nothing, in any domain.
+    ``drops_dead``: nodes in branches that never run may be taken away first; ``skips_dead``: they are not judged.
+    ``falls_back``: the release takes nodes of a model that ONNX Runtime runs, and what it does not take stays on the
+    CPU.
     """
 
     table: str

@@ -19,6 +19,7 @@ GRAPHS = [
     ("(float[1,2,8] x) => (y) { y = MaxPool <kernel_shape = [3,3], dilations = [1,1]> (x) }", "refused", "unknown"),
     (f"{FLOATS} {{ y = Add (x, missing) }}", "refused", "refused"),
     (f"{FLOATS} {{ z = Add (x, y) y = Relu (z) }}", "refused", "unknown"),
+    ("(float[1] x) => (y) { c = com.microsoft.Constant <value = float[1] {1}> () y = Add (x, c) }", "runs", "refused"),
     ("(float[N,3] x, float[3] z) => (y) { s = Shape (z) t = Concat <axis = 0> (s, s) y = Reshape (z, t) }", "unknown",
      "refused"),
 ]  # fmt: skip
