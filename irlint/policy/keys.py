@@ -211,7 +211,7 @@ KEYS = (
     Key(
         "lfs-pointers",
         "choice",
-        "Whether a Git LFS pointer in place of a model is an error, or is skipped and counted",
+        "Whether a Git LFS pointer in place of a model or its weights is an error, or is skipped and counted",
         '"error"',
         values=("error", "skip"),
         default="error",
