@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from irlint.contracts.contract import Contract
 from irlint.contracts.implied import Alternatives
-from irlint.contracts.simplified import decided, has_extremes, replaced_in
-from irlint.contracts.sizes import Sizes, between, met
-from irlint.dims import Bounds, Dim, Expr, quotient, symbol, symbols
+from irlint.contracts.simplified import decided, has_extremes, replaced_in, simplified, without_limits
+from irlint.contracts.sizes import Sizes, between, met, solved
+from irlint.dims import Bounds, Dim, Expr, TooComplex, quotient, symbol, symbols
 from irlint.dims.polynomials import atom_dim, atoms_of, terms_of
 from irlint.findings.statements import Relation
 from irlint.inference.known import Demand
-from irlint.records import record
+from irlint.records import record, replaced
 
 #: The number of sizes that work for a size that is fixed except for broadcasting: itself and 1.
 MOST = 2
@@ -157,9 +157,22 @@ def are_equalities(relations: Sequence[Relation]) -> bool:
 
 
 def ends_sizes(relations: Alternatives) -> bool:
-    """Whether relations that leave finitely many sizes are equalities without a "min". One with a "min" is a bound."""
+    """Whether relations that leave finitely many sizes are equalities, and leave finitely many also without their upper
+    limits: ``H == min(H, 512)`` is a bound, ``H == min(H - 1, 512)`` is none."""
     sides = (side for each in relations for side in (each.left, each.right))
-    return are_equalities(relations) and not any(has_extremes(side, ("min",)) for side in sides)
+    if not are_equalities(relations) or not any(has_extremes(side, ("min",)) for side in sides):
+        return are_equalities(relations)
+    try:
+        unlimited = [
+            replaced(each, left=without_limits(each.left), right=without_limits(each.right)) for each in relations
+        ]
+    except TooComplex:
+        return False
+    if len({name for each in unlimited for name in (*symbols(each.left), *symbols(each.right))}) != 1:
+        return False
+    possible = [simplified(each) for each in unlimited if decided(each) is not False]
+    sizes = solved(possible) if not any(map(decided, possible)) else None
+    return sizes is not None and sizes.greatest is not None
 
 
 def units(relation: Relation) -> tuple[Relation, ...]:

@@ -132,6 +132,26 @@ def has_extremes(a: Dim, kinds: Collection[str] = ("min", "max")) -> bool:
     return any(atom.kind in kinds or any(has_extremes(part, kinds) for part in atom.parts) for atom in atoms_of(a))
 
 
+def without_limits(a: Dim) -> Dim:
+    """A size without its upper limits: each "min" of a number and other sizes is the "min" of the other sizes."""
+    total: Dim = 0
+    for monomial, factor in terms_of(a).items():
+        term: Dim = factor
+        for atom in monomial:
+            term = term * (_without_limit(atom) if atom.parts else atom_dim(atom))
+        total = total + term
+    return total
+
+
+def _without_limit(atom: Atom) -> Dim:
+    parts = [without_limits(part) for part in atom.parts]
+    if atom.kind == "//":
+        return floordiv(*parts)
+    if atom.kind == "min":
+        parts = [each for each in parts if not isinstance(each, int)]
+    return parts[0] if len(parts) == 1 else extreme(atom.kind, tuple(parts))
+
+
 def _settled(a: Dim, values: Mapping[str, Dim]) -> Dim:
     """A size with symbols replaced by values, and symbols in these values as well."""
     for _ in range(MAX_CHAIN):

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 INDICES = "indices"
 FEW = 6
 
+#: The longest step of a slice that is tried.
+FARTHEST_STEP = 8
+
 #: A divisor is searched within this distance of an entry.
 NEAR = 1_024
 
@@ -91,7 +94,8 @@ class Contents:
                 if name in STEPS and entry != 1:
                     yield from self._other_contents(node, port, *held, entry, 1, {}, tried, 1)
                 divisors = _divisors(entries, index, inputs[0]) if name in TARGETS else ()
-                wanteds = _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS)
+                found = _wanted(entries, index, (*inputs, *others), axes=axes, left=name in TARGETS)
+                wanteds = [each for each in found if name not in STEPS or each <= FARTHEST_STEP]
                 padded = [entry + each for each in _differences(others) if entry + each >= 0] if name in PADS else ()
                 for wanted in dict.fromkeys((*wanteds, *divisors, *padded)):
                     at_data = None if axes else _at_data(index, entries, wanted, inputs[0]) if name in TARGETS else 0

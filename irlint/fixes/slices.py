@@ -64,7 +64,7 @@ def other_bounds(
 ) -> Iterator[Guess]:
     """A slice with another start or end: one element, as many as ``others`` have on an axis, or all from its start.
     Elements that no other slice of the value takes come first."""
-    slices = _slices(node, call, inputs)
+    slices = _slices(call, inputs)
     shapes = [each.shape for each in (*inputs[:1], *others) if isinstance(each, Tensor) and each.shape is not None]
     contents = [each.ints or () for each in others if isinstance(each, Tensor)]
     sizes = dict.fromkeys(dim for shape in (*shapes, *contents) for dim in shape if isinstance(dim, int) and dim > 0)
@@ -76,6 +76,8 @@ def other_bounds(
             count = int(bool(beside) and not any(_overlap(changed.elements, other) for other in beside))
             for guess in _with(node, call, each.at, name, changed, guesses):
                 yield replaced(guess, count=count)
+    for at, axis, size in _later_starts(call, inputs):
+        yield from _with(node, call, at, "starts", Slice(at, axis, size, 0, LAST_END), guesses)
 
 
 def _changed(given: Slice, lengths: Sequence[int] | dict[int, None], *, any_start: bool) -> Iterator[tuple[str, Slice]]:
@@ -116,22 +118,37 @@ def _with(node: Node, call: Call, at: int, name: str, changed: Slice, guesses: G
         yield from guesses.contents.held_otherwise(node, port, held[0], contents, SELDOM)
 
 
-def _slices(node: Node, call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
-    """The known slices of a node with a step of at least 1."""
+def _slices(call: Call, inputs: Sequence[Type | None]) -> list[Slice]:
+    """The slices of a node with known bounds and a step of at least 1."""
+    return [
+        Slice(at, axis, size, start, end, step)
+        for at, axis, size, start, end, step in _bounds(call, inputs)
+        if isinstance(start, int) and isinstance(end, int)
+    ]
+
+
+def _later_starts(call: Call, inputs: Sequence[Type | None]) -> Iterator[tuple[int, int, MaybeDim]]:
+    """The slices that begin after the first element and end at a computed index: the entry, the axis and its size."""
+    for at, axis, size, start, end, step in _bounds(call, inputs):
+        if isinstance(start, int) and start > 0 and not isinstance(end, int) and step == 1:
+            yield at, axis, size
+
+
+def _bounds(call: Call, inputs: Sequence[Type | None]) -> Iterator[tuple[int, int, MaybeDim, MaybeDim, MaybeDim, int]]:
+    """For each entry of the lists of a slice with a step of at least 1: the entry, the axis, its size, the start, the
+    end and the step."""
     data = inputs[0] if inputs else None
     starts, ends, axes, steps = (_list(names, call, inputs) for names in (STARTS, ENDS, AXES, STEPS))
     if not isinstance(data, Tensor) or data.shape is None or starts is None or ends is None:
-        return []
-    found = []
+        return
     for at, (start, end) in enumerate(zip(starts, ends)):
         axis = at if axes is None else axes[at] if at < len(axes) else None
         step = steps[at] if steps is not None and at < len(steps) else 1
         if not isinstance(axis, int) or not -len(data.shape) <= axis < len(data.shape) or not isinstance(step, int):
             continue
-        if isinstance(start, int) and isinstance(end, int) and step > 0:
+        if step > 0:
             axis %= len(data.shape)
-            found.append(Slice(at, axis, data.shape[axis], start, end, step))
-    return found
+            yield at, axis, data.shape[axis], start, end, step
 
 
 def _list(names: Sequence[str], call: Call, inputs: Sequence[Type | None]) -> Sequence[MaybeDim] | None:
@@ -156,7 +173,7 @@ def _taken(node: Node, guesses: Guesses) -> set[tuple[int, Elements]]:
         call = guesses.known.calls.get(each)
         if each is node or call is None or guesses.contents.source(each) is not guesses.contents.source(node):
             continue
-        slices = _slices(each, call, inputs_of(each, guesses.known))
+        slices = _slices(call, inputs_of(each, guesses.known))
         found.update((one.axis, one.elements) for one in slices if one.step == 1)
     return found
 

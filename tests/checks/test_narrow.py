@@ -19,6 +19,7 @@ MODELS = f"""
 => (float[1,2,n] y) {{ {HALVED} q = MaxPool <kernel_shape = [2], strides = [2], ceil_mode = 1> (p) y = Concat <axis = 1> (p, q) }} | `H` of `x` is dynamic, but only 1 and 2 work | correct the nodes before this one, so that it works for every size, or declare one of these sizes
 => (float[1,1,8] y) <{FLOATS}> {{ y = Add (x, w) }} |
 => (float[1,1,n] y) <int64[1] z = {{0}}, int64[1] a = {{2}}, {FLOATS}> {{ s = Shape <start = 2> (x) t = Slice (w, z, s, a) y = Add (x, t) }} |
+=> (float[1,1,n] y) <int64[1] z = {{1}}, int64[1] a = {{2}}, {FLOATS}> {{ {HALVED} s = Shape <start = 2> (p) t = Slice (w, z, s, a) y = Add (p, t) }} | `H` of `x` is dynamic, but only 1 to 4 work | correct the nodes before this one, so that it works for every size, or declare one of these sizes
 => (float[1,n] y) <int64[2] t = {{1, -1}}> {{ p = MaxPool <kernel_shape = [4], strides = [4]> (x) y = Reshape (p, t) }} |
 """.strip().splitlines()
 
@@ -31,8 +32,17 @@ def test_sizes_of_which_few_work(line: str) -> None:
     assert [part for each in found for part in (each.message, each.help)] == [each for each in expected if each]
 
 
+def test_a_slice_that_skips_the_first_row_of_a_table_is_corrected() -> None:
+    text = f"""(float[1,1,H] x) => (float[1,1,n] y) <int64[1] z = {{1}}, int64[1] a = {{2}}, {FLOATS}> {{
+        s = Shape <start = 2> (x) t = Slice (w, z, s, a) y = Add (x, t) }}"""
+    model = onnx.parser.parse_model(HEAD + text)
+    found = irlint.check(model).findings
+    assert [(each.rule.code, each.suggestion) for each in found] == [("IRL608", "change 1 to 0 in constant `z`")]
+    assert irlint.check(irlint.fix(model, unsafe=True).data).findings == []
+
+
 @pytest.mark.oracle
-@pytest.mark.parametrize(("at", "works"), [(0, range(32, 36)), (1, (1, 2, 15, 16)), (2, (1, 2))])
+@pytest.mark.parametrize(("at", "works"), [(0, range(32, 36)), (1, (1, 2, 15, 16)), (2, (1, 2)), (5, range(1, 5))])
 def test_onnxruntime_takes_these_sizes_alone(at: int, works: range | tuple[int, ...]) -> None:
     import onnxruntime
 
