@@ -20,6 +20,9 @@ from irlint.records import record
 
 Entries = Sequence[PortMapEntry]
 
+#: So many entries that use the same Parameter are named.
+PAIR = 2
+
 #: A document with a correct port map.
 GOOD = """<?xml version="1.0"?>
 <net name="g" version="11"><layers>
@@ -168,15 +171,21 @@ def check_inputs_mapped(entries: Entries, first: int, count: int) -> None:
 
 def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Collection[Value | None]) -> None:
     """Warns of a Parameter that the body reads but no input is tied to. OpenVINO then runs the body with undefined
-    values."""
+    values. If two inputs are tied to one Parameter, the warning is at the second of their entries."""
     taken = {entry.internal_layer_id for entry in entries if entry.kind == "input"}
+    outer = [entry.internal_layer_id for entry in ordered(entries, "input")]
+    doubled = [entry for entry in ordered(entries, "input") if outer.count(entry.internal_layer_id) > 1]
+    help = "correct an entry that uses another Parameter twice"
+    if len(doubled) == PAIR and len({each.internal_layer_id for each in doubled}) == 1:
+        ports = " and ".join(f'external_port_id="{each.external_port_id}"' for each in doubled)
+        help = f"write this id in one of the entries with {ports}: both use Parameter {doubled[0].internal_layer_id}"
     for id, position in ties.parameters.items():
         if id not in taken and body.inputs[position] in used:
             fault = PORT_MAP_BROKEN.fault(
                 f"the port map of `{ties.name}` connects no input to Parameter {id}, which the body uses: its value "
                 "is undefined",
-                help=f'add an <input> with internal_layer_id="{id}", or correct an entry that uses another Parameter '
-                "twice",
+                help=f'add an <input> with internal_layer_id="{id}", or {help}',
+                place=doubled[-1].place if doubled else None,
             )
             warn(fault.lowered(Severity.WARNING))
 

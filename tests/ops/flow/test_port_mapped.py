@@ -260,9 +260,26 @@ def test_a_parameter_that_nothing_is_tied_to(tmp_path: Path) -> None:
     )
     unread = GOOD.replace('<layer id="2" name="o"', f'{parameter(9, "1,2")}<layer id="2" name="o"')
     assert read != GOOD != unread
+    twice = (
+        read.replace(
+            '<port id="0"/></input><output><port id="1" precision="FP32"><dim>3',
+            '<port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>3',
+        )
+        .replace(
+            '<output external_port_id="1"',
+            '\n<input external_port_id="1" internal_layer_id="0" axis="0"/><output external_port_id="2"',
+        )
+        .replace(f"{edge(1, 1, 2, 0)}</edges></net>", f"{edge(0, 0, 1, 1)}{edge(1, 2, 2, 0)}</edges></net>")
+    )
     for document, severities in ((GOOD, []), (unread, []), (read, ["warning"])):
         path = tmp_path / "m.xml"
         path.write_text(document)
         path.with_suffix(".bin").touch()
         found = irlint.check(path, select=["IRL395"]).findings
         assert ([each.severity.value for each in found], compiles(document.encode(), b"")) == (severities, True)
+    path.write_text(twice)
+    found = irlint.check(path, select=["IRL395"]).findings
+    assert [each.severity.value for each in found] == ["warning"]
+    assert found[0].line == next(at for at, line in enumerate(twice.splitlines(), 1) if 'external_port_id="2"' in line)
+    entries = 'external_port_id="0" and external_port_id="1"'
+    assert found[0].help.endswith(f"or write this id in one of the entries with {entries}: both use Parameter 0")
