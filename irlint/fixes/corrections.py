@@ -325,7 +325,7 @@ def _added(problem: Problem, known: Known) -> Iterator[Edits]:
 
 def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
     """Connects the intended value as every input that has the undefined name. For an undefined output of the graph,
-    renames another value instead."""
+    renames another value instead, first one of a node of which nothing uses any output."""
     graph = next(each for each in graphs(known.model) if each.path == problem.graph)
     value = next((each for each in graph.undefined if each.name == problem.value), None)
     if value is None:
@@ -345,9 +345,10 @@ def _reconnected(problem: Problem, known: Known) -> Iterator[Edits]:
         if problem.fault.intended and (sure or (set(unused) <= {other} and not lost)):
             yield tuple(_as_inputs(value, problem.fault.intended, known, problem.graph))
         return
-    names = dict.fromkeys(
-        (problem.fault.intended, *(each.name for each in unused if not differ(known.types.get(each), value.type)))
-    )
+    idle = {each for node in graph.nodes if set(node.outputs) <= {*unused, None} for each in node.outputs}
+    fitting = [each for each in unused if not differ(known.types.get(each), value.type)]
+    fitting = [each for each in fitting if each in idle] or fitting
+    names = dict.fromkeys((problem.fault.intended, *(each.name for each in fitting)))
     if len(names) > UNUSED:
         return
     for name in names:

@@ -549,3 +549,12 @@ def test_outputs_of_a_loop_are_swapped_if_their_types_then_fit(outputs: str, rul
         sound = onnx.parser.parse_model(HEAD + LOOP.replace("OUT", "bool c, float[2] t, float[2] u"))
         onnxruntime.InferenceSession(sound.SerializeToString())
         assert not [each for each in irlint.check(sound).findings if each.severity.value == "error"]
+
+
+def test_an_output_gets_the_name_of_a_node_that_nothing_uses() -> None:
+    graph = (
+        "(float[2,3] x) => (float[2,1] output) <int64[1] k = {1}> "
+        "{ values, indices = TopK (x, k) j = Cast <to = 1> (indices) probabilities = Relu (j) }"
+    )
+    (found,) = [each for each in check(graph).findings if each.rule.code == "IRL101"]
+    assert found.suggestion == "rename `probabilities` to `output`"
