@@ -235,7 +235,7 @@ def _parts(
 def _factors(value: Sequence[Any], rank: int, shapes: Sequence[Shape]) -> Iterator[tuple[Any, ...]]:
     """Other lists of factors: with a factor of 1 for each of the first axes, if the list is shorter than the rank; or
     another factor in place of all equal ones, or for one axis: 1, that of another axis, or the one that gives a size of
-    the later ``shapes``."""
+    the later ``shapes``, if it is an integer or one divided by an integer."""
     missing = rank - len(value)
     if missing > 0 and value:
         yield (*(type(value[0])(1),) * missing, *value)
@@ -248,7 +248,8 @@ def _factors(value: Sequence[Any], rank: int, shapes: Sequence[Shape]) -> Iterat
     for at, factor in enumerate(value if len(value) == len(data) else ()):
         size = data[at]
         sizes = [shape[at] for shape in later if len(shape) == len(data)]
-        ratios = [each / size for each in sizes if isinstance(each, int) and isinstance(size, int) and size]
+        pairs = [(each, size) for each in sizes if isinstance(each, int) and isinstance(size, int) and each and size]
+        ratios = [one / other for one, other in pairs if 0 in (one % other, other % one)]
         for other in dict.fromkeys((1, *value, *ratios)):
             if other != factor:
                 yield (*value[:at], type(factor)(other), *value[at + 1 :])

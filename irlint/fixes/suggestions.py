@@ -4,6 +4,7 @@ were tried."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from importlib import import_module
 from itertools import islice
 
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 #: Fixes are sought for at most this many findings of a file, and at most this many equally good ones are suggested.
 FINDINGS = 3
 SUGGESTED = 2
+
+#: Edits are searched for at most this many different problems, also without success.
+ATTEMPTS = 12
 
 #: If the file cannot be written with the best edits, or has a new finding then, the next ones are taken, until so many
 #: are refused.
@@ -99,12 +103,12 @@ class Suggestions:
         self.looked = 0
         self._kinds.clear()
 
-    @property
+    @cached_property
     def _most(self) -> int:
         """The number of times that the file may be checked again for one finding."""
         return min(max(FEWEST_CHECKS, NODES_CHECKED // max(self._cost, 1)), MOST_CHECKS)
 
-    @property
+    @cached_property
     def _cost(self) -> int:
         """The cost of checking the file again, in nodes."""
         return self.known.model.nodes + len(self.problems) + self.rechecked.size // BYTES
@@ -162,7 +166,7 @@ class Suggestions:
             if any(each is problem for each in found.outcome.fixed):
                 return replaced(found, problem=problem)
         kind = problem.fault.rule.code, problem.fault.message, problem.node.op if problem.node is not None else None
-        if self.looked >= FINDINGS or kind in self._kinds:
+        if self.looked >= FINDINGS or len(self._kinds) >= ATTEMPTS or kind in self._kinds:
             return None
         self._kinds.add(kind)
         from irlint.fixes.corrections import may_be_corrected

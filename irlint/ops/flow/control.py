@@ -262,11 +262,11 @@ def _check_carried(initial: Sequence[Type | None], after: Sequence[Type | None],
     if fault is not None and isinstance(after[0], Tensor) and after[0].dtype == "bool":
         warn(fault.lowered(Severity.WARNING))
     elif fault is not None:
-        raise fault.changed(help=swapped(0, initial, after, body) or fault.help)
+        raise fault.changed(help=swapped(0, initial, after, body=body) or fault.help)
     for position, (a, b) in enumerate(zip(initial, after)):
         if disagree(_plain(a, b), b):
             left, right = types_text(_plain(a, b), b)
-            swap = swapped(position, [_plain(one, other) for one, other in zip(initial, after)], after, body)
+            swap = swapped(position, [_plain(one, other) for one, other in zip(initial, after)], after, body=body)
             help = swap or f"cast output {position} of the body to {left}"
             if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
                 help = f"{swap}, or " * bool(swap) + f"return {left} as output {position} of the body"

@@ -166,7 +166,8 @@ def _scanned(
         if state.dtype is not None and after.dtype is not None and state.dtype != after.dtype:
             raise CARRIED_TYPE.fault(
                 f"state {position} is {state.dtype} at first and {after.dtype} as output {position} of the body",
-                help=swapped(position, bare, outputs, body) or f"cast output {position} of the body to {state.dtype}",
+                help=swapped(position, bare, outputs, body=body)
+                or f"cast output {position} of the body to {state.dtype}",
             )
         _check_state_shape(state.shape, after.shape, position)
         shape = after.shape if state.shape is None else state.shape

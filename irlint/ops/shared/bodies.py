@@ -201,7 +201,7 @@ def single(known: Type | None, what: str, dtypes: Sequence[str], *, input: int |
     )
 
 
-def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], body: Graph) -> str:
+def swapped(position: int, initial: Sequence[Type | None], after: Sequence[Type | None], *, body: Graph) -> str:
     """The help to swap an output of a body with the only other one after whose exchange all carried values have their
     ``initial`` types; "" if there is none."""
     found = []
