@@ -203,7 +203,7 @@ class Call:
     """The operator or function that a node calls; neither if irlint does not know it.
 
     ``version`` is the opset version, and ``op`` the operator's name in its specification. ``attributes`` are the
-    keyword arguments for the rule. ``broken`` is True if the faults make the rule's answer meaningless.
+    keyword arguments of its function. ``broken`` is True if the faults make the function's answer meaningless.
     """
 
     op: str
@@ -234,8 +234,7 @@ def corrected(name: str, candidates: Sequence[str] | frozenset[str], otherwise: 
 
 
 def _abbreviated(name: str, candidates: Iterable[str]) -> str | None:
-    """The only candidate that a name abbreviates (``epsilon`` for ``eps``) or begins like (``padding`` for
-    ``pads``)."""
+    """The only candidate that a name abbreviates (``eps``: ``epsilon``) or begins like (``padding``: ``pads``)."""
     found = [each for each in candidates if _begin_alike(name, each)]
     return found[0] if len(found) == 1 else None
 
@@ -253,7 +252,8 @@ def counts(lowest: int, highest: int) -> str:
 
 
 def choices(annotation: str, function: Callable[..., Any]) -> tuple[str, ...]:
-    """The texts that an attribute with a ``Literal`` annotation, or a name for one, allows; () for any other."""
+    """The arguments of the alias that annotates an attribute: the texts that a ``Literal`` allows; () for a plain
+    type."""
     name = annotation.removesuffix(" | None")
     alias = named(name, function)
     return tuple(getattr(alias, "__args__", ())) if getattr(alias, "__origin__", None) is not None or alias else ()

@@ -1,4 +1,4 @@
-"""Finds infinity that is added to values and then reaches a product or the differences of a Softmax."""
+"""Finds infinity in a bias, in a term of a Softmax, and in the padding of values that are multiplied."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
 
 
 def added(values: Values, node: Node) -> list[Fault]:
-    """A fault for each constant input of an Add that holds plus infinity, if the Add has a product with a weight as
-    input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask."""
+    """A fault for each small constant input of an Add that holds plus infinity, if the Add has a product with a weight
+    as input, or a Softmax as user. A constant with only minus infinity is not reported, because it may be a mask."""
     if node.op != "Add" or not (_adds_to_product(values, node) or _is_subtracted(values, node.outputs[0])):
         return []
     terms = [values.tensor(node, index) for index in range(len(node.inputs))]
@@ -64,7 +64,7 @@ def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fa
     user = next((each for each in _users(values, node.outputs[0]) if each.op in MULTIPLYING), None)
     if is_constant and user is not None and _pads(values, node, index):
         yield OPERAND_INFINITE.fault(
-            f"input {index} is {number:g}, and `{user.label}` multiplies what it adds: the border is infinite or NaN",
+            f"input {index} is {number:g}, and `{user.label}` multiplies this padding: the border is infinite or NaN",
             help="pad with 0",
             input=index,
         )

@@ -1,4 +1,4 @@
-"""Finds what the releases of runtimes for which a model is intended refuse."""
+"""Finds what the targets of a model, releases of runtimes, refuse."""
 
 from __future__ import annotations
 
@@ -74,9 +74,8 @@ def _of_runtime(known: Known, runtime: str, asked: Sequence[Target]) -> Iterator
 
 def _assumed(asked: Target) -> Problem:
     """The note that a release was not measured."""
-    newest = short(tables.releases(asked.runtime)[-1])
-    text = (
-        f"{asked.label}: the release was not measured; irlint reports the results of {newest}, the newest measured one"
-    )
+    assert asked.column is not None
+    measured = short(tables.releases(asked.runtime)[asked.column])
+    text = f"{asked.label}: the release was not measured; irlint reports the results of {measured}, the one before it"
     fault = TARGET_NOT_KNOWN.fault(text, help="load the model with the release once", severity=Severity.NOTE)
     return Problem(fault, target=asked.label)

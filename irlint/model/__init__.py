@@ -76,8 +76,8 @@ class Stored:
     """The position of the bytes of a constant: ``size`` bytes from ``offset`` in ``file`` (None: inside the model).
 
     ``available`` is the number of bytes from ``offset`` to the end of the file. It is negative if the file ends before
-    ``offset``, and None if the file is missing. ``reason`` states why the bytes cannot be read. ``linked`` states how
-    the file is reached if the ONNX checker refuses that: ``is a symbolic link``. ``coded`` is the range of bytes in the
+    ``offset``, and None if the file is missing. ``reason`` states why the bytes cannot be read. ``linked`` is
+    why the ONNX checker refuses a file that can be read: ``is a symbolic link``. ``coded`` is the range of bytes in the
     model that contains the elements as varints or strings.
     """
 
@@ -109,10 +109,10 @@ class Constant:
 class Attribute:
     """An attribute as it is in the file.
 
-    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …), or ``TEXT`` for an IR attribute. ``value`` is a
-    Python value of that kind: a ``Constant`` for ``TENSOR``, a ``Graph`` for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``.
-    ``reference`` is the attribute of the enclosing ONNX function to which this one refers. ``cut`` is the position of a
-    long text in the file; ``value`` is then only its beginning.
+    ``kind`` is ONNX's (``INT``, ``FLOATS``, ``TENSOR``, ``GRAPH`` …); of an IR, it is ``TEXT``, ``PORT_MAP``,
+    ``BACK_EDGES`` or ``GRAPH``. ``value`` is a Python value of that kind: a ``Constant`` for ``TENSOR``, a ``Graph``
+    for ``GRAPH``, a ``Type`` for ``TYPE_PROTO``. ``reference`` is the attribute of the enclosing ONNX function to which
+    this one refers. ``cut`` is the position of a long text in the file; ``value`` is then only its beginning.
     """
 
     kind: str
@@ -236,7 +236,7 @@ class Problem:
     ``by_rule`` is True if the function of the node's operator (in ``ops``) found it, or the check of compilation.
     ``disputes`` are the values whose types become doubtful, and ``domain`` is the domain whose import is wrong.
     ``because`` is the problem from which this one follows, or None. ``target`` is the runtime release that the problem
-    is about. ``sizes`` maps each symbol with a fixed size to the only size that works, or None. ``count`` is the number
+    is about. ``sizes`` maps each restricted symbol to its only size, or to None if it has none. ``count`` is the number
     of equal problems that this one represents.
     """
 

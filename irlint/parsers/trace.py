@@ -25,7 +25,8 @@ class Read:
 
 @record
 class Beside:
-    """A file that a model names or that belongs to it: its name, and the facts about it (existence, size)."""
+    """A file that a model names or that belongs to it: its name, and the facts about it: its size, the reason why it
+    cannot be read or None, and a fact of the format."""
 
     name: str
     text: tuple[Any, ...]

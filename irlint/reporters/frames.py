@@ -17,7 +17,7 @@ FAR = 100
 #: The longest text that replaces omitted entries of a list.
 ELISION = ", ..., "
 
-#: A label below its mark has at least this many columns, or replaces the bars to its left.
+#: If bars leave a label below its mark fewer columns than this, those in its way are omitted.
 LABEL = 24
 
 
@@ -43,7 +43,7 @@ def frame(lines: Sequence[Line], canvas: Canvas) -> None:
 
 
 def crowding(lines: Sequence[Line], room: int, spare: int) -> set[str]:
-    """The names in the lines that do not fit after all pieces with a ``spare`` of at least ``spare`` are omitted."""
+    """The names in lines that are too long even without the unmarked pieces from this ``spare`` up."""
     found: set[str] = set()
     for line in lines:
         kept = list(line.pieces)
@@ -80,7 +80,7 @@ def _length(pieces: Sequence[Piece]) -> int:
 
 
 def _without(pieces: list[Piece], spare: int, room: int) -> list[Piece]:
-    """The pieces without as many of the last ones with this ``spare`` as necessary; ``...`` replaces them."""
+    """The pieces, with ``...`` in place of the last ones of this ``spare``, no more than necessary."""
     total = _length(pieces)
     dropped: set[int] = set()
     for index in reversed(range(len(pieces))):
@@ -160,7 +160,8 @@ class _Mark:
 
 
 def _marks(pieces: Sequence[Piece], canvas: Canvas) -> None:
-    """Writes the marks under a line. The label of the last mark is beside it; the others are below their marks."""
+    """Writes the marks under a line. The label of the last mark is beside it if it fits; the others are below their
+    marks."""
     marks, column = [], 0
     for piece in pieces:
         if piece.mark:
@@ -201,8 +202,8 @@ def _hang(marks: list[_Mark], canvas: Canvas) -> None:
 
 
 def _bars(marks: Sequence[_Mark], canvas: Canvas, labelled: _Mark | None) -> None:
-    """A bar below each mark, and after them the label of the last one, in several lines if necessary. A long label
-    begins further left."""
+    """A bar below each of ``marks``, then the label of ``labelled``, in several lines if necessary. A long label begins
+    further left."""
     label = labelled.piece.label if labelled is not None else ""
     wide = min(display(label), canvas.room)
     if labelled is not None and marks and canvas.room - marks[-1].column - 2 < min(LABEL, wide):

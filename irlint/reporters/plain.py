@@ -154,12 +154,11 @@ def _checked(report: Report, checked: list[CheckedFile]) -> str:
     pointers = sum(file.reason == POINTER_SKIPPED for file in report.files)
     lacking = len(report.lacking)
     packages = ", ".join(sorted({file.lacking for file in report.lacking}))
-    suppressed = report.suppressed if report.suppressed != report.errors_hidden else 0
     rest = (
         (lacking, f"{counted(lacking, 'model')} not checked without the package {packages}"),
         (skipped - pointers - lacking, no_models(skipped - pointers - lacking)),
         (pointers, f"skipped {counted(pointers, 'Git LFS pointer')}"),
-        (suppressed, f"{counted(suppressed, 'finding')} suppressed"),
+        (report.suppressed, f"{counted(report.suppressed, 'finding')} suppressed"),
         (report.errors_hidden, errors_hidden(report.errors_hidden, report.configuration)),
         (report.hidden, f"{counted(report.hidden, 'finding')} in the baseline"),
     )

@@ -50,7 +50,8 @@ def header(stream: BinaryIO) -> dict[str, Any]:
 
 
 def blocks(stream: BinaryIO) -> Iterator[Block]:
-    """The files in a journal from the current position, up to the first incomplete line."""
+    """The files in a journal from the current position, up to the first incomplete line. A file is complete with its
+    own line, which follows its findings."""
     findings: list[dict[str, Any]] = []
     start = at = stream.tell()
     for line in stream:
@@ -87,12 +88,12 @@ OPTIONAL = {"file": ("format", "producer"), "finding": ("op", "because")}
 
 
 def _judge(entry: dict[str, Any]) -> None:
-    """Raises KeyError, TypeError or ValueError if one of these fields is not a text."""
+    """Raises KeyError if one of these fields is missing, and TypeError if it is not a text."""
     kind = entry["kind"]
     texts = [entry[name] for name in TEXTS[kind]]
     texts += [entry[name] for name in OPTIONAL[kind] if entry.get(name) is not None]
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"a {kind} has a text that is none")
+        raise TypeError(f"a field of a {kind} is no text")
 
 
 def _add(found: Tally, block: Block) -> None:
@@ -101,7 +102,7 @@ def _add(found: Tally, block: Block) -> None:
             _judge(entry)
         found.add(block.file, block.findings)
     except (KeyError, TypeError, ValueError) as error:
-        raise BrokenJournal(f"its lines lack what a report has: {error}") from None
+        raise BrokenJournal(f"a field is missing or wrong: {error}") from None
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -30,7 +30,8 @@ TYPES = (
 class Backend:
     """How a backend compares a configuration with the model.
 
-    ``filename`` is its default model file. ``one_name``: it knows a tensor by its first name only. ``converts``:
+    ``filename`` is its default model file. ``one_name``: it knows a tensor by its first name, or its
+    first name in the alphabet, only. ``converts``:
     element types may differ. ``takes_others``: values that are no tensors are allowed. ``batch_is_set``: it sets the
     size of the first axis; otherwise that axis has to be dynamic. ``any_meets``: a dynamic axis of an output may have
     any size in the configuration; otherwise only -1. ``takes_scalars``: scalars are allowed. ``not_taken`` are the
@@ -125,7 +126,7 @@ def _counts(config: Config, model: Interface) -> Iterator[Disagreement]:
 
 
 def _fed_by_the_server(message: Any) -> tuple[int, set[str]]:
-    """The number of inputs that the server feeds itself, and their names."""
+    """The number of inputs that no client feeds, and their names."""
     batching = message.sequence_batching
     kinds = {control.kind for each in batching.control_input for control in each.control}
     names = {each.name for each in batching.control_input} | {each.input_name for each in batching.state}
@@ -231,10 +232,10 @@ def _fits(dims: list[int], sizes: Sequence[Size], *, exact: bool, backend: Backe
 
 def _mismatch(config: Config, label: str, end: Stated, full: list[int], field: str, span: Any) -> Disagreement:
     sizes = end.sizes or ()
-    added = " (the batch axis and its dims)" if config.batches else ""
+    added = " (the batch axis and the dims)" if config.batches else ""
     if config.is_completed:
         added = (
-            f" (the batch axis of max_batch_size {config.message.max_batch_size}, which the server sets, and its dims)"
+            f" (the batch axis of max_batch_size {config.message.max_batch_size}, which the server sets, and the dims)"
         )
     text = f"{label} is {shape_text(sizes)} in the model, and {shape_text(full)}{added} in the configuration"
     if len(full) == len(sizes):

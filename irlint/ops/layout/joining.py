@@ -36,7 +36,7 @@ g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Conc
 
 
 def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
-    """The shape of tensors joined along ``axis``: the sum of their sizes there, one size on every other axis.
+    """The shape of tensors joined along ``axis``: the sum of their sizes there, equal sizes on the others.
 
     Raises a ``CONCAT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault. Source: ONNX Concat-13, OpenVINO Concat-1.
     """
@@ -91,7 +91,7 @@ def _concat_fault(shapes: Sequence[Shape | None], clashes: Sequence[tuple[int, i
 
 
 def _all_alike(shapes: Sequence[Shape | None], axis: int) -> bool:
-    """Whether all shapes have one size on an axis."""
+    """Whether all shapes are equal on one axis."""
     sizes = [None if shape is None else shape[axis] for shape in shapes]
     return all(same(size, sizes[0]) for size in sizes)
 
@@ -126,7 +126,7 @@ def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -
 
 
 def row_elements(dims: Shape) -> int:
-    """The number of elements of axes with known sizes."""
+    """The product of sizes, all of them known."""
     result = 1
     for dim in dims:
         assert isinstance(dim, int)

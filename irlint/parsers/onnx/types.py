@@ -49,7 +49,7 @@ def _type_at(raw: bytes, spans: list[Span], dim: Callable[[str], MaybeDim], long
 def _chosen(raw: bytes, spans: list[Span]) -> tuple[int, Fields]:
     """The number of the kind of type in a TypeProto (0: none), and the fields of that type. Raises Damage.
 
-    If there are several kinds, the last one counts, as in protobuf: the fields before another kind are dropped.
+    If there are several kinds, the last one counts, as in protobuf: its pieces before another kind are dropped.
     """
     found = merged(raw, spans)
     given = [key for key in found if key in _TYPE_KEYS]
@@ -96,7 +96,8 @@ def negative_sizes(raw: bytes, known: Type | None) -> str:
 
 
 def flaw(raw: bytes, known: Type | None) -> str:
-    """The missing part of the type ``known`` of a TypeProto, as the end of a sentence: ``without element type``. "" if
+    """The missing or undefined part of the type ``known`` of a TypeProto, as the end of a sentence: ``without element
+    type``. "" if
     it is complete."""
     match known:
         case Tensor(dtype) | SparseTensor(dtype):
@@ -133,5 +134,5 @@ def _numbers(raw: bytes) -> tuple[int, ...]:
 
 
 def usable(known: Type | None) -> Type:
-    """An incomplete type as rules may use it: a tensor stays as it is, any other type becomes unknown."""
+    """An incomplete type as operators may use it: a tensor stays as it is, any other type becomes unknown."""
     return known if isinstance(known, Tensor) else UNKNOWN
