@@ -123,7 +123,7 @@ class Blocks:
 
     def as_wired(self, node: Node) -> Iterator[Guess]:
         """Connects a node as its twins are connected, and inserts the nodes that only they have before an input: at one
-        input, or else at two."""
+        input, or else at two. One input is not given a value that another one has."""
         others = self.twins(node)
         edits = []
         for port, value in enumerate(self.wired(node) if others else ()):
@@ -134,7 +134,9 @@ class Blocks:
                 )
             elif value is None and before is not None and (edit := self._lost(node, port, before, others)) is not None:
                 edits.append(edit)
-        yield from (Guess((edit,), USUAL, count=len(others)) for edit in edits)
+        held = {value.name for value in node.inputs if value is not None}
+        alone = (edit for edit in edits if edit.kind != "input" or edit.value not in held)
+        yield from (Guess((edit,), USUAL, count=len(others)) for edit in alone)
         if len(edits) == PORTS:
             yield Guess(tuple(edits), USUAL)
 

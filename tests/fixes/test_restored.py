@@ -179,3 +179,23 @@ def test_a_finding_without_corrections_does_not_count_as_searched() -> None:
     findings = {each.rule.code: each.suggestion for each in irlint.check(model).findings}
     assert {"IRL104", "IRL118", "IRL509"} <= findings.keys()
     assert findings["IRL608"].startswith("set `keepdims = 1` in ReduceMean[4]")
+
+
+DENSE = """(float[N,4,8] x) => (float[N,4,8] y) <int64[3] s = {4, 12, 1}> {
+  "/b.0/Relu" = Relu (x) "/b.0/Neg" = Neg ("/b.0/Relu") "/b.0/Concat" = Concat <axis = 1> (x, "/b.0/Relu", "/b.0/Neg")
+  "/b.0/W" = ConstantOfShape <value = float[1] {0.5}> (s) "/b.0/Conv" = Conv ("/b.0/Concat", "/b.0/W")
+  "/b.1/Relu" = Relu ("/b.0/Conv") "/b.1/Neg" = Neg ("/b.1/Relu")
+  "/b.1/Concat" = Concat <axis = 1> ("/b.0/Conv", "/b.1/Relu", "/b.1/Neg")
+  "/b.1/W" = ConstantOfShape <value = float[1] {0.5}> (s) "/b.1/Conv" = Conv ("/b.1/Concat", "/b.1/W")
+  y = Identity ("/b.1/Conv") }"""
+
+
+def test_a_lost_part_is_not_one_that_is_there_already() -> None:
+    sound, broken = model_of(DENSE), model_of(DENSE)
+    (node,) = [each for each in broken.graph.node if each.name == "/b.1/Concat"]
+    del node.input[1]
+    feed = feeds(sound)
+    with pytest.raises(Exception, match="Conv"):
+        outputs(broken, feed)
+    for one, other in zip(outputs(sound, feed), outputs(fixed(broken), feed), strict=True):
+        np.testing.assert_array_equal(one, other)
