@@ -45,8 +45,7 @@ CONSTANT_SIZE = Rule(
     "A constant has more or fewer bytes than its shape and element type need.",
     why=(
         "Runtimes compare the number of bytes with the shape and the type when they load the model, and refuse a "
-        "difference. ONNX Runtime does not check an unused initializer, and OpenVINO reads a Const that has more bytes "
-        "than it needs; in these cases, irlint warns."
+        "difference. ONNX Runtime does not check an unused initializer; in that case, irlint warns."
     ),
     fix="Write the constant again with the shape and element type of its data.",
 )
@@ -386,9 +385,6 @@ def _size_problems(case: Case, known: Known) -> Iterator[Problem]:
     may_have_more = known.format.bytes_may_be_spare
     if may_have_more and needed <= stored.size < _in_blocks(constant, needed):
         yield case.problem(_block_fault(constant, stored.size, _in_blocks(constant, needed)))
-    elif may_have_more and 0 < needed < stored.size:
-        fault = _size_fault(case, stored.size, needed, known)
-        yield case.problem(fault.lowered(Severity.WARNING), disputes=case.made)
     if stored.size < needed or (stored.size > needed and not may_have_more):
         yield case.problem(_size_fault(case, stored.size, needed, known), disputes=case.made)
 

@@ -264,16 +264,6 @@ def test_the_attribute_of_a_constant_that_the_others_speak_against(
     assert [each.help for each in found] == [help]
 
 
-def test_a_constant_with_more_bytes_than_it_needs_is_a_warning(tmp_path: Path) -> None:
-    """OpenVINO reads the first half of the float32 numbers as float16."""
-    layers = list(PRODUCTS)
-    layers[1] = layers[1].replace('"f32" shape="3,6"', '"f16" shape="3,6"')
-    (found,) = [each for each in _findings(_net(layers, PRODUCTS_WIRED), tmp_path) if each.rule.code == "IRL703"]
-    assert found.severity.value == "warning"
-    assert found.message.endswith("needs 36 bytes; 72 bytes are stored")
-    assert found.help == 'write element_type="f32": the ports declare float32[3, 6], which needs exactly 72 bytes'
-
-
 # --- an input whose shape was changed ---------------------------------------------------------------------------------
 
 
