@@ -23,13 +23,18 @@ def problems(known: Known) -> Iterator[Problem]:
     graph = known.model.graph
     inputs = [known.types.get(value) for value in graph.inputs] if graph is not None else []
     fed = {name for each in inputs for name in _names(each)}
+    fixing = [(each, _fixing(each.requirement)) for each in known.requires if not each.graph and not each.when]
+    computed = [
+        (demand, *found)
+        for demand, found in fixing
+        if found is not None and symbols(found[0]).isdisjoint(fed) and _is_computed(found[0])
+    ]
+    if not computed:
+        return
     makers = Makers(known)
-    for demand in known.requires:
-        found = None if demand.graph or demand.when else _fixing(demand.requirement)
-        if found is None or not symbols(found[0]).isdisjoint(fed) or not _is_computed(found[0]):
-            continue
-        if _is_transposed(demand, found[0], makers):
-            yield _problem(demand, *found, makers)
+    for demand, size, number in computed:
+        if _is_transposed(demand, size, makers):
+            yield _problem(demand, size, number, makers)
 
 
 def _names(known: Type | None) -> Iterator[str]:

@@ -132,8 +132,8 @@ class Search:
 
     def _or_help(self, problem: Problem, guess: Guess) -> bool:
         """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
-        axis that no other node uses, or a lost node where a guess changes a weight. An axis that is
-        out of range in several inputs of one rank is wrong itself."""
+        axis that no other node uses, or a lost node where a guess changes a weight. An axis that is out of range in
+        several inputs of one rank is wrong itself."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
         if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and guess.likely == UNSURE:
             return True
