@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 
-from irlint.checks.values import Values
+from irlint.checks.values import Values, number_in
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node
 from irlint.ops.shared.contents import extent, rounded
@@ -34,10 +34,16 @@ UNCENTERED = frozenset(
 )
 
 
+#: The help of a normalization whose constant is not a small number.
+HELPS: Mapping[str, str] = {"LRN": "set `bias` to a positive number, such as 1"}
+
+
 def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fault]:
     """The fault of the attribute ``name`` of a normalization whose value is ``epsilon``; none if the value is sound."""
     found = ""
-    if epsilon < 0:
+    if node.op == "LRN":
+        found = _lrn(node, epsilon)
+    elif epsilon < 0:
         found = f"{name} is {epsilon:g}: the root of a variance below {-epsilon:g} plus {name} does not exist"
     elif node.op.startswith("BatchNorm"):
         found = _zero_variance(values, node, epsilon)
@@ -49,10 +55,21 @@ def faults(values: Values, node: Node, name: str, epsilon: float) -> Iterator[Fa
     if found:
         yield EPSILON_UNUSABLE.fault(
             found,
-            help=f"set `{name}` to 1e-5, in float16 to at least 6e-8",
+            help=HELPS.get(node.op, f"set `{name}` to 1e-5, in float16 to at least 6e-8"),
             attribute=name,
             input=4 if "(var)" in found else None,
         )
+
+
+def _lrn(node: Node, bias: float) -> str:
+    """The message about the bias of an LRN, which adds it to a sum of squares and raises that to a power."""
+    attribute = node.attributes.get("beta")
+    beta = 0.75 if attribute is None else number_in(attribute)
+    if beta is None or not beta > 0:
+        return ""
+    if bias == 0:
+        return "bias is 0: elements that are all 0, such as padding, become NaN"
+    return "" if beta.is_integer() else f"bias is {bias:g}: a sum of squares below {-bias:g} has no power of {beta:g}"
 
 
 def _zero_variance(values: Values, node: Node, epsilon: float) -> str:

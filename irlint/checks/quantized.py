@@ -105,6 +105,9 @@ COMPRESSED = frozenset(("int4", "uint4", "int8", "uint8"))
 #: The least normal number of float32.
 SMALLEST_NORMAL = 2.0**-126
 
+#: Numbers above the root of the largest float32 overflow when they are multiplied by each other.
+LARGE = 2.0**64
+
 #: The levels of a wider range have normal numbers between them, however many there are.
 NARROW = SMALLEST_NORMAL * 2**32
 
@@ -126,6 +129,8 @@ def _quantized(values: Values, node: Node) -> str:
     span = values.intervals.whole(node.inputs[0])
     if made.dtype not in INTEGERS or span.low == span.high:
         return ""
+    if scale > 2 * LARGE:
+        return f"the scale is {scale:g}: every number below {scale / 2:g} becomes {zero:g}"
     held = of_type(made.dtype)
     ends = [_step(end / scale + zero, held) for end in (span.low, span.high)]
     return (

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from math import inf
+from math import inf, isfinite
 
+from irlint.checks.normalizations import EPSILON_UNUSABLE
 from irlint.checks.transfers import CONVERTING, LARGEST, TRANSFERS, Interval, Parts, of_type
 from irlint.checks.values import SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
@@ -68,6 +69,9 @@ ABSORBED_BY: Mapping[str, float] = {
     **dict.fromkeys(("Min", "Minimum"), -inf),
 }
 
+#: Operators that compute a variance from squares.
+AVERAGING = frozenset(("ReduceMean", "GlobalAveragePool"))
+
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
 
@@ -112,11 +116,54 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
 
 
 def _power(values: Values, node: Node) -> Iterable[Fault]:
-    """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``; none for other
-    exponents."""
-    exponent = values.number(node, 1)
-    if exponent is not None and (exponent < 0 or not float(exponent).is_integer()):
-        yield from _never_finite(values, node)
+    """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``, or of differences
+    from their mean; none for other exponents."""
+    tensor = values.tensor(node, 1)
+    exponents = tensor.value if tensor is not None else None
+    if not exponents or not all(isinstance(each, (int, float)) and isfinite(each) for each in exponents):
+        return
+    if all(each >= 0 and float(each).is_integer() for each in exponents):  # type: ignore[operator, arg-type]
+        return
+    found = list(_never_finite(values, node))
+    if not found and len(exponents) == 1 and not float(exponents[0]).is_integer():  # type: ignore[arg-type]
+        found = list(_centered(values, node, float(exponents[0])))  # type: ignore[arg-type]
+    yield from found
+
+
+def _centered(values: Values, node: Node, exponent: float) -> Iterator[Fault]:
+    """The fault of a power with a fraction whose base is the difference of a value from its mean: some differences are
+    negative unless all are 0; none for other bases."""
+    base = values.maker(node, 0)
+    mean = values.maker(base, 1) if base is not None and base.op in ("Sub", "Subtract") else None
+    if base is not None and mean is not None and mean.op == "ReduceMean" and mean.inputs[0] is base.inputs[0]:
+        yield ALWAYS_NAN.fault(
+            f"input 0 is the difference of a value from its mean (`{base.label}`), so numbers in it are negative, and "
+            f"the exponent is {exponent:g}: such a power does not exist",
+            help="use an exponent without a fraction, such as 2",
+            input=1,
+        )
+
+
+def _root(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a root, as ``_never_finite``, or of the root of a mean of squares plus a negative number."""
+    found = list(_never_finite(values, node))
+    total = values.maker(node, 0) if not found else None
+    if total is None or total.op != "Add":
+        return found
+    for index in (0, 1):
+        epsilon, mean = values.number(total, index), values.maker(total, 1 - index)
+        if epsilon is None or not epsilon < 0 or mean is None or mean.op not in AVERAGING:
+            continue
+        if values.intervals.result(mean).low >= 0:
+            return [
+                EPSILON_UNUSABLE.fault(
+                    f"`{total.label}` adds {epsilon:g} to a mean that is 0 or more: the root of a mean below "
+                    f"{-epsilon:g} does not exist",
+                    help=f"add a small positive number, such as 1e-5, in `{total.label}`",
+                    input=0,
+                )
+            ]
+    return found
 
 
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
@@ -218,6 +265,7 @@ def _lost(span: Interval, dtype: str) -> str:
 CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
+    "Sqrt": _root,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),
     **dict.fromkeys(CONVERTING, _cast),
     **dict.fromkeys(ABSORBED_BY, _absorbing),

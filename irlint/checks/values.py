@@ -51,33 +51,6 @@ g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w)
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
 )
-FAILS_WHEN_RUN = Rule(
-    "IRL744",
-    "fails-when-run",
-    Severity.WARNING,
-    "ONNX Runtime loads a node that fails each time it runs.",
-    why="ONNX Runtime reads the ratio of a Dropout and the depth of a OneHot only when the node runs: it fails for a "
-    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and "
-    "gives an empty tensor for the depth.",
-    fix="Correct the number.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (float[2] y) <float r = {1.5}> { y = Dropout (x, r) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (float[2] y) <float r = {0.5}> { y = Dropout (x, r) }""",
-)
-BOUNDS_CROSSED = Rule(
-    "IRL746",
-    "clip-bounds-crossed",
-    Severity.WARNING,
-    "The least number of a Clip is above the largest.",
-    why="The result is the same for every input: ONNX Runtime and OpenVINO give the largest number.",
-    fix="Exchange the two.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Clip (x, low, high) }""",
-)
-
 #: The inputs that are weights, biases or scales, by operator of either format.
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
@@ -99,6 +72,7 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("GRUSequence", "RNNSequence", "LSTMCell"), (3, 4, 5)),
     **dict.fromkeys(("GRUCell", "RNNCell"), (2, 3, 4)),
     "FakeQuantize": (1, 2, 3, 4),
+    "MatMulNBits": (2, 5),
 }
 
 #: Products and convolutions.
@@ -117,6 +91,7 @@ NORMALIZATIONS: Mapping[str, str] = {
     **dict.fromkeys(("SkipLayerNormalization", "SimplifiedLayerNormalization"), "epsilon"),
     "SkipSimplifiedLayerNormalization": "epsilon",
     **dict.fromkeys(("MVN", "NormalizeL2"), "eps"),
+    "LRN": "bias",
 }
 
 #: An epsilon of at least this is above 0 in float16, too.
@@ -130,6 +105,13 @@ FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale"
 
 #: Attributes that are examined: FACTORS, a threshold, and the number of a Constant; the last two may be infinite.
 EXAMINED = FACTORS | {"lambd", "value_float"}
+
+#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
+FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
+    "Scaler": ("scale", "offset"),
+    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
+    **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
+}
 
 #: Operators whose ``alpha`` is a threshold.
 THRESHOLDS = frozenset(("ThresholdedRelu",))
@@ -203,6 +185,11 @@ class Values:
         found = tensor.scalar if tensor is not None else None
         return found if isinstance(found, (int, float)) else None
 
+    def maker(self, node: Node, index: int) -> Node | None:
+        """The node that computes an input; None if no node does."""
+        value = node.inputs[index] if index < len(node.inputs) else None
+        return self.makers.get(value) if value is not None else None
+
     def name(self, value: Value) -> str:
         """The name of a value in messages: its own name in an ONNX model, the name of its layer in an IR."""
         maker = self.makers.get(value)
@@ -271,40 +258,31 @@ class Values:
     # --- normalizations -----------------------------------------------------------------------------------------------
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
-        epsilon = _real(node.attributes.get(NORMALIZATIONS[node.op]))
+        epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
         if epsilon is None or not epsilon < LEAST_EPSILON:
             return ()
         from irlint.checks import normalizations
 
         return normalizations.faults(self, node, NORMALIZATIONS[node.op], epsilon)
 
-    # --- what fails when it runs --------------------------------------------------------------------------------------
+    def _listed(self, node: Node) -> Iterator[Fault]:
+        for name in FACTOR_LISTS[node.op]:
+            attribute = node.attributes.get(name)
+            numbers = attribute.value if attribute is not None and attribute.kind == "FLOATS" else ()
+            at = -1 if are_finite(numbers) else next((at for at, each in enumerate(numbers) if not isfinite(each)), -1)
+            if at >= 0:
+                yield ATTRIBUTE_NOT_FINITE.fault(
+                    f"entry {at} of `{name}` is {'NaN' if numbers[at] != numbers[at] else 'infinite'}",
+                    help="write the number that is intended",
+                    attribute=name,
+                )
 
-    def _dropout(self, node: Node) -> Iterator[Fault]:
-        ratio = self.number(node, 1)
-        if ratio is not None and not 0 <= ratio < 1:
-            yield FAILS_WHEN_RUN.fault(
-                f"input 1 (ratio) is {ratio:g}: ONNX Runtime takes 0 to less than 1, and fails when the node runs",
-                help="write a ratio from 0 to less than 1",
-                input=1,
-            )
+    # --- checks of other modules --------------------------------------------------------------------------------------
 
-    def _one_hot(self, node: Node) -> Iterator[Fault]:
-        if self.number(node, 1) == 0 and node.domain == "":
-            yield FAILS_WHEN_RUN.fault(
-                "input 1 (depth) is 0: ONNX Runtime fails when the node runs",
-                help="write the number of classes",
-                input=1,
-            )
+    def _failing(self, node: Node) -> Iterable[Fault]:
+        from irlint.checks.failing import faults
 
-    def _clip(self, node: Node) -> Iterator[Fault]:
-        least, most = self.number(node, 1), self.number(node, 2)
-        if least is not None and most is not None and least > most:
-            yield BOUNDS_CROSSED.fault(
-                f"input 1 (min) is {least:g} and input 2 (max) is {most:g}: every result is {most:g}",
-                help="exchange inputs 1 and 2",
-                input=1,
-            )
+        return faults(self, node)
 
     def _ranged(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.ranges import faults
@@ -354,7 +332,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _real(attribute: Attribute | None) -> float | None:
+def number_in(attribute: Attribute | None) -> float | None:
     """The number in an attribute of either format; None if there is no attribute, or if it refers to another one or is
     no number."""
     if attribute is None or attribute.reference is not None:
@@ -372,7 +350,7 @@ def _not_finite(node: Node) -> Iterator[Fault]:
         return
     for name, attribute in node.attributes.items():
         is_number = name in EXAMINED and attribute.kind in ("FLOAT", "TEXT")
-        number = _real(attribute) if is_number else None
+        number = number_in(attribute) if is_number else None
         if number is None or isfinite(number):
             continue
         is_nan = number != number
@@ -405,9 +383,8 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
-    "Dropout": (Values._dropout,),
-    "OneHot": (Values._one_hot,),
-    "Clip": (Values._clip,),
+    **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
+    **dict.fromkeys(("Dropout", "OneHot", "Clip"), (Values._failing,)),
     "QuantizeLinear": (Values._quantizer,),
     "DequantizeLinear": (Values._dequantizer,),
     "FakeQuantize": (Values._infinite, Values._quantizer),

@@ -17,7 +17,7 @@ from irlint.ops.shared.element_types import expect_type
 from irlint.ops.shared.expectations import expect_rank
 from irlint.ops.shared.shape_inputs import length
 from irlint.ops.signatures import FACTORS, holds
-from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized
+from irlint.ops.vision.resampling import RESIZE_COUNT_MISMATCH, openvino_scaled, replaced, resized, scale_fault
 
 SIZE_TYPES = frozenset({"int32", "int64", "uint32", "uint64"})
 SCALE_TYPES = frozenset({"float32", "float16", "bfloat16"})
@@ -233,6 +233,9 @@ def _interpolated(
         for axis, dim in enumerate(data.shape)
     )
     entries = _openvino_entries(target, len(places), index)
+    refused = scale_fault(entries[: len(places)], 0, index) if target.dtype in SCALE_TYPES else None
+    if refused is not None:
+        warn(refused.lowered(Severity.WARNING))
     dims = list(padded)
     for place, entry in zip(places, entries):
         if target.dtype in SCALE_TYPES:

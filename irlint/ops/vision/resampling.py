@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from irlint.dims import Expr, MaybeDim, Shape, at_least, floordiv, same
-from irlint.findings.faults import Rule, Severity, refused
+from irlint.findings.faults import Fault, Rule, Severity, refused
 from irlint.findings.statements import wants_arithmetic, warn
 from irlint.findings.wording import counted
 from irlint.lazy_typing import Literal
@@ -42,9 +42,8 @@ RESIZE_SCALE_REFUSED = Rule(
     "resize-scale-not-positive",
     Severity.ERROR,
     "A resize has a scale or a size that is not positive, or an Upsample has a scale below 1.",
-    why=(
-        'ONNX Runtime refuses the model with "Scale value should be greater than 0", or for Upsample, "greater than 1".'
-    ),
+    why="ONNX Runtime refuses the model. For an IR, this is a warning: OpenVINO gives the axis the size 0, or fails "
+    "when the model runs.",
     fix="Use a positive scale. To make a tensor smaller, use Resize instead of Upsample.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,8,8] x) => (float[1,3,N,8] y) <float[4] scales = {1, 1, -2, 1}> { y = Resize (x, "", scales) }""",
@@ -183,7 +182,8 @@ def _entries(tensor: Tensor, count: int, index: int | None, *, what: str, has_ax
     return (None,) * count if tensor.value is None else tensor.value
 
 
-def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) -> None:
+def scale_fault(scales: Sequence[Scalar], least: float, index: int | None) -> Fault | None:
+    """The fault of the first scale that is below ``least``, not positive, infinite or NaN; None if there is none."""
     for axis, scale in enumerate(scales):
         if (
             isinstance(scale, Expr)
@@ -194,11 +194,18 @@ def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) ->
         wanted = (
             "positive and finite" if least == 0 else f"at least {least:g}, as Upsample does not make a tensor smaller"
         )
-        raise RESIZE_SCALE_REFUSED.fault(
+        return RESIZE_SCALE_REFUSED.fault(
             f"entry {axis} of the scales is {scale:g}; it has to be {wanted}",
             help="use a positive scale" if least == 0 else "use Resize, or a scale of 1 or more",
             input=index,
         )
+    return None
+
+
+def _expect_scales(scales: Sequence[Scalar], least: float, index: int | None) -> None:
+    fault = scale_fault(scales, least, index)
+    if fault is not None:
+        raise fault
 
 
 def _scaled_up(x: Tensor, scales: Tensor, index: int | None, *, least: float, mode: str) -> Tensor:

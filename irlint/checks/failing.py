@@ -1,0 +1,80 @@
+"""Finds numbers with which ONNX Runtime fails when a node runs, and a Clip whose bounds are exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from irlint.checks.values import Values
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.model import Node
+
+FAILS_WHEN_RUN = Rule(
+    "IRL744",
+    "fails-when-run",
+    Severity.WARNING,
+    "ONNX Runtime loads a node that fails each time it runs.",
+    why="ONNX Runtime reads the ratio of a Dropout and the depth of a OneHot only when the node runs: it fails for a "
+    "ratio below 0 or of at least 1, also without training, and for a depth of 0. OpenVINO ignores the ratio, and "
+    "gives an empty tensor for the depth.",
+    fix="Correct the number.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float r = {1.5}> { y = Dropout (x, r) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float r = {0.5}> { y = Dropout (x, r) }""",
+)
+BOUNDS_CROSSED = Rule(
+    "IRL746",
+    "clip-bounds-crossed",
+    Severity.WARNING,
+    "The least number of a Clip is above the largest.",
+    why="The result is the same for every input: ONNX Runtime and OpenVINO give the largest number.",
+    fix="Exchange the two.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float low = {6.0}, float high = {0.0}> { y = Clip (x, low, high) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) <float low = {0.0}, float high = {6.0}> { y = Clip (x, low, high) }""",
+)
+
+
+def faults(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a Dropout, a OneHot or a Clip; none if its numbers are sound."""
+    return CHECKS[node.op](values, node)
+
+
+def _dropout(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a ratio that ONNX Runtime refuses; none if it is sound or unknown."""
+    ratio = values.number(node, 1)
+    if ratio is not None and not 0 <= ratio < 1:
+        yield FAILS_WHEN_RUN.fault(
+            f"input 1 (ratio) is {ratio:g}: ONNX Runtime takes 0 to less than 1, and fails when the node runs",
+            help="write a ratio from 0 to less than 1",
+            input=1,
+        )
+
+
+def _one_hot(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a depth of 0; none if there is another one, or none is known."""
+    if values.number(node, 1) == 0 and node.domain == "":
+        yield FAILS_WHEN_RUN.fault(
+            "input 1 (depth) is 0: ONNX Runtime fails when the node runs",
+            help="write the number of classes",
+            input=1,
+        )
+
+
+def _clip(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a minimum above the maximum; none if they are in order or unknown."""
+    least, most = values.number(node, 1), values.number(node, 2)
+    if least is not None and most is not None and least > most:
+        yield BOUNDS_CROSSED.fault(
+            f"input 1 (min) is {least:g} and input 2 (max) is {most:g}: every result is {most:g}",
+            help="exchange inputs 1 and 2",
+            input=1,
+        )
+
+
+CHECKS: Mapping[str, Callable[[Values, Node], Iterator[Fault]]] = {
+    "Dropout": _dropout,
+    "OneHot": _one_hot,
+    "Clip": _clip,
+}
