@@ -8,7 +8,7 @@ from irlint.inference.known import Known
 from irlint.inference.origins import Maker, Trail, shape_of
 from irlint.lazy_typing import Protocol
 from irlint.model import Node, Value
-from irlint.model.tensor import shape_text, size_text
+from irlint.model.tensor import Tensor, shape_text, size_text
 from irlint.records import record
 
 #: At most this many nodes that passed a size on unchanged are named.
@@ -139,9 +139,18 @@ def _fed(found: Trail, maker: Maker, dim: str, naming: Naming) -> Reason:
         return Reason(dim, "", f"{dim} is axis {found.axis} of {place}, {open_as}")
     if maker.node is None and maker.graph.path:
         return Reason(dim, "", f"{dim} comes in as {place}")
+    if maker.node is not None and maker.graph.path and not _states(found):
+        return Reason(dim, "", f"{dim} comes in from the enclosing layer as {naming.node(maker.node)}")
     if found.value in known.overridden:
         return Reason(dim, "", f"{dim} is given by {known.overridden[found.value]} for {place}")
     return Reason(dim, place)
+
+
+def _states(found: Trail) -> bool:
+    """Whether the declaration of an input states the size."""
+    declared, axis = found.value.type, found.axis
+    shape = declared.shape if isinstance(declared, Tensor) else None
+    return shape is not None and axis is not None and axis < len(shape) and shape[axis] == found.dim
 
 
 def _kept(nodes: tuple[Node, ...], naming: Naming, limit: int | None) -> str:

@@ -255,12 +255,17 @@ def check_weights(
     ):
         axes = (directions, columns, rows) if transposed else (directions, rows, columns)
         check(tensor, Expected(index, name, axes, WEIGHTS_MISMATCH))
-    check(
-        b,
-        Expected(
-            3, "B", (directions, (f"{2 * gates}*hidden_size", product((2 * gates, sizes.hidden)))), WEIGHTS_MISMATCH
-        ),
-    )
+    both = product((2 * gates, sizes.hidden))
+    if b is not None and isinstance(both, int) and same(size(b, 1, 2), both // 2):
+        raise WEIGHTS_MISMATCH.fault(
+            f"axis 1 of input 3 (B) is {both // 2}, which is {gates}*hidden_size; expected {2 * gates}*hidden_size, "
+            f"which is {both}: the biases Wb and then Rb",
+            help="join the missing biases on axis 1: zeros if each gate has only one bias",
+            input=3,
+            marks=((3, 1),),
+            aligned="left",
+        )
+    check(b, Expected(3, "B", (directions, (f"{2 * gates}*hidden_size", both)), WEIGHTS_MISMATCH))
 
 
 def check_peepholes(p: Tensor | None, sizes: Sizes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irlint.dims import MaybeDim, divisible, product, quotient, same
+from irlint.findings.wording import counted
 from irlint.model.tensor import Tensor
 from irlint.ops import openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, expect_attribute
@@ -116,7 +117,7 @@ def _detections(
     logits, predictions, priors, more_predictions, more_logits = tensors
     for index, tensor in ((0, logits), (1, predictions), (2, priors)):
         expect_type(tensor, index, REAL)
-    dtype = common_type((logits, predictions))
+    dtype, stated = common_type((logits, predictions)), classes
     for index, tensor, rank in ((0, logits, 2), (1, predictions, 2), (2, priors, 3)):
         expect_rank(tensor, index, rank)
     images = narrower(size(logits, 0, 2), size(predictions, 0, 2))
@@ -138,6 +139,18 @@ def _detections(
     each = "prior box" if detection.share_location else "prior box and class"
     axes: Axes = (*batch, (f"4 for each {each}", offsets))
     check(logits, Expected(0, "box_logits", axes, PRIORS_MISMATCH))
+    found = size(predictions, 1, 2)
+    if classes is stated and isinstance(classes, int) and isinstance(count, int) and isinstance(found, int):
+        if found != count * classes and count and not found % count:
+            raise PRIORS_MISMATCH.fault(
+                f"axis 1 of input 1 (class_preds) is {found}, {counted(found // count, 'score')} for each of "
+                f"{count} prior boxes; expected num_classes={classes} for each, which is {count * classes}",
+                help=f'write num_classes="{found // count}", or connect the predictions of {classes} classes',
+                input=1,
+                attribute="num_classes",
+                marks=((1, 1),),
+                aligned="left",
+            )
     scores: Axes = (*batch, ("the number of prior boxes times that of classes", product((count, classes))))
     check(predictions, Expected(1, "class_preds", scores, PRIORS_MISMATCH))
     row: Axes = (

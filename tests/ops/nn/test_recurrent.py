@@ -150,3 +150,11 @@ def test_what_openvino_passes_over(op: str, changes: dict[str, Any], codes: list
     path.write_bytes(ir_document(op, version, inputs, attributes, outputs)[0])
     known = inferred(parser.read(path))
     assert [problem.fault.rule.code for problem in known.problems] == codes
+
+
+@pytest.mark.parametrize(("op", "half", "text"), [("LSTM", 40, "4*hidden_size"), ("GRU", 30, "3*hidden_size")])
+def test_one_bias_of_two_is_named(op: str, half: int, text: str) -> None:
+    content = recurrent(op, b=(1, half)).SerializeToString()
+    (fault,) = [problem.fault for problem in inferred(onnx_parser.read("model.onnx", content)).problems]
+    assert f"(B) is {half}, which is {text}; expected" in fault.message
+    assert "zeros if each gate has only one bias" in fault.help

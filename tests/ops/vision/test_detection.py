@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from oracles.engines import openvino_verdict
 
 from irlint.dims import Dim, MaybeDim, bounds, symbol
-from irlint.findings.faults import Severity
+from irlint.findings.faults import Fault, Severity
 from irlint.findings.statements import stated
 from irlint.inference.walk import inferred
 from irlint.model.tensor import Tensor
 from irlint.ops.shared.prior_boxes import aspect_ratios
 from irlint.ops.vision.detection import candidates, selected
-from irlint.ops.vision.detection_output import Detection, ov_detection_output_8
+from irlint.ops.vision.detection_output import Detection, ov_detection_output_1, ov_detection_output_8
 from irlint.ops.vision.priors import PriorBoxes, ov_prior_box_8
 from irlint.ops.vision.regions import aligned, ov_region_yolo
 from irlint.parsers import openvino as parser
@@ -143,3 +143,17 @@ def test_one_region_for_each_index() -> None:
 def test_aspect_ratios_are_counted_once(ratios: list[float], flip: bool) -> None:
     distinct = {round(ratio, 6) for ratio in [1.0, *ratios, *([1 / ratio for ratio in ratios] if flip else [])]}
     assert aspect_ratios(tuple(ratios), flip) == len(distinct)
+
+
+def test_the_number_of_classes_that_fits_the_scores_is_named() -> None:
+    detection = Detection(keep_top_k=(200,), nms_threshold=0.5, normalized=True)
+    with pytest.raises(Fault) as caught:
+        ov_detection_output_1(
+            Tensor("float32", (1, 40)),
+            Tensor("float32", (1, 20)),
+            Tensor("float32", (1, 2, 40)),
+            num_classes=3,
+            detection=detection,
+        )
+    assert "is 20, 2 scores for each of 10 prior boxes; expected num_classes=3" in caught.value.message
+    assert caught.value.help.startswith('write num_classes="2"')
