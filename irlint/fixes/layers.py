@@ -4,8 +4,8 @@ of constants."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import product
 
@@ -113,7 +113,8 @@ class Intended:
             yield ((_renamed(node, each),) for each in self._types(node))
             yield [(_renamed(node, each),) for each in self._fitting_types(node)]
         if rule in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE) and name:
-            yield from ([(_set(node, name, each),)] for each in self._values(node, name))
+            groups = self._values(node, name, problem.fault.intended)
+            yield from ([(_set(node, name, each),) for each in group] for group in groups)
         if not node.name:
             yield [(_of_layer(node, "name", f"{node.op}_{node.index}"),)]
         if rule is INVALID_CONST:
@@ -189,28 +190,28 @@ class Intended:
         names = (each for each in index.OPENVINO if node.attributes and each != node.op)
         return [each for each in names if self._fits(node, op=each)]
 
-    def _values(self, node: Node, name: str) -> Iterator[str]:
-        """Other texts for an attribute: without brackets, the element type of the output, the most similar allowed
-        word, the texts of other layers of the type, then all allowed words."""
+    def _values(self, node: Node, name: str, intended: str | None) -> Iterator[Sequence[str]]:
+        """Groups of other texts for an attribute, each equally likely: without brackets, the element type of the
+        output, the most similar allowed words, the text of other layers of the type, then all allowed words."""
         held = node.attributes.get(name)
         text = str(held.value) if held is not None else ""
         cleaned = _cleaned(text)
         if cleaned and cleaned != text:
-            yield cleaned
+            yield [cleaned]
         call = self.known.calls.get(node)
         operator = call.operator if call is not None else None
         annotations = signature(operator.function).attributes if operator is not None else {}
         annotation = annotations.get(name, ("", None))[0]
         if operator is not None and annotation.startswith("DType") and node.output_ports:
-            yield renamed_type(node.output_ports[-1].type.dtype or "") or "i64"
+            yield [renamed_type(node.output_ports[-1].type.dtype or "") or "i64"]
         words = allowed_texts(text, annotation, operator) if operator is not None and annotation else []
-        if text and (word := closest(text, words)) is not None:
-            yield word
+        yield _nearest(text, words) or ([intended] if intended in words else [])
         others = (each.attributes.get(name) for each in self._of_type(node) if each is not node)
-        yield from dict.fromkeys(str(each.value) for each in others if each is not None)
-        yield from words
+        yield from ([each] for each in dict.fromkeys(str(each.value) for each in others if each is not None))
+        yield [each for each in words if text and each.startswith(text)]
+        yield words
         if annotation.startswith("bool"):
-            yield from ("false", "true")
+            yield ["false", "true"]
 
     def _of_type(self, node: Node) -> Iterator[Node]:
         return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
@@ -314,6 +315,14 @@ def _set(node: Node, name: str, value: str) -> Edit:
 
 def _renamed(node: Node, name: str) -> Edit:
     return Edit("rename", "operator", "", node.label, node.index, node.op, name, op=node.op, layer=node.id or "")
+
+
+def _nearest(text: str, words: Sequence[str]) -> list[str]:
+    """The words that are most similar to a text; [] if none is similar."""
+    if not text or closest(text, words) is None:
+        return []
+    ratios = {word: SequenceMatcher(None, word, text).ratio() for word in words}
+    return [word for word, ratio in ratios.items() if ratio == max(ratios.values())]
 
 
 def _is_short_for(short: str, name: str) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy
 import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
+from cases.ir_documents import unary, written
+from oracles.openvino_worker import outcomes
 
 import irlint
 
@@ -188,3 +192,31 @@ def test_a_wrong_number_of_several_targets_is_corrected_in_all_of_them(line: str
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL330"]
     assert found.suggestion.partition(";")[0] == expected
     onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, given)
+
+
+#: A wrong text of ``rounding_type`` or ``auto_pad``, and behind | the suggestion.
+WORDS = """
+rounding_type=flor | set rounding_type="floor"
+rounding_type=round | set rounding_type="floor", or set rounding_type="ceil"
+auto_pad=same | set auto_pad="same_upper", or set auto_pad="same_lower"
+auto_pad=same_uper | set auto_pad="same_upper"
+""".strip().splitlines()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", WORDS)
+def test_a_word_that_is_not_allowed_becomes_the_nearest_one(line: str, tmp_path: Path) -> None:
+    text, _, expected = line.partition(" | ")
+    name, _, word = text.partition("=")
+    stated = {"kernel": "1", "strides": "1", "pads_begin": "0", "pads_end": "0", "auto_pad": "valid"} | {name: word}
+    document = unary(
+        "AvgPool", "<data exclude-pad='true' " + " ".join(f'{key}="{each}"' for key, each in stated.items()) + "/>"
+    )
+    document = document.replace("<dim>2</dim><dim>3</dim>", "<dim>2</dim><dim>3</dim><dim>4</dim>")
+    path = written(tmp_path, document.replace('shape="2,3"', 'shape="2,3,4"'), b"")
+    (found,) = irlint.check(path, ignore=["IRL720"]).findings
+    assert found.suggestion == expected
+    assert (found.fix is None) == (", or" in expected)
+    assert outcomes([path])[0][0] != "ok"
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert (outcomes([path])[0][0] == "ok") == (found.fix is not None)
