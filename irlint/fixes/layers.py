@@ -122,6 +122,7 @@ class Intended:
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
             yield from self._stored(node)
         elif rule.family in MISLED and problem.is_error:
+            yield from ([*self._of_its_bytes(each, node)] for each in self._mismeasured)
             for each in self._contradicted:
                 yield [(_set(each, name, value),) for name, value in self._wanted(each).items()]
 
@@ -140,6 +141,39 @@ class Intended:
             )
         ]
         return found if len(found) <= PORTS else []
+
+    @cached_property
+    def _mismeasured(self) -> list[Node]:
+        """The constants that have another number of bytes than their element type and shape need, at most ``PORTS``."""
+        from irlint.checks.const_attributes import is_mismeasured
+
+        graph = self.known.model.graph
+        made = graph.constants.items() if graph is not None else ()
+        wrong = [value for value, constant in made if is_mismeasured(constant)]
+        nodes = (node for node in (graph.nodes if graph is not None and wrong else ()))
+        return [node for node in nodes if node.outputs and node.outputs[0] in wrong][:PORTS]
+
+    def _of_its_bytes(self, node: Node, faulty: Node) -> Iterator[tuple[Edit, ...]]:
+        """Gives a constant an element type that fits its bytes: one that its ports or users declare, or that the other
+        inputs of the faulty layer have."""
+        from irlint.checks.const_attributes import declared_by_users
+
+        constant, value = self._constant(node), node.outputs[0]
+        shape = constant.tensor.shape if constant is not None else None
+        if constant is None or constant.stored is None or shape is None or value is None:
+            return
+        others = [self.known.types.get(each) for each in faulty.inputs if each is not None]
+        types = [*(port.type for port in node.output_ports), *declared_by_users(node, self.known), *others]
+        count = elements(tuple(each for each in shape if isinstance(each, int)))
+        for dtype in dict.fromkeys(each.dtype for each in types if isinstance(each, Tensor) and each.dtype):
+            if dtype == constant.tensor.dtype or byte_size(dtype, count) != constant.stored.size:
+                continue
+            place = {"node": node.label, "index": node.index, "name": value.name, "layer": node.id or ""}
+            called = f"output port {node.output_ports[0].id}"
+            declared = Edit("declaration", dtype=dtype, called=called, **place)  # type: ignore[arg-type]
+            is_declared = node.output_ports[0].type.dtype == dtype
+            edits = (_set(node, "element_type", renamed_type(dtype) or dtype), declared)
+            yield edits[:1] if is_declared else edits
 
     def _versions(self, node: Node) -> Iterator[str]:
         """The versions that other layers of the type have, then the versions whose attributes fit this layer, the

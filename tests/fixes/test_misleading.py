@@ -9,7 +9,7 @@ import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
-from cases.ir_documents import unary, written
+from cases.ir_documents import const, edge, layer, net, parameter, result, unary, written
 from oracles.openvino_worker import outcomes
 
 import irlint
@@ -220,3 +220,18 @@ def test_a_word_that_is_not_allowed_becomes_the_nearest_one(line: str, tmp_path:
     assert outcomes([path])[0][0] != "ok"
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert (outcomes([path])[0][0] == "ok") == (found.fix is not None)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("port", ["FP16", "FP32"])
+def test_a_constant_gets_the_element_type_of_its_bytes(port: str, tmp_path: Path) -> None:
+    stated = const(1, 'element_type="f16" shape="2,3" offset="0" size="24"').replace("FP32", port)
+    layers, edges = [parameter(0), stated, layer(2, "Add", "01", "2"), result(3)], [edge(0, 0, 2, 0), edge(1, 0, 2, 1)]
+    path = written(tmp_path, net(layers, [*edges, edge(2, 2, 3, 0)]), numpy.arange(6, dtype="float32").tobytes())
+    (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
+    declared = ", and declare output port 0 as float32" * (port == "FP16")
+    assert found.suggestion.partition(";")[0] == f'set element_type="f32" in Const (layer 1){declared}'
+    assert outcomes([path])[0][0] != "ok"
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings
