@@ -228,8 +228,9 @@ class Search:
             return
         yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
         clashing = self._clashing(problem)
-        products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
-        apart = (each for place in products for each in self._behind(node, [place]))
+        products = [each for place in clashing for each in self._joined([place])]
+        parts = (each for place in products for each in self._joined([place]))
+        apart = (each for place in (*products, *parts) for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
         nodes = list(dict.fromkeys((*self._emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))
