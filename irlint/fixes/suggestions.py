@@ -236,7 +236,7 @@ class Suggestions:
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
         type may be wrong instead, unless other nodes convert to that type."""
-        if found.problem.fault.rule is not TYPE_CONTRADICTED:
+        if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
         from irlint.fixes.redeclared import instead_of_type
 

@@ -197,7 +197,8 @@ def _rounds(node: Node, known: Known) -> bool:
     fold = call.operator.fold if call is not None and call.operator is not None else None
     types = [dtype_of(known.types.get(value)) if value is not None else None for value in node.inputs]
     is_mixed = bool(types) and types[0] in INTEGERS and any(each in FLOATS for each in types[1:])
-    return is_mixed or (fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
+    is_binary = len(node.inputs) == len(DIVIDED)
+    return is_mixed or (is_binary and fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
 
 
 def _connects(guess: Guess) -> bool:
