@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from irlint.fixes.doubts import resizes_input
 from irlint.fixes.inputs import Inputs
 from irlint.fixes.ranking import Tried, first
+from irlint.inference.known import Known
+from irlint.model.tensor import Tensor
 
 #: A wrong distance of two taps of a convolution and a wrong padding before it have the same effect.
 DILATIONS, PAD = "dilations", "Pad"
@@ -16,6 +18,13 @@ def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> li
     """The best guess with its rivals, among all that fix the problem."""
     equal = [each for each in every if each.order[0] == best[0].order[0]]
     return _with_padding([*best, *_tables(best[0], every)], equal, inputs)
+
+
+def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:
+    """The guesses without those that connect an unused list of axes, if others insert the node that took this list."""
+    inserted = [value for each in best for edit in each.guess.edits if edit.kind == "insert" for _, value in edit.value]
+    lists = {value.name for value, held in known.types.items() if isinstance(held, Tensor) and held.value in inserted}
+    return [each for each in best if not any(edit.kind == "input" and edit.value in lists for edit in each.guess.edits)]
 
 
 def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:

@@ -43,7 +43,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
-from irlint.fixes.rivals import with_rivals
+from irlint.fixes.rivals import explaining, with_rivals
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure
@@ -89,14 +89,16 @@ class Found:
 
 
 class Search:
-    """Searches for edits of one model."""
+    """Searches for edits of one model. With ``rechecked``, the caller checks the file again with the edits."""
 
-    def __init__(self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem]) -> None:
+    def __init__(
+        self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem], *, rechecked: bool = False
+    ) -> None:
         self.known = known
         self.graph = graph
         self.makers = makers
         self.problems = problems
-        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes)
+        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes, rechecked=rechecked)
         self.guesses = Guesses(known, graph, makers, self.trials.users)
         self.inputs = Inputs(self.guesses)
 
@@ -106,6 +108,8 @@ class Search:
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = different(each.guess.edits for group in groups(best)[:SUGGESTED] for each in group)
+        if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
+            return None
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         return Found(alternatives, shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
 
@@ -176,6 +180,8 @@ class Search:
                 and self._all_gone(problem, best[0].outcome.fixed)
             ):
                 break
+        if len(groups(best)) > 1:
+            best = explaining(best, self.known) or best
         if len(groups(best)) > 1 and are_equivalent(best):
             best = best[:1]
         elif len(groups(best)) > 1 and same_shapes(best, problem):

@@ -254,10 +254,14 @@ class Suggestions:
             return None
         self.looked += 1
         if self._search is None:
-            self._search = Search(self.known, graph, Makers(self.known), self.problems)
+            rechecked = self._cost <= NODES_CHECKED
+            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked=rechecked)
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
+            if found.outcome.in_body and self.rechecked.outcome(found.alternatives[0], problem) is None:
+                refused += found.alternatives
+                continue
             help = problem.fault.help if found.or_help else ""
             alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)

@@ -161,13 +161,14 @@ def _changes_rank(case: Case) -> bool:
 
 
 def _writes_rest(case: Case) -> bool:
-    """Whether a constant gets the entry -1, the remaining elements of a target, although a node uses it that takes no
-    target: there -1 is a number."""
+    """Whether a constant gets the entry -1, which is the remaining elements for a node that takes it as a target, and a
+    number for another one."""
     inputs = case.inputs
     for edit in case.guess.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
         several = [users for value, users in inputs.users.items() if is_new and value.name == edit.name]
-        if any(not _takes_target(user, edit.name, inputs.known) for users in several for user in users):
+        takes = {_takes_target(user, edit.name, inputs.known) for users in several for user in users}
+        if len(takes) > 1:
             return True
     return False
 

@@ -392,7 +392,7 @@ def test_few_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = helper.make_graph(nodes, "g", values[:1], values[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     made: list[Trials] = []
-    monkeypatch.setattr(search, "Trials", lambda *given: made.append(Trials(*given)) or made[-1])
+    monkeypatch.setattr(search, "Trials", lambda *given, **named: made.append(Trials(*given, **named)) or made[-1])
     irlint.check(model, ignore=["IRL9"])
     assert [each.left >= -1 for each in made] == [True]
 
