@@ -90,6 +90,12 @@ def _bytes_of(dtype: str | None, shape: Shape | None) -> int | None:
     return byte_size(dtype, elements(shape))  # type: ignore[arg-type]
 
 
+def is_mismeasured(constant: Constant) -> bool:
+    """Whether a constant has another number of bytes than its element type and shape need."""
+    needed = _bytes_of(constant.tensor.dtype, constant.tensor.shape)
+    return needed is not None and constant.stored is not None and constant.stored.size not in (None, needed)
+
+
 def _sizes(shape: Shape | None) -> str:
     return ",".join(map(str, shape or ()))
 

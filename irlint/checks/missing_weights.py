@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from irlint.checks.constants import WEIGHTS_MISSING, Case
 from irlint.findings.faults import Severity
@@ -24,15 +24,15 @@ def missing_problems(missing: Mapping[str, list[Case]], known: Known) -> Iterato
         named = ((value.name, node) for node in graph.nodes for value in node.outputs if value is not None)
         for name, node in named:
             makers.setdefault((graph, name), node)
-    every = (each.stored for graph in graphs(known.model) for each in graph.constants.values())
-    taken = {each.file for each in every if each is not None}
+    every = [each.stored for graph in graphs(known.model) for each in graph.constants.values()]
+    taken = [each for each in every if each is not None and each.file]
     for at, (file, cases) in enumerate(missing.items()):
         maker = makers.get((cases[0].graph, cases[0].name))
         yield _missing_problem(file, cases, known, maker, taken if at < MOST_SOUGHT else None)
 
 
 def _missing_problem(
-    file: str, cases: list[Case], known: Known, maker: Node | None, taken: Collection[str | None] | None
+    file: str, cases: list[Case], known: Known, maker: Node | None, taken: Sequence[Stored] | None
 ) -> Problem:
     """The problem of a missing file; ``maker`` is the node of its first constant."""
     graph, name, stored = cases[0].graph, cases[0].name, cases[0].stored
@@ -53,9 +53,9 @@ def _missing_problem(
     return Problem(fault, "", value=None if is_constant_node else name, place=place)
 
 
-def _help_for(stored: Sequence[Stored], known: Known, taken: Collection[str | None] | None) -> str:
-    """The help to put a missing file in its place. ``taken`` are the files that constants name; if it is None, no
-    misnamed file is searched beside the model."""
+def _help_for(stored: Sequence[Stored], known: Known, taken: Sequence[Stored] | None) -> str:
+    """The help to put a missing file in its place, or to name the file in which other constants leave out the bytes of
+    these. ``taken`` are the places that constants name; if it is None, no other file is sought."""
     file, reason = stored[0].file, stored[0].reason or "does not exist"
     if not file or stored[0].available is not None:
         return "write the position of the data: a file name as location, and integers as offset and length"
@@ -66,8 +66,31 @@ def _help_for(stored: Sequence[Stored], known: Known, taken: Collection[str | No
     if taken is not None and reason.endswith("does not exist"):
         from irlint.checks.misnamed import misnamed
 
-        other = misnamed(file, stored, known.model.path, taken)
+        around = _file_around(stored, taken)
+        if around:
+            return f"write the location {shortened(around)}: other constants there leave out exactly these bytes"
+        other = misnamed(file, stored, known.model.path, {each.file for each in taken})
     return f"put {shortened(file)} beside the model{f': {shortened(other)}' if other else ''}"
+
+
+def _file_around(stored: Sequence[Stored], taken: Sequence[Stored]) -> str:
+    """The only file that other constants name in which the bytes of these constants belong to none, but follow those of
+    another constant or come before them; "" if there is none."""
+    found = []
+    for file in dict.fromkeys(each.file for each in taken if each.available is not None and not each.reason):
+        spans = [
+            (each.offset, each.offset + (each.size or 0), each.available or 0) for each in taken if each.file == file
+        ]
+        end = max(offset + available for offset, _, available in spans)
+        if all(_fits_between(each, spans, end) for each in stored):
+            found.append(file)
+    return (found[0] or "") if len(found) == 1 else ""
+
+
+def _fits_between(stored: Stored, spans: Sequence[tuple[int, int, int]], end: int) -> bool:
+    begin, behind = stored.offset, stored.offset + (stored.size or 0)
+    separate = all(behind <= first or last <= begin for first, last, _ in spans)
+    return begin < behind <= end and separate and any(begin in (last, 0) or behind == first for first, last, _ in spans)
 
 
 def _are_unread(cases: list[Case], known: Known) -> bool:

@@ -304,6 +304,9 @@ def _removed(edit: Edit) -> str:
 
 
 def _order(edit: Edit) -> str:
+    if edit.of == "output":
+        first, second = (at for at, old in enumerate(edit.order) if at != old)
+        return f'swap outputs {first} and {second} of the body "{edit.graph}", {edit.called}'
     return "sort the nodes" + (f' of the graph "{edit.graph}"' if edit.graph else "")
 
 

@@ -355,10 +355,15 @@ def _bytes(constant: Constant) -> tuple[object, ...] | None:
 
 def _at_data(index: int, entries: Sequence[MaybeDim], wanted: int, data: Type | None) -> int:
     """Ranks a new entry of a target: -1 if the old entry already equals the size of the data on this axis, 1 if the new
-    one does and the next entry is not -1, else 0."""
-    dim = data.shape[index] if isinstance(data, Tensor) and data.shape is not None and index < len(data.shape) else None
+    one does and the next entry is not -1, else 0. Also 0 if the entries before are not the sizes of the axes before."""
+    shape = data.shape if isinstance(data, Tensor) and data.shape is not None else ()
+    before = zip(entries[:index], shape)
+    if index >= len(shape) or not all(
+        each in (0, dim, -1 if len(shape) == len(entries) else 0) for each, dim in before
+    ):
+        return 0
     divides = index + 1 < len(entries) and entries[index + 1] == -1
-    return int(dim == wanted and not divides) - int(dim == entries[index] != 1)
+    return int(shape[index] == wanted and not divides) - int(shape[index] == entries[index] != 1)
 
 
 def _rest_moved(entries: Sequence[MaybeDim], others: Sequence[MaybeDim]) -> bool:

@@ -24,6 +24,7 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
+from irlint.fixes.bodies import as_body_declares, outputs_swapped, scanned_otherwise
 from irlint.fixes.lost_inputs import UNUSED, given_back
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
@@ -34,8 +35,8 @@ from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
-from irlint.ops.shared.bodies import BODY_TYPES
+from irlint.model.tensor import NUMBERED_TYPES, Tensor
+from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official, official_names, official_versions
 from irlint.targets.newest import RUNTIME_OPSETS
@@ -130,25 +131,6 @@ def _of_those_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
             found.append(name)
     for name in found if len(found) == 1 else ():
         yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
-
-
-def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an input of the model with the element type that a body declares for it, or connects an unused value of
-    the type that the body declares."""
-    node, graph = problem.node, known.model.graph
-    if node is None or graph is None or problem.graph or known.format.ports_declare:
-        return
-    made = {value for each in graph.nodes for value in each.outputs}
-    unused = [each for each in spare_values(graph) if each in made and each not in node.outputs]
-    for body in (body for _, body in node.bodies):
-        for port, (inner, value) in enumerate(zip(body.inputs, node.inputs)):
-            fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
-            for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
-                yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
-            wanted = inner.type.dtype if isinstance(inner.type, Tensor) else None
-            given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
-            if value in graph.inputs and value not in graph.constants and wanted and given and wanted != given:
-                yield (Edit("declaration", "node", name=value.name, dtype=wanted),)
 
 
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -384,7 +366,11 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),
-    BODY_TYPES: (_as_body_declares,),
+    BODY_ARITY: (scanned_otherwise,),
+    BODY_TYPES: (as_body_declares, scanned_otherwise, outputs_swapped),
+    CARRIED_TYPE: (scanned_otherwise, outputs_swapped),
+    CONTROL_INPUT: (outputs_swapped,),
+    SCAN_LENGTH: (scanned_otherwise,),
     UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _of_those_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),

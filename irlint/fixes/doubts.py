@@ -210,7 +210,7 @@ def _is_index_of_many(case: Case) -> bool:
 def _is_rather_wired_wrong(case: Case) -> bool:
     """Whether a guess that resizes an input of the model hides a wrong connection: an error remains, a computed value
     stays unused, or the new size looks like that of flattened or exchanged axes."""
-    if not _resizes_input(case.guess):
+    if not resizes_input(case.guess):
         return False
     inputs, edits = case.inputs, case.guess.edits
     faulty = {value for each in case.problems if each.node is not None for value in each.node.outputs}
@@ -243,7 +243,8 @@ def _is_flattened(edit: Edit) -> bool:
     )
 
 
-def _resizes_input(guess: Guess) -> bool:
+def resizes_input(guess: Guess) -> bool:
+    """Whether a guess declares an input of the model with another shape."""
     return any(edit.kind == "declaration" and edit.shape is not None for edit in guess.edits)
 
 
@@ -317,7 +318,7 @@ def _leaves_only_constants(case: Case) -> bool:
 
 def _makes_output_stale(case: Case) -> bool:
     """Whether an output of the model then has a wrong declaration, although no input is resized."""
-    return not _resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
+    return not resizes_input(case.guess) and any(value in case.inputs.graph.outputs for value in case.outcome.stale)
 
 
 def _undoes(case: Case) -> bool:

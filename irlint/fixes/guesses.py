@@ -25,6 +25,10 @@ from irlint.records import replaced
 #: The last input that is exchanged with its successor.
 SWAPPED = 8
 
+#: The attributes with the distances and the sizes of windows, by both formats.
+STRIDES = "strides"
+KERNELS = ("kernel_shape", "kernel")
+
 #: Of at most this many inputs, each two are exchanged.
 FEW = 4
 
@@ -157,6 +161,7 @@ class Guesses(NodeEdits):
                 ((each, USUAL) for each in list(usual)[:OTHERS]),
                 ((each, SELDOM) for each in series),
                 ((default, SELDOM) for _ in range(type(default) is int and "axis" not in name)),
+                ((each, SELDOM) for each in self._windows(node, given, name)),
                 other_values(name, value, shapes, words_of(annotation, call), annotation, len(node.outputs)),
             ):
                 is_meant = meant(name, other, rank)
@@ -191,6 +196,17 @@ class Guesses(NodeEdits):
                     and name in FLAGS
                 )
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
+
+    def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
+        """The windows of the filters. Where strides are omitted or 1: those of windows that do not overlap, and 2."""
+        filters = self.known.types.get(node.inputs[1]) if node.inputs[1:] and node.inputs[1] else None
+        sizes = (filters.shape or ())[SPATIAL:] if isinstance(filters, Tensor) else ()
+        own = tuple(each for each in sizes if isinstance(each, int))
+        if name in KERNELS and own:
+            yield own
+        if name == STRIDES and set(given.get(name) or (1,)) == {1}:
+            window = next((tuple(given[each]) for each in KERNELS if given.get(each)), own)
+            yield from dict.fromkeys((window, (2,) * len(window)) if window and max(window) > 1 else ())
 
     def _of_length(self, node: Node, given: Mapping[str, Any], rank: int) -> Iterator[Guess]:
         """Lists of another length: an equal number for each spatial axis, as other lists of the node have it, or one

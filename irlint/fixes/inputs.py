@@ -87,10 +87,10 @@ class Inputs:
         use."""
         made = [each for each in self.spare if self.is_made(each[0])]
         for port, (before, given) in enumerate(zip(node.inputs, inputs_of(node, self.known))):
-            if before is None or not isinstance(given, Tensor) or not self.is_used_elsewhere(before, node):
+            if before is None or given is None or not self.is_used_elsewhere(before, node):
                 continue
             for value, known in made if len(made) == 1 else ():
-                if known.dtype != given.dtype and value not in node.outputs:
+                if known.dtype != dtype_of(given) and value not in node.outputs:
                     called = f"{self.guesses.called(value)}, which nothing uses,"
                     yield Guess((self.guesses.connected(value, node, port, called),), USUAL, count=1)
 

@@ -4,8 +4,8 @@ of constants."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from difflib import get_close_matches
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from itertools import product
 
@@ -113,7 +113,8 @@ class Intended:
             yield ((_renamed(node, each),) for each in self._types(node))
             yield [(_renamed(node, each),) for each in self._fitting_types(node)]
         if rule in (ATTRIBUTE_VALUE, MISSING_ATTRIBUTE) and name:
-            yield from ([(_set(node, name, each),)] for each in self._values(node, name))
+            groups = self._values(node, name, problem.fault.intended)
+            yield from ([(_set(node, name, each),) for each in group] for group in groups)
         if not node.name:
             yield [(_of_layer(node, "name", f"{node.op}_{node.index}"),)]
         if rule is INVALID_CONST:
@@ -121,6 +122,7 @@ class Intended:
         if node.op in (self.known.format.constant_node, self.known.format.input_node):
             yield from self._stored(node)
         elif rule.family in MISLED and problem.is_error:
+            yield from ([*self._of_its_bytes(each, node)] for each in self._mismeasured)
             for each in self._contradicted:
                 yield [(_set(each, name, value),) for name, value in self._wanted(each).items()]
 
@@ -139,6 +141,39 @@ class Intended:
             )
         ]
         return found if len(found) <= PORTS else []
+
+    @cached_property
+    def _mismeasured(self) -> list[Node]:
+        """The constants that have another number of bytes than their element type and shape need, at most ``PORTS``."""
+        from irlint.checks.const_attributes import is_mismeasured
+
+        graph = self.known.model.graph
+        made = graph.constants.items() if graph is not None else ()
+        wrong = [value for value, constant in made if is_mismeasured(constant)]
+        nodes = (node for node in (graph.nodes if graph is not None and wrong else ()))
+        return [node for node in nodes if node.outputs and node.outputs[0] in wrong][:PORTS]
+
+    def _of_its_bytes(self, node: Node, faulty: Node) -> Iterator[tuple[Edit, ...]]:
+        """Gives a constant an element type that fits its bytes: one that its ports or users declare, or that the other
+        inputs of the faulty layer have."""
+        from irlint.checks.const_attributes import declared_by_users
+
+        constant, value = self._constant(node), node.outputs[0]
+        shape = constant.tensor.shape if constant is not None else None
+        if constant is None or constant.stored is None or shape is None or value is None:
+            return
+        others = [self.known.types.get(each) for each in faulty.inputs if each is not None]
+        types = [*(port.type for port in node.output_ports), *declared_by_users(node, self.known), *others]
+        count = elements(tuple(each for each in shape if isinstance(each, int)))
+        for dtype in dict.fromkeys(each.dtype for each in types if isinstance(each, Tensor) and each.dtype):
+            if dtype == constant.tensor.dtype or byte_size(dtype, count) != constant.stored.size:
+                continue
+            place = {"node": node.label, "index": node.index, "name": value.name, "layer": node.id or ""}
+            called = f"output port {node.output_ports[0].id}"
+            declared = Edit("declaration", dtype=dtype, called=called, **place)  # type: ignore[arg-type]
+            is_declared = node.output_ports[0].type.dtype == dtype
+            edits = (_set(node, "element_type", renamed_type(dtype) or dtype), declared)
+            yield edits[:1] if is_declared else edits
 
     def _versions(self, node: Node) -> Iterator[str]:
         """The versions that other layers of the type have, then the versions whose attributes fit this layer, the
@@ -189,28 +224,28 @@ class Intended:
         names = (each for each in index.OPENVINO if node.attributes and each != node.op)
         return [each for each in names if self._fits(node, op=each)]
 
-    def _values(self, node: Node, name: str) -> Iterator[str]:
-        """Other texts for an attribute: without brackets, the element type of the output, the most similar allowed
-        word, the texts of other layers of the type, then all allowed words."""
+    def _values(self, node: Node, name: str, intended: str | None) -> Iterator[Sequence[str]]:
+        """Groups of other texts for an attribute, each equally likely: without brackets, the element type of the
+        output, the most similar allowed words, the text of other layers of the type, then all allowed words."""
         held = node.attributes.get(name)
         text = str(held.value) if held is not None else ""
         cleaned = _cleaned(text)
         if cleaned and cleaned != text:
-            yield cleaned
+            yield [cleaned]
         call = self.known.calls.get(node)
         operator = call.operator if call is not None else None
         annotations = signature(operator.function).attributes if operator is not None else {}
         annotation = annotations.get(name, ("", None))[0]
         if operator is not None and annotation.startswith("DType") and node.output_ports:
-            yield renamed_type(node.output_ports[-1].type.dtype or "") or "i64"
+            yield [renamed_type(node.output_ports[-1].type.dtype or "") or "i64"]
         words = allowed_texts(text, annotation, operator) if operator is not None and annotation else []
-        if text and (word := closest(text, words)) is not None:
-            yield word
+        yield _nearest(text, words) or ([intended] if intended in words else [])
         others = (each.attributes.get(name) for each in self._of_type(node) if each is not node)
-        yield from dict.fromkeys(str(each.value) for each in others if each is not None)
-        yield from words
+        yield from ([each] for each in dict.fromkeys(str(each.value) for each in others if each is not None))
+        yield [each for each in words if text and each.startswith(text)]
+        yield words
         if annotation.startswith("bool"):
-            yield from ("false", "true")
+            yield ["false", "true"]
 
     def _of_type(self, node: Node) -> Iterator[Node]:
         return (each for graph in graphs(self.known.model) for each in graph.nodes if each.op == node.op)
@@ -314,6 +349,14 @@ def _set(node: Node, name: str, value: str) -> Edit:
 
 def _renamed(node: Node, name: str) -> Edit:
     return Edit("rename", "operator", "", node.label, node.index, node.op, name, op=node.op, layer=node.id or "")
+
+
+def _nearest(text: str, words: Sequence[str]) -> list[str]:
+    """The words that are most similar to a text; [] if none is similar."""
+    if not text or closest(text, words) is None:
+        return []
+    ratios = {word: SequenceMatcher(None, word, text).ratio() for word in words}
+    return [word for word, ratio in ratios.items() if ratio == max(ratios.values())]
 
 
 def _is_short_for(short: str, name: str) -> bool:

@@ -153,10 +153,13 @@ class _Writer:
         return graph.inner(fields[edit.index])
 
     def order(self, edit: Edit) -> None:
-        self.graph(edit.graph)
-        if sorted(edit.order) != list(range(len(self.nodes[edit.graph]))):
-            raise Unwritable("nodes of the graph are damaged")
-        self.orders[edit.graph] = edit.order
+        graph = self.graph(edit.graph)
+        if sorted(edit.order) != list(range(len(graph.of(_OUTPUT if edit.of == "output" else _NODE)))):
+            raise Unwritable("nodes or outputs of the graph are damaged")
+        if edit.of == "output":
+            graph.reorder(_OUTPUT, edit.order)
+        else:
+            self.orders[edit.graph] = edit.order
 
     def remove_node(self, edit: Edit) -> None:
         self.node(edit)
@@ -379,6 +382,7 @@ _EDITS: dict[tuple[str, str], Callable[[_Writer, Edit], None]] = {
     ("rename", "value"): _Writer.rename_value,
     ("rename", "operator"): _Writer.rename_operator,
     ("order", "node"): _Writer.order,
+    ("order", "output"): _Writer.order,
     ("remove", "node"): _Writer.remove_node,
     ("rename", "node"): _Writer.rename_node,
     ("rename", "domain"): _Writer.clear_domain,

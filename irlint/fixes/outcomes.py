@@ -21,6 +21,7 @@ class Outcome:
     * ``scrambles``: a Reshape that joined and divided axes now mixes them.
     * ``left``: a node still fixes the same sizes.
     * ``divides``: the number of new conditions that a product of sizes is divisible.
+    * ``in_body``: the edits change what a body or a function receives, which was not tried.
     """
 
     fixed: tuple[Problem, ...]
@@ -31,3 +32,4 @@ class Outcome:
     scrambles: bool = False
     left: bool = False
     divides: int = 0
+    in_body: bool = False

@@ -77,8 +77,9 @@ def output_as_given(problem: Problem, known: Known) -> Iterator[Edits]:
 
 
 def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Edits]:
-    """Declares an output of the model with the type that its node gives, where ``edits`` set this type at the node.
-    Yields nothing if another node of the operator makes the declared type from the same one."""
+    """Declares an output of the model with the type that its node gives, where ``edits`` set the type at the node, or
+    declare an input of the model with the type of the output. Yields nothing if another node of the operator makes the
+    declared type from the same one."""
     graph, node, value = known.model.graph, problem.node, _output(problem, known)
     given = known.types.get(value) if value is not None else None
     if graph is None or node is None or value is None or not isinstance(given, Tensor) or not given.dtype:
@@ -87,7 +88,8 @@ def instead_of_type(edits: Edits, problem: Problem, known: Known) -> Iterator[Ed
     source = _dtypes(node.inputs[:1], known)
     others = [each for each in graph.nodes if each.op == node.op and _dtypes(each.inputs[:1], known) == source]
     is_made = any(_dtypes(each.outputs, known) == [declared] for each in others)
-    if edits[0].kind == "attribute" and edits[0].index == node.index and not is_made:
+    of_input = edits[0].kind == "declaration" and edits[0].name in {each.name for each in graph.inputs}
+    if (of_input or (edits[0].kind == "attribute" and edits[0].index == node.index)) and not is_made:
         yield (Edit("declaration", "node", problem.graph, name=value.name, dtype=given.dtype),)
 
 

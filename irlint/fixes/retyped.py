@@ -47,7 +47,8 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                 if inputs.known.format.writer == "onnx":
                     cast = inputs.guesses.inserted(CAST, node, port, (("to", dtype),))
                     rounds = known.dtype in FLOATS and dtype not in FLOATS and not inputs.is_spent(value, node)
-                    likely = SELDOM if mixed and _is_converted(known.dtype, dtype) else GUESS
+                    is_mask = known.dtype == "bool" and not mixed
+                    likely = SELDOM if is_mask or (mixed and _is_converted(known.dtype, dtype)) else GUESS
                     yield Guess((cast,), UNSURE if rounds else likely, count=there)
 
 

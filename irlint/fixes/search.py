@@ -13,7 +13,14 @@ from irlint.fixes.arrangements import listed, rearranged, transposed_as_declared
 from irlint.fixes.blocks import as_other_users
 from irlint.fixes.computed import computed
 from irlint.fixes.contents import JOIN
-from irlint.fixes.doubts import Case, changes_sizes, is_against_others, is_doubtful, is_mistaken, strands
+from irlint.fixes.doubts import (
+    Case,
+    changes_sizes,
+    is_against_others,
+    is_doubtful,
+    is_mistaken,
+    strands,
+)
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import Guess
 from irlint.fixes.guesses import Guesses
@@ -36,6 +43,7 @@ from irlint.fixes.ranking import (
 )
 from irlint.fixes.retyped import behind, retyped
 from irlint.fixes.rewired import bypassed, rewired, weights_as_elsewhere
+from irlint.fixes.rivals import explaining, with_rivals
 from irlint.fixes.sizes import batched, declared_as_sibling, declared_otherwise, leaves_sizes, resized
 from irlint.fixes.trials import DECLARED, ELEMENT_TYPES, Trials, is_demand
 from irlint.fixes.unsure import is_unsure
@@ -60,9 +68,6 @@ CANDIDATES = 240
 FARTHEST = 64
 NODES = 8
 
-#: A wrong distance of two taps of a convolution and a wrong padding before it have the same effect.
-DILATIONS, PAD = "dilations", "Pad"
-
 #: The count of a guess that changes a number in more constants than the guess before it.
 WIDER = -1
 
@@ -84,14 +89,16 @@ class Found:
 
 
 class Search:
-    """Searches for edits of one model."""
+    """Searches for edits of one model. With ``rechecked``, the caller checks the file again with the edits."""
 
-    def __init__(self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem]) -> None:
+    def __init__(
+        self, known: Known, graph: Graph, makers: Makers, problems: Sequence[Problem], *, rechecked: bool = False
+    ) -> None:
         self.known = known
         self.graph = graph
         self.makers = makers
         self.problems = problems
-        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes)
+        self.trials = Trials(known, graph, problems, QUESTIONS, leaves_sizes, rechecked=rechecked)
         self.guesses = Guesses(known, graph, makers, self.trials.users)
         self.inputs = Inputs(self.guesses)
 
@@ -101,6 +108,8 @@ class Search:
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
         alternatives = different(each.guess.edits for group in groups(best)[:SUGGESTED] for each in group)
+        if len(alternatives) > 1 and any(each.outcome.in_body for each in best):
+            return None
         written = not any(changes_sizes(each) or self._transposes_constant(each) for each in best[0].guess.edits)
         return Found(alternatives, shared(best), not is_unsure(case), written, self._or_help(problem, case.guess))
 
@@ -171,6 +180,8 @@ class Search:
                 and self._all_gone(problem, best[0].outcome.fixed)
             ):
                 break
+        if len(groups(best)) > 1:
+            best = explaining(best, self.known) or best
         if len(groups(best)) > 1 and are_equivalent(best):
             best = best[:1]
         elif len(groups(best)) > 1 and same_shapes(best, problem):
@@ -187,26 +198,10 @@ class Search:
         if best and [edit.kind for edit in best[0].guess.edits] == ["insert"]:
             best += [each for each in declared if each.order[0] == best[0].order[0] and each not in best]
         if len(groups(best)) == 1:
-            best = self._with_padding(best, [each for each in every if each.order[0] == best[0].order[0]])
+            best = with_rivals(best, every, self.inputs)
         if len(groups(best)) > SUGGESTED and best[0].order[1] > USUAL:
             best = [each for each in best if each.guess.within is best[0].guess.within]
         return best if len(groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
-
-    def _with_padding(self, best: list[Tried], every: Sequence[Tried]) -> list[Tried]:
-        """The best guess, and with other dilations also the padding that fits the present ones, or the reverse. Only
-        dilations that fill a gap in those of similar nodes are better than the padding."""
-        dilated = [each for each in every if [edit.name for edit in each.guess.edits] == [DILATIONS]]
-        padded = [each for each in every if each.guess.within is not None and each.guess.within.op == PAD]
-        padded = [each for each in padded if [edit.of for edit in each.guess.edits] == ["entries"]]
-        if not dilated or not padded or best[0] not in (*dilated, *padded):
-            return best
-        filling = [each for each in dilated if self._fills_gap(each.guess)]
-        others = padded if best[0] in dilated else dilated
-        return filling[:1] or [*best, first(others)[0]]
-
-    def _fills_gap(self, guess: Guess) -> bool:
-        node = self.inputs.edited(guess.edits[0])[0]
-        return node is not None and self.guesses.fills_gap(node, guess.edits[0])
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
         """The guesses in stages, the nearest first."""
@@ -228,8 +223,9 @@ class Search:
             return
         yield chain(self._as_twins(node), inputs.as_in_other_blocks(node))
         clashing = self._clashing(problem)
-        products = (each for value, axis in clashing for each in self._joined([(value, axis)]))
-        apart = (each for place in products for each in self._behind(node, [place]))
+        products = [each for place in clashing for each in self._joined([place])]
+        parts = (each for place in products for each in self._joined([place]))
+        apart = (each for place in (*products, *parts) for each in self._behind(node, [place]))
         nodes = list(dict.fromkeys((*self._behind(node, clashing), *apart)))
         nodes = list(dict.fromkeys((*self._emptying(nodes), *nodes)))
         yield (replaced(guess, within=each) for each in nodes for guess in inputs.blocks.as_wired(each))

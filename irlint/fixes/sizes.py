@@ -10,7 +10,7 @@ from math import gcd
 from irlint.contracts.fixed import ends_sizes, fixes_products, units
 from irlint.contracts.simplified import decided, simplified, without_common_factors
 from irlint.contracts.sizes import ALL, Sizes, met, solved
-from irlint.dims import Dim, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
+from irlint.dims import Dim, Expr, MaybeDim, Shape, TooComplex, evaluated, symbol, symbols
 from irlint.findings.edits import Edit
 from irlint.findings.statements import Relation, Requirement
 from irlint.fixes.arrangements import OF_AXES
@@ -19,7 +19,7 @@ from irlint.fixes.guesses import Guesses
 from irlint.fixes.other_values import GUESS, LAST, SELDOM, USUAL, layouts, neighbors
 from irlint.fixes.trials import DECLARED, Trials
 from irlint.inference.origins import Makers, shape_of, sources
-from irlint.model import Node, Problem, Value
+from irlint.model import Graph, Node, Problem, Value
 from irlint.model.tensor import Tensor
 from irlint.ops.math.linear import MATMUL_MISMATCH, OPERAND_SHAPE
 from irlint.ops.shared.broadcast import BROADCAST_MISMATCH
@@ -144,7 +144,7 @@ def declared_otherwise(problem: Problem, node: Node, guesses: Guesses) -> Iterat
 
 def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
     """Declares an input of the model on which a node depends with the shape of another input, if that has the same
-    sizes and one axis more or fewer."""
+    sizes and one axis more or fewer; or with the dynamic batch axis that outputs have and no input has."""
     inputs = [value for value in guesses.graph.inputs if value not in guesses.known.overridden]
     shapes = {value: shape for value in inputs if (shape := shape_of(value, guesses.known)) is not None}
     before = {value for each in _before(node, guesses.makers) for value in each.inputs}
@@ -152,6 +152,16 @@ def declared_as_sibling(node: Node, guesses: Guesses) -> Iterator[Guess]:
         others = (shape for each, shape in shapes.items() if each is not value)
         for other in dict.fromkeys(each for each in others if _is_one_axis_apart(shapes[value], each)):
             yield Guess((guesses.declared(value, other),), USUAL, count=1, about=value)
+        for batch in _lost_batch(guesses.graph, shapes.values()):
+            yield Guess((guesses.declared(value, (batch, *shapes[value])),), USUAL, count=1, about=value)
+
+
+def _lost_batch(graph: Graph, given: Iterable[Shape]) -> Iterator[Expr]:
+    """The dynamic size of the first axis of all outputs, if no input has a dynamic first axis of its name."""
+    declared = [each.type.shape or () for each in graph.outputs if isinstance(each.type, Tensor)]
+    firsts = {shape[0] if shape else None for shape in declared}
+    sizes = {dim for shape in given for dim in shape}
+    yield from (each for each in firsts if len(firsts) == 1 and isinstance(each, Expr) and each not in sizes)
 
 
 def _is_one_axis_apart(one: Shape, other: Shape) -> bool:

@@ -236,7 +236,7 @@ class Suggestions:
     def _or_declared(self, found: Suggestion) -> Suggestion:
         """The suggestion. If it sets the element type of an output of the model at the node that makes it, the declared
         type may be wrong instead, unless other nodes convert to that type."""
-        if found.problem.fault.rule is not TYPE_CONTRADICTED:
+        if found.problem.fault.rule is not TYPE_CONTRADICTED or len(found.outcome.fixed) > 1:
             return found
         from irlint.fixes.redeclared import instead_of_type
 
@@ -254,10 +254,14 @@ class Suggestions:
             return None
         self.looked += 1
         if self._search is None:
-            self._search = Search(self.known, graph, Makers(self.known), self.problems)
+            rechecked = self._cost <= NODES_CHECKED
+            self._search = Search(self.known, graph, Makers(self.known), self.problems, rechecked=rechecked)
         refused: list[tuple[Edit, ...]] = []
         first: Suggestion | None = None
         while len(refused) < REFUSED and (found := self._search.best(problem, refused)) is not None:
+            if found.outcome.in_body and self.rechecked.outcome(found.alternatives[0], problem) is None:
+                refused += found.alternatives
+                continue
             help = problem.fault.help if found.or_help else ""
             alternatives = tuple(tuple(map(_as_data, edits)) for edits in found.alternatives)
             suggestion = Suggestion(problem, alternatives, found.outcome, help, found.sure, found.written)

@@ -8,8 +8,7 @@ from heapq import heappop, heappush
 
 from irlint.checks.equal_sizes import EQUAL_SIZES
 from irlint.checks.frozen import NARROW_SIZE, NO_SIZES_FIT
-from irlint.contracts.fixed import fixes_products
-from irlint.contracts.simplified import key_of, without_common_factors
+from irlint.contracts.simplified import without_common_factors
 from irlint.dims import symbols
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Fault, Severity
@@ -17,6 +16,7 @@ from irlint.findings.statements import Requirement
 from irlint.fixes import inserted
 from irlint.fixes.axes import mixes_axes
 from irlint.fixes.changes import Change, Changes, bound
+from irlint.fixes.conditions import divides, equates_others, fixes_product, key, names
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.answers import Answer
 from irlint.inference.contradictions import contradicts
@@ -47,10 +47,10 @@ Leaves = Callable[[Requirement], bool]
 
 class Trial:
     """A trial of a change for a problem: the types of values so far, the problems that disappear, the values whose
-    declarations become wrong, whether a strict requirement of the problem's node is left, and the number of new
-    conditions on divisibility."""
+    declarations become wrong, whether a strict requirement of the problem's node is left, the number of new conditions
+    on divisibility, and whether the change reaches a body."""
 
-    __slots__ = ("change", "problem", "types", "found", "stale", "left", "divides")
+    __slots__ = ("change", "problem", "types", "found", "stale", "left", "divides", "in_body")
 
     def __init__(self, change: Change, problem: Problem) -> None:
         self.change = change
@@ -60,17 +60,28 @@ class Trial:
         self.stale: list[Value] = []
         self.left = False
         self.divides = 0
+        self.in_body = False
 
 
 class Trials:
     """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
 
     After an edit a node may have a new requirement only if ``leaves`` accepts it, or if it concerns sizes that are
-    unknown because of other faults.
+    unknown because of other faults. With ``rechecked``, the caller checks the file again, so a change may reach bodies.
     """
 
-    def __init__(self, known: Known, graph: Graph, problems: Sequence[Problem], left: int, leaves: Leaves) -> None:
+    def __init__(
+        self,
+        known: Known,
+        graph: Graph,
+        problems: Sequence[Problem],
+        left: int,
+        leaves: Leaves,
+        *,
+        rechecked: bool = False,
+    ) -> None:
         self.known = known
+        self.rechecked = rechecked
         self.left = left
         self.leaves = leaves
         self._ask = questions(known)
@@ -87,10 +98,10 @@ class Trials:
         self.values = {value.name: value for value in _defined(graph)}
         self.by_index = {node.index: node for node in graph.nodes}
         self.graph = graph
-        self.conditions = {_key(each.requirement) for each in known.requires}
+        self.conditions = {key(each.requirement) for each in known.requires}
         self.demanded: dict[Node, dict[object, Requirement]] = {}
         for demand in known.requires:
-            self.demanded.setdefault(demand.node, {})[_key(demand.requirement)] = demand.requirement
+            self.demanded.setdefault(demand.node, {})[key(demand.requirement)] = demand.requirement
         given = [known.types.get(value) for value in graph.inputs]
         given += [known.types.get(v) for each in nodes if each.op == known.format.input_node for v in each.outputs if v]
         self.fed = names_in(given)
@@ -117,7 +128,7 @@ class Trials:
 
     def outcome_of(self, change: Change, problem: Problem) -> Outcome | None:
         """The outcome of a change. None if ``problem`` remains, if another problem or requirement appears, if the
-        change reaches a body or the call of a function, or if no questions are left."""
+        change reaches a body or the call of a function and is not checked again, or if no questions are left."""
         node = problem.node
         if node is None or (change.touches(node) and not self._fixes(change, problem)):
             return None
@@ -144,6 +155,7 @@ class Trials:
             scrambles=scrambles,
             left=trial.left,
             divides=trial.divides,
+            in_body=trial.in_body,
         )
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
@@ -294,8 +306,11 @@ class Trials:
         """The outputs of a node whose types change; None if a fault appears, or a strict requirement, unless the
         problem is one of element types."""
         call = self.known.calls.get(node)
-        if node.bodies or call is None or call.function is not None:
+        if call is None:
             return None
+        if node.bodies or call.function is not None:
+            trial.in_body = True
+            return [] if self.rechecked else None
         own = self.problems.get(node, [])
         if call.operator is None or call.broken:
             return []
@@ -308,38 +323,38 @@ class Trials:
             return None
         trial.found += [each for each in own if each.fault.rule.code not in codes and _is_judged(each, trial.change)]
         trial.found += [each for each in own if is_demand(each) and self._meets(each, answer.requirements)]
-        trial.divides += sum(_divides(each) and _key(each) not in self.conditions for each in answer.requirements)
+        trial.divides += sum(divides(each) and key(each) not in self.conditions for each in answer.requirements)
         trial.left = trial.left or self._keeps_demand(trial.problem, answer.requirements)
         return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
     def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether requirements include a strict one of the node of a demand, perhaps for another node."""
         demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
-        return any(_key(each) in demanded and not self._leaves(each) for each in requirements)
+        return any(key(each) in demanded and not self._leaves(each) for each in requirements)
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
         """Whether a node may have these requirements after a change for a problem. It may have one that any node had
         before, and fix another product of sizes than before. If the problem is a fixed size, it may fix no product and
         equate no sizes of other symbols."""
-        new = [each for each in requirements if _key(each) not in self.conditions]
+        new = [each for each in requirements if key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
         if problem.sizes:
-            strict += [each for each in new if _fixes_product(each) or _equates_others(each)]
+            strict += [each for each in new if fixes_product(each) or equates_others(each)]
         before = self.demanded.get(node, {}).values()
         # A node that failed stated no requirement.
-        may_fix = any(map(_fixes_product, before)) or (node is problem.node and not before)
-        return not strict or (may_fix and all(map(_fixes_product, strict)))
+        may_fix = any(map(fixes_product, before)) or (node is problem.node and not before)
+        return not strict or (may_fix and all(map(fixes_product, strict)))
 
     def _meets(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
         """Whether a node with these requirements no longer has the problem of a demand."""
         if not all(map(self._leaves, requirements)):
             return False
         before = self.demanded.get(problem.node, {}) if problem.node is not None else {}
-        keys = {_key(each) for each in requirements}
+        keys = {key(each) for each in requirements}
         if problem.fault.rule in (NO_SIZES_FIT, EQUAL_SIZES):
             return not before.keys() <= keys
-        names = {name for name, _ in problem.sizes}
-        about = {key for key, each in before.items() if _names(each) & names}
+        sizes = {name for name, _ in problem.sizes}
+        about = {at for at, each in before.items() if names(each) & sizes}
         return problem.fault.rule is not NARROW_SIZE or not about & keys
 
     def _leaves(self, requirement: Requirement) -> bool:
@@ -355,7 +370,7 @@ class Trials:
 
     def _is_of_a_fault(self, requirement: Requirement) -> bool:
         """Whether a requirement concerns sizes that are unknown because of faults in other nodes."""
-        return len(self.known.faulted) > 1 and not _names(requirement) <= self.fed
+        return len(self.known.faulted) > 1 and not names(requirement) <= self.fed
 
     def _settled(self, trial: Trial, node: Node, outputs: Sequence[Type | None]) -> list[Value] | None:
         own, changed = self.problems.get(node, []), []
@@ -374,7 +389,9 @@ class Trials:
             settled = filled(given, value.type) or given
             if settled != self.known.types.get(value):
                 if value in self.captured:
-                    return None
+                    trial.in_body = True
+                    if not self.rechecked:
+                        return None
                 trial.types[value] = settled
                 changed.append(value)
         return changed
@@ -387,31 +404,6 @@ def _defined(graph: Graph) -> Iterator[Value]:
         yield from (value for value in node.outputs if value is not None)
     yield from graph.constants
     yield from graph.inputs
-
-
-def _key(requirement: Requirement) -> object:
-    """Equal for requirements with the same relations, whichever side stands first."""
-    return key_of(requirement.any_of)
-
-
-def _fixes_product(requirement: Requirement) -> bool:
-    return fixes_products(requirement.any_of)
-
-
-def _names(requirement: Requirement) -> set[str]:
-    """The symbols in a requirement."""
-    return {name for each in requirement.any_of for side in (each.left, each.right) for name in symbols(side)}
-
-
-def _equates_others(requirement: Requirement) -> bool:
-    """Whether every relation equates expressions of different symbols."""
-    relations = [without_common_factors(each) for each in requirement.any_of]
-    return all(each.kind == "==" and symbols(each.left) != symbols(each.right) for each in relations)
-
-
-def _divides(requirement: Requirement) -> bool:
-    """Whether a requirement is that a product of sizes is divisible."""
-    return all(each.kind == "%" for each in requirement.any_of)
 
 
 def is_demand(problem: Problem) -> bool:

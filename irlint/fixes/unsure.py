@@ -9,6 +9,7 @@ from irlint.fixes.contents import JOIN, TARGETS
 from irlint.fixes.doubts import SIBLINGS, Case
 from irlint.fixes.fixable import may_be_fixed
 from irlint.fixes.guess import MANY, Guess
+from irlint.fixes.guesses import STRIDES
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST, TRANSPOSE
 from irlint.fixes.other_values import UNSURE, USUAL
@@ -52,6 +53,13 @@ def _leaves_value_over(case: Case) -> bool:
     node, is_decided = case.problem.node, case.problem.is_error or is_demand(case.problem)
     is_decided = is_decided and case.problem.fault.rule is not AXIS_OUT_OF_RANGE
     return not _connects(case.guess) and is_decided and node is not None and case.inputs.may_take_left_over(node)
+
+
+def _is_at_one_of_several(case: Case) -> bool:
+    """Whether the guess gives one node strides, and the strides of another node would fix as much."""
+    stride = next((edit.index for edit in case.guess.edits if edit.name == STRIDES), None)
+    others = (edit for each in case.rivals for edit in each.edits if edit.name == STRIDES)
+    return stride is not None and not case.guess.count and any(edit.index != stride for edit in others)
 
 
 def _is_axis_of_index(case: Case) -> bool:
@@ -153,13 +161,14 @@ def _changes_rank(case: Case) -> bool:
 
 
 def _writes_rest(case: Case) -> bool:
-    """Whether a constant gets the entry -1, the remaining elements of a target, although a node uses it that takes no
-    target: there -1 is a number."""
+    """Whether a constant gets the entry -1, which is the remaining elements for a node that takes it as a target, and a
+    number for another one."""
     inputs = case.inputs
     for edit in case.guess.edits:
         is_new = edit.kind == "constant" and edit.of == "entries" and -1 in edit.value and -1 not in (edit.before or ())
         several = [users for value, users in inputs.users.items() if is_new and value.name == edit.name]
-        if any(not _takes_target(user, edit.name, inputs.known) for users in several for user in users):
+        takes = {_takes_target(user, edit.name, inputs.known) for users in several for user in users}
+        if len(takes) > 1:
             return True
     return False
 
@@ -189,7 +198,8 @@ def _rounds(node: Node, known: Known) -> bool:
     fold = call.operator.fold if call is not None and call.operator is not None else None
     types = [dtype_of(known.types.get(value)) if value is not None else None for value in node.inputs]
     is_mixed = bool(types) and types[0] in INTEGERS and any(each in FLOATS for each in types[1:])
-    return is_mixed or (fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
+    is_binary = len(node.inputs) == len(DIVIDED)
+    return is_mixed or (is_binary and fold is not None and fold(*DIVIDED) == DIVIDED[0] // DIVIDED[1])
 
 
 def _connects(guess: Guess) -> bool:
@@ -203,6 +213,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _is_of_a_warning,
     _leaves_value_over,
     _is_axis_of_index,
+    _is_at_one_of_several,
     _is_axis_of_input,
     _inserts_for_demand,
     _is_rather_swapped,

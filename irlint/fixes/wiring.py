@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import combinations, islice, product
 
 from irlint.binding.calls import INPUT_COUNT
+from irlint.checks.const_attributes import is_mismeasured
 from irlint.checks.intended import plain
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
@@ -213,6 +214,9 @@ class Wiring:
             port = self._port(targets[0])
             alike = [each for each in targets if self._port(each).type == port.type]
             if not isinstance(given, Tensor):
+                continue
+            constant = self.graph.constants.get(value)
+            if constant is not None and is_mismeasured(constant):
                 continue
             if port.type.dtype not in (None, given.dtype):
                 yield [self._before(alike, CONVERT, "destination_type", renamed_type(port.type.dtype or ""))]

@@ -126,3 +126,21 @@ def test_a_folder_of_very_many_files_is_not_looked_through(outside: Path, monkey
     (outside.parent / "weights.bin").write_bytes(bytes(24))
     monkeypatch.setattr("irlint.checks.misnamed.MOST_FILES", 1)
     assert help_of(outside) == BESIDE
+
+
+def test_the_file_around_the_bytes_of_a_constant_is_named(tmp_path: Path) -> None:
+    names = ["u", "v", "w"]
+    weights = [numpy_helper.from_array(np.zeros((64, 64), np.float32), name) for name in names]
+    nodes = [helper.make_node("Add", [f"x{at}", name], [f"x{at + 1}"]) for at, name in enumerate(names)]
+    ends = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [64, 64])] for name in ("x0", "x3")]
+    model = helper.make_model(helper.make_graph(nodes, "g", *ends, weights), ir_version=8)
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path, save_as_external_data=True, size_threshold=0, location="m.data")
+    broken = onnx.load(path, load_external_data=False)
+    broken.graph.initializer[1].external_data[0].value = "old.data"
+    path.write_bytes(broken.SerializeToString())
+    assert help_of(path) == "write the location m.data: other constants there leave out exactly these bytes"
+    broken.graph.initializer[0].external_data[0].value = "old.data"
+    broken.graph.initializer[0].external_data[1].value = "16"
+    path.write_bytes(broken.SerializeToString())
+    assert help_of(path) == "put old.data beside the model"

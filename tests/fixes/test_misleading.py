@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy
 import onnx.helper
 import onnx.numpy_helper
 import onnx.parser
 import pytest
+from cases.ir_documents import const, edge, layer, net, parameter, result, unary, written
+from oracles.openvino_worker import outcomes
 
 import irlint
 
@@ -41,6 +45,10 @@ MODELS = f"""
 (int64[N,9] x) => (float[N,9] y, float[N,9] z) {{ y = Cast <to = 6> (x) z = Cast <to = 1> (x) }} | set `to = 1`
 (float[1,3,8,8] x, float[4,3,3,3] u, float[6,5,3,3] v, float[6] b) => (float[1,6,4,4] y) {{ c = Conv (x, u) y = Conv (c, v, b) }} | change 4 to 5 on axis 0 of constant `u`, or change 5 to 4 on axis 1 of constant `v`; or pass 5 channels, or use weights for 4
 (float[1,3,8,8] x, float[5,3,3,3] u, float[4] a, float[6,4,3,3] v) => (float[1,6,4,4] y) {{ c = Conv (x, u, a) y = Conv (c, v) }} | change 5 to 4 on axis 0 of constant `u`
+(float[1,3,224,224] x, float[8,3,16,16] w, float[1,196,8] p) => (float[1,196,8] y) <int64[3] t = {{1, 8, 196}}> {{ c = Conv (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }} | set `strides = [16, 16]` in Conv[0], or change 224 to 29 on axes 2 and 3 of input `x`
+(float[1,3,224,224] x, float[8,3,16,16] w, float[1,196,8] p) => (float[1,196,8] y) <int64[3] t = {{1, 8, -1}}> {{ c = Conv (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }} | set `strides = [16, 16]` in Conv[0], or change 224 to 29 on axes 2 and 3 of input `x`
+(float[1,3,32,32] x, float[8,3,3,3] w, float[1568,5] v) => (float[1,5] y) <int64[2] t = {{1, 1568}}> {{ c = Conv (x, w) p = MaxPool <kernel_shape = [2,2]> (c) q = MaxPool <kernel_shape = [2,2]> (p) f = Reshape (q, t) y = MatMul (f, v) }} | set `strides = [2, 2]` in MaxPool[2]
+(float[1,3,224,224] x, float[8,3,16,16] w, float[1,49,8] p) => (float[1,196,8] y) <int64[3] t = {{1, 8, -1}}> {{ c = Conv <strides = [16,16]> (x, w) r = Reshape (c, t) q = Transpose <perm = [0,2,1]> (r) y = Add (q, p) }} | change 224 to 127 on axes 2 and 3 of input `x`, or change 49 to 196 on axis 1 of constant `p`; then update 1 declaration
 (int64[N,96] x, float[77,8] w) => (float[96,8] y) <int64 z = {{0}}, int64 i = {{1}}> {{ s = Shape (x) n = Gather (s, i) r = Range (z, n, i) y = Gather (w, r) }} | change 96 to 77 on axis 1 of input `x`; then update 1 declaration
 """.strip().splitlines()
 
@@ -59,6 +67,8 @@ def test_suggestion(line: str) -> None:
 
 #: A graph whose inputs are no weights, and behind | the suggestion of its first root.
 FED = """
+(bool[N,8] x) => (float[N,8] y) <float[8] w> { y = Mul (x, w) } | declare `x` as float32, or insert a Cast with `to = float32` before input 0
+(int64[N,8] x) => (float[N,8] y) { y = Neg (x) } | declare `x` as float32, or declare `y` as int64
 (int64[batch,seq] ids, int64[seq] mask) => (float[batch,seq,4] y, int64 n) <float[9,4] t, int64 one = {1}, int64[1] two = {2}> { e = Gather (t, ids) s = Shape (mask) n = Gather (s, one) u = Unsqueeze (mask, two) f = Cast <to = 1> (u) y = Mul (e, f) } | declare input `mask` as [batch, seq]; this also fixes 1 more
 (int64[N,s] ids) => (float[N,s,4] y) <float[9,4] w> { y = Gather (ids, w) } | swap inputs 0 and 1
 (int32[6] b) => (float[6] y) <float[6] s, int8[6] z> { y = DequantizeLinear <axis = 0> (b, s, z) } | store constant `z` as int32
@@ -188,3 +198,46 @@ def test_a_wrong_number_of_several_targets_is_corrected_in_all_of_them(line: str
     (found,) = [each for each in irlint.check(model).findings if each.rule.code == "IRL330"]
     assert found.suggestion.partition(";")[0] == expected
     onnxruntime.InferenceSession(irlint.fix(model, unsafe=True).data).run(None, given)
+
+
+#: A wrong text of ``rounding_type`` or ``auto_pad``, and behind | the suggestion.
+WORDS = """
+rounding_type=flor | set rounding_type="floor"
+rounding_type=round | set rounding_type="floor", or set rounding_type="ceil"
+auto_pad=same | set auto_pad="same_upper", or set auto_pad="same_lower"
+auto_pad=same_uper | set auto_pad="same_upper"
+""".strip().splitlines()
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("line", WORDS)
+def test_a_word_that_is_not_allowed_becomes_the_nearest_one(line: str, tmp_path: Path) -> None:
+    text, _, expected = line.partition(" | ")
+    name, _, word = text.partition("=")
+    stated = {"kernel": "1", "strides": "1", "pads_begin": "0", "pads_end": "0", "auto_pad": "valid"} | {name: word}
+    document = unary(
+        "AvgPool", "<data exclude-pad='true' " + " ".join(f'{key}="{each}"' for key, each in stated.items()) + "/>"
+    )
+    document = document.replace("<dim>2</dim><dim>3</dim>", "<dim>2</dim><dim>3</dim><dim>4</dim>")
+    path = written(tmp_path, document.replace('shape="2,3"', 'shape="2,3,4"'), b"")
+    (found,) = irlint.check(path, ignore=["IRL720"]).findings
+    assert found.suggestion == expected
+    assert (found.fix is None) == (", or" in expected)
+    assert outcomes([path])[0][0] != "ok"
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert (outcomes([path])[0][0] == "ok") == (found.fix is not None)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("port", ["FP16", "FP32"])
+def test_a_constant_gets_the_element_type_of_its_bytes(port: str, tmp_path: Path) -> None:
+    stated = const(1, 'element_type="f16" shape="2,3" offset="0" size="24"').replace("FP32", port)
+    layers, edges = [parameter(0), stated, layer(2, "Add", "01", "2"), result(3)], [edge(0, 0, 2, 0), edge(1, 0, 2, 1)]
+    path = written(tmp_path, net(layers, [*edges, edge(2, 2, 3, 0)]), numpy.arange(6, dtype="float32").tobytes())
+    (found,) = [each for each in irlint.check(path).findings if each.severity.value == "error"]
+    declared = ", and declare output port 0 as float32" * (port == "FP16")
+    assert found.suggestion.partition(";")[0] == f'set element_type="f32" in Const (layer 1){declared}'
+    assert outcomes([path])[0][0] != "ok"
+    path.write_bytes(irlint.fix(path, unsafe=True).data)
+    assert outcomes([path])[0][0] == "ok"
+    assert not irlint.check(path).findings

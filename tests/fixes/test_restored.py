@@ -78,6 +78,14 @@ RANGES = """(float[N,S] x) => (float[N,S] y, int64[N] k) <int64 i = {0}, int64 j
 CONTRADICTING = """(float[N,S,8] x) => (float[N,S,2,4] y, float[N,S,8] v) <int64[4] t = {0, 0, 2, 4}, int64[3] u = {0, 0, 8}> {
   y = Reshape (x, t) v = Reshape (y, u) }"""
 
+LOOP = """(int64 n, bool c, float[2,3] x, int64[2] k) => (float[2,3] y, int64[2] z, float[?,2,3] w) {
+  y, z, w = Loop (n, c, x, k) <body = b (int64 i, bool d, float[2,3] s, int64[2] t) => (bool e, float[2,3] u, int64[2] v, float[2,3] o) {
+    e = Identity (d) u = Relu (s) v = Add (t, t) o = Neg (s) }> }"""
+
+SCAN = """(float[3] s, float[4,3] x, float[4,3] z) => (float[3] y, float[4,3] v) {
+  y, v = Scan <num_scan_inputs = 2, body = b (float[3] a, float[3] b, float[3] c) => (float[3] d, float[3] e) {
+    d = Add (a, b) e = Mul (d, c) }> (s, x, z) }"""
+
 SLICED = """(float[2,3,8,8] x) => (float[2,3,16,16] y) <int64[1] zero = {0}, int64[1] two = {2}, int64[2] k = {16, 16}> {
   s = Shape (x) b = Slice (s, zero, two) t = Concat <axis = 0> (b, k) y = Resize <mode = "nearest"> (x, , , t) }"""
 
@@ -113,6 +121,11 @@ RESTORED = [
     ("an operator of another domain", "(float[2,3] x) => (float[2,3] y) { y = LogSoftmax <axis = 1> (x) }", "LogSoftmax", "com.microsoft.LogSoftmax"),
     ("all inputs but the first", "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w = {1,2,3,4}, float[2] b = {1,2}> { y = Conv (x, w, b) }", "Conv (x, w, b)", "Conv (w, b)"),
     ("a transposition that a declaration shows", "(float[N,6,2,4] x, float[N,2,4,6] z) => (float[N,2,6,6] y) <float[N,2,6,4] b> { a = Transpose <perm = [0,2,1,3]> (x) b = Neg (a) y = MatMul (b, z) }", "a = Transpose <perm = [0,2,1,3]> (x) b = Neg (a)", "b = Neg (x)"),
+    ("swapped outputs of a body", LOOP, "(bool e, float[2,3] u, int64[2] v, float[2,3] o)", "(bool e, int64[2] v, float[2,3] u, float[2,3] o)"),
+    ("a state and a stacked output that are swapped", LOOP, "(bool e, float[2,3] u, int64[2] v, float[2,3] o)", "(bool e, float[2,3] u, float[2,3] o, int64[2] v)"),
+    ("swapped outputs of a branch", "(bool c, float[2,3] x, int64[2] k) => (float[2,3] y, int64[2] z) { y, z = If (c) <then_branch = a () => (float[2,3] u, int64[2] v) { u = Relu (x) v = Add (k, k) }, else_branch = b () => (float[2,3] p, int64[2] q) { p = Neg (x) q = Neg (k) }> }", "(float[2,3] u, int64[2] v)", "(int64[2] v, float[2,3] u)"),
+    ("a number of scanned inputs", SCAN, "num_scan_inputs = 2", "num_scan_inputs = 1"),
+    ("a number of scanned inputs beside their directions", SCAN, "num_scan_inputs = 2", "num_scan_inputs = 3, scan_input_directions = [0, 0]"),
     ("a transposition that others have", "(float[N,S,8] x, float[N,S,8] z) => (float[N,2,S,4] y) <int64[4] t = {0,0,2,4}> { a = Reshape (x, t) b = Transpose <perm = [0,2,1,3]> (a) c = Reshape (z, t) d = Transpose <perm = [0,2,1,3]> (c) e = Add (b, d) f = Reshape (x, t) g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g) }", "g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g)", "y = Mul (e, f)"),
 ]  # fmt: skip
 

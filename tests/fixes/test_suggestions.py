@@ -86,6 +86,9 @@ SUGGESTIONS = """
 (float[2,3] x, float[7,8] w) => (float[2,7] y) { y = Gemm (x, w) }                                   |
 (float[2,12] x) => (float[3,2,4] y) <int64[3] t = {2, 3, 4}> { a = Relu (x) y = Transpose <perm = [1,0,2]> (a) } | insert a Reshape with `t` as input 1 before input 0
 (float[2,3] x, float[2,4,3] z) => (float[2,4,3] y, float[2,3] v) <int64[1] a = {1}> { t = Relu (x) v = Neg (t) y = Add (t, z) } | insert an Unsqueeze with `a` as input 1 before input 0
+(int64[N,8] x, float[8] w) => (float[N,8] y) { a = Neg (x) y = Mul (a, w) } | insert a Cast with `to = float32` before input 0
+(float[1,16,16,8] x) => (float[1,?,16,8] y) <int64[6] t = {1, 4, 4, 4, 2, 8}, int64[4] u = {1, -1, 16, 8}> { r = Reshape (x, t) y = Reshape (r, u) } |
+(float[1,16,16,8] x) => (float[?,?,8] y) <int64[6] t = {1, 4, 4, 4, 4, 8}, int64[3] u = {-1, 49, 8}> { r = Reshape (x, t) y = Reshape (r, u) } |
 (float[4,5] x) => (int64[2] y) <int64 i = {0}, int64[1] k = {7}> { s = Shape (x) g = Gather (s, i) y = Concat <axis = 0> (k, g) } | reshape constant `i` from [] to [1]
 (float[4] x, float[1] z) => (float[2] y) { r = ReduceSum <keepdims = 0> (x) t = Neg (r) y = Concat <axis = 0> (z, t) } | insert an Unsqueeze with `axes = [0]` before input 1
 (float[1,32,3,32] x, float[8,3,3,3] w) => (float[1,8,30,30] y) { y = Conv (x, w) }                   | change 32 and 3 to 3 and 32 on axes 1 and 2 of input `x`
@@ -285,7 +288,7 @@ def test_what_is_declared_behind_a_changed_input_has_to_follow() -> None:
         "(float[2,3] x) => (float[2,?] y) <float[2,3] a, float[2,4] z = {1,2,3,4,5,6,7,8}> "
         "{ a = Relu (x) y = Add (a, z) }"
     )
-    text = "change 3 to 4 on axis 1 of input `x`; then update 1 declaration"
+    text = "change 3 to 4 on axis 1 of input `x`, or change 4 to 3 on axis 1 of constant `z`; then update 1 declaration"
     assert [each.suggestion for each in report.findings] == [text]
 
 
@@ -389,7 +392,7 @@ def test_few_questions_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = helper.make_graph(nodes, "g", values[:1], values[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     made: list[Trials] = []
-    monkeypatch.setattr(search, "Trials", lambda *given: made.append(Trials(*given)) or made[-1])
+    monkeypatch.setattr(search, "Trials", lambda *given, **named: made.append(Trials(*given, **named)) or made[-1])
     irlint.check(model, ignore=["IRL9"])
     assert [each.left >= -1 for each in made] == [True]
 

@@ -29,6 +29,7 @@ from irlint.ops.shared.port_maps import (
     check_as_stated,
     check_each_once,
     check_inputs_mapped,
+    check_kept_once,
     check_outputs_mapped,
     check_parameters_tied,
     concatenated,
@@ -316,6 +317,7 @@ def ov_loop(
             help="add an <output> with that purpose for the Result with the condition to continue",
         )
     run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
+    check_kept_once(body, port_map, ties, merged_inputs(port_map, back_edges, ties))
     outputs = run.outputs
     again = outputs[ties.result(conditions[0], port_map)]
     check_condition(again)

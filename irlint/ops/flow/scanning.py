@@ -105,7 +105,8 @@ def _per_scan(name: str, given: Ints | None, count: int) -> Ints:
             f"`{name}` has {counted(len(given), 'entry', 'entries')} and {counted(count, 'value is', 'values are')} "
             "scanned: expected one for "
             "each",
-            help=f"give `{name}` {counted(count, 'entry', 'entries')}",
+            help=f"give `{name}` {counted(count, 'entry', 'entries')}"
+            + f", or set `num_scan_inputs = {len(given)}`" * (bool(given) and "output" not in name),
             attribute=name,
         )
     return given

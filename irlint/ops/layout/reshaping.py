@@ -171,13 +171,14 @@ def _count_help(data: Shape, target: Sequence[MaybeDim]) -> str:
 
 def _meant(data: Shape, target: Sequence[MaybeDim], axis: int) -> int | None:
     """The number that would make the target fit if it replaced the entry; None if there is none. If the target has a
-    -1, only the data's size on the same axis is tried."""
+    -1, only the data's size on the same axis is tried, if both have as many axes or the same ones before."""
     entry, before = target[axis], product(data)
     others = product(dim for place, dim in enumerate(target) if place != axis and dim != -1)
     if entry in (0, -1) or before is None or others in (None, 0) or 0 in target:
         return None
     if -1 in target:
-        own = data[axis] if axis < len(data) else None
+        is_aligned = len(data) == len(target) or tuple(target[:axis]) == data[:axis]
+        own = data[axis] if axis < len(data) and is_aligned else None
         fits = isinstance(own, int) and own != entry and quotient(before, own * others) is not None
         return own if fits and isinstance(own, int) else None
     wanted = quotient(before, others)

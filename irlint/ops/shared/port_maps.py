@@ -3,7 +3,7 @@ connection."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from irlint.dims import Dim, MaybeDim, Shape, bounds, floordiv
 from irlint.findings.faults import Fault, Rule, Severity
@@ -188,6 +188,27 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
                 place=doubled[-1].place if doubled else None,
             )
             warn(fault.lowered(Severity.WARNING))
+
+
+def check_kept_once(body: Graph, entries: Entries, ties: Ties, merged: Mapping[int, int]) -> None:
+    """States an error if two inputs of a Loop are tied to one Parameter that a Result returns as it is and no back edge
+    changes. OpenVINO removes such a Parameter when it compiles the Loop, and fails at the second entry."""
+    places = [(ties.parameter(entry, entries), entry) for entry in ordered(entries, "input")]
+    seen: dict[int, PortMapEntry] = {}
+    for place, entry in places:
+        value, first = body.inputs[place], seen.setdefault(place, entry)
+        is_kept = place not in merged or body.outputs[merged[place]] is value
+        if first is not entry and value in body.outputs and is_kept:
+            warn(
+                PORT_MAP_BROKEN.fault(
+                    f"the port map of `{ties.name}` ties inputs {first.external_port_id} and {entry.external_port_id} "
+                    f"to Parameter {entry.internal_layer_id}, which the body returns unchanged: OpenVINO fails when it "
+                    "compiles the Loop",
+                    help="give each input its own Parameter",
+                    input=entry.external_port_id,
+                    place=entry.place,
+                )
+            )
 
 
 def check_outputs_mapped(entries: Entries, count: int, name: str) -> tuple[PortMapEntry, ...]:

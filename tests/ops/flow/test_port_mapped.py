@@ -283,3 +283,42 @@ def test_a_parameter_that_nothing_is_tied_to(tmp_path: Path) -> None:
     assert found[0].line == next(at for at, line in enumerate(twice.splitlines(), 1) if 'external_port_id="2"' in line)
     entries = 'external_port_id="0" and external_port_id="1"'
     assert found[0].help.endswith(f"or write this id in one of the entries with {entries}: both use Parameter 0")
+
+
+def twice(kind: str, back: str, returned: bool) -> bytes:
+    """A Loop or TensorIterator that ties two inputs to Parameter 1 of its body."""
+    first = 2 if kind == "Loop" else 0
+    layers = parameter(1, "1,3") + relu(4) + result(6) + result(7) * returned
+    edges = edge(1, 0, 4, 0) + edge(4, 1, 6, 0) + edge(1, 0, 7, 0) * returned
+    ports = port("input", first, 1) + port("input", first + 1, 1) + port("output", first + 2, 6)
+    outer = [parameter(2, "1,3"), parameter(8, "1,3")]
+    wires = [edge(2, 0, 9, first), edge(8, 0, 9, first + 1), edge(9, first + 2, 10, 0)]
+    if kind == "Loop":
+        layers, edges, ports = (
+            layers + constant(3, "boolean", "", 32, 1) + result(5),
+            edges + edge(3, 0, 5, 0),
+            ports + AGAIN,
+        )
+        outer += [constant(0, "i64", "", 0, 8), constant(11, "boolean", "", 32, 1)]
+        wires += [edge(0, 0, 9, 0), edge(11, 0, 9, 1)]
+    given = "".join(map(OPEN.format, range(first + 2)))
+    node = (
+        f'<layer id="9" name="n" type="{kind}" version="opset{5 if kind == "Loop" else 1}"><input>{given}</input>'
+        f"{outputs(first + 2)}<port_map>{ports}</port_map><back_edges>{back}</back_edges>"
+        f"<body><layers>{layers}</layers><edges>{edges}</edges></body></layer>"
+    )
+    return net([*outer, node, result(10)], wires).encode()
+
+
+@pytest.mark.parametrize("kind", ["Loop", "TensorIterator"])
+@pytest.mark.parametrize("back", ["", '<edge from-layer="7" to-layer="1"/>', BACK])
+@pytest.mark.parametrize("returned", [True, False])
+def test_two_inputs_of_one_unchanged_parameter(kind: str, back: str, returned: bool, tmp_path: Path) -> None:
+    if not returned and "7" in back:
+        pytest.skip("there is no Result 7")
+    path, document = tmp_path / "m.xml", twice(kind, back, returned)
+    path.write_bytes(document)
+    path.with_suffix(".bin").write_bytes(WEIGHTS)
+    found = [each.severity.value for each in irlint.check(path, select=["IRL395"]).findings]
+    assert found == (["error"] if kind == "Loop" and returned and back != BACK else [])
+    assert compiles(document, WEIGHTS) == (not found)

@@ -1,0 +1,56 @@
+"""Rivals of the best guess: another part of the model that may be wrong instead, with the same effect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irlint.fixes.doubts import resizes_input
+from irlint.fixes.inputs import Inputs
+from irlint.fixes.ranking import Tried, first
+from irlint.inference.known import Known
+from irlint.model.tensor import Tensor
+
+#: A wrong distance of two taps of a convolution and a wrong padding before it have the same effect.
+DILATIONS, PAD = "dilations", "Pad"
+
+
+def with_rivals(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
+    """The best guess with its rivals, among all that fix the problem."""
+    equal = [each for each in every if each.order[0] == best[0].order[0]]
+    return _with_padding([*best, *_tables(best[0], every)], equal, inputs)
+
+
+def explaining(best: Sequence[Tried], known: Known) -> list[Tried]:
+    """The guesses without those that connect an unused list of axes, if others insert the node that took this list."""
+    inserted = [value for each in best for edit in each.guess.edits if edit.kind == "insert" for _, value in edit.value]
+    lists = {value.name for value, held in known.types.items() if isinstance(held, Tensor) and held.value in inserted}
+    return [each for each in best if not any(edit.kind == "input" and edit.value in lists for edit in each.guess.edits)]
+
+
+def _tables(best: Tried, every: Sequence[Tried]) -> list[Tried]:
+    """The only constant that gets another size with the same effect as another size of an input: a table may be that of
+    another variant of the model."""
+    if not resizes_input(best.guess):
+        return []
+    found = [each for each in every if [edit.of for edit in each.guess.edits] == ["shape"]]
+    found = [each for each in found if len(each.outcome.fixed) >= len(best.outcome.fixed)]
+    return found if len(found) == 1 else []
+
+
+def _with_padding(best: list[Tried], every: Sequence[Tried], inputs: Inputs) -> list[Tried]:
+    """The best guess, and with other dilations also the padding that fits the present ones, or the reverse. Only
+    dilations that fill a gap in those of similar nodes are better than the padding."""
+    dilated = [each for each in every if [edit.name for edit in each.guess.edits] == [DILATIONS]]
+    padded = [each for each in every if each.guess.within is not None and each.guess.within.op == PAD]
+    padded = [each for each in padded if [edit.of for edit in each.guess.edits] == ["entries"]]
+    if not dilated or not padded or best[0] not in (*dilated, *padded):
+        return best
+    filling = [each for each in dilated if _fills_gap(each, inputs)]
+    others = padded if best[0] in dilated else dilated
+    return filling[:1] or [*best, first(others)[0]]
+
+
+def _fills_gap(tried: Tried, inputs: Inputs) -> bool:
+    edit = tried.guess.edits[0]
+    node = inputs.edited(edit)[0]
+    return node is not None and inputs.guesses.fills_gap(node, edit)
