@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from irlint.findings.edits import Edit
 from irlint.fixes.guess import Guess
 from irlint.fixes.inputs import Inputs, dtype_of
 from irlint.fixes.inserted import CAST
@@ -23,7 +24,7 @@ TYPE_ATTRIBUTES = ("to", "destination_type", "output_type", "dtype")
 
 def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
     """Changes the element type of an input: of the constant, of the node or graph input from which it comes, or by
-    a Cast. A zero point of another type is another number, so it is only suggested."""
+    a Cast. A zero point of another type is another number, so it is only suggested, with that number."""
     given, call = inputs_of(node, inputs.known), inputs.known.calls.get(node)
     names = call.signature.inputs if call is not None and call.signature is not None else ()
     points = {port for port, name in enumerate(names) if "zero_point" in name}
@@ -38,7 +39,12 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
             there = _types_there(node, port, inputs).count(dtype)
             if inputs.makers.is_constant(value):
                 found = _constant_of_type(node, port, value, known, dtype, inputs)
-                stored = (replaced(each, likely=UNSURE) for each in found if each.edits[0].kind != "insert")
+                shift = _shift(value, known, dtype, inputs)
+                stored = (
+                    replaced(each, edits=(*each.edits, *shift), likely=UNSURE)
+                    for each in found
+                    if each.edits[0].kind != "insert"
+                )
                 yield from stored if port in points else found
             else:
                 mixed = problem.fault.rule is ELEMENT_TYPES_DIFFER
@@ -50,6 +56,15 @@ def retyped(problem: Problem, node: Node, inputs: Inputs) -> Iterator[Guess]:
                     is_mask = known.dtype == "bool" and not mixed
                     likely = SELDOM if is_mask or (mixed and _is_converted(known.dtype, dtype)) else GUESS
                     yield Guess((cast,), UNSURE if rounds else likely, count=there)
+
+
+def _shift(value: Value, known: Tensor, dtype: str, inputs: Inputs) -> tuple[Edit, ...]:
+    """The edit of a zero point that is stored with 8 bits of the other sign: its numbers are shifted by 128, like the
+    data."""
+    if {known.dtype, dtype} != {"int8", "uint8"} or not known.ints or not all(isinstance(n, int) for n in known.ints):
+        return ()
+    step = 128 if dtype == "uint8" else -128
+    return (inputs.guesses.constant(value, tuple(number + step for number in known.ints)),)  # type: ignore[operator]
 
 
 def _types_there(node: Node, port: int, inputs: Inputs) -> list[str | None]:

@@ -118,13 +118,28 @@ def _is_rather_swapped(case: Case) -> bool:
 
 def _retypes_input(case: Case) -> bool:
     """Whether an input of the model is declared with another element type, although a Cast would do and no similar node
-    takes an input of that type. Unless that is bool, only if the model converts the input elsewhere."""
+    takes an input of that type. Unless that is bool, only if the model converts the input elsewhere. If the file
+    declares a value that no node computes, that may be the result of a lost Cast."""
     declared = {edit.name: edit.dtype for edit in case.guess.edits if edit.kind == "declaration" and edit.dtype}
     casts = (edit.name == CAST for each in case.rivals for edit in each.edits if edit.kind == "insert")
+    if declared and case.inputs.graph.stray:
+        return True
     if case.guess.count or not declared or not any(casts):
         return False
     values = (value for value in case.inputs.graph.inputs if value.name in declared)
     return any(declared[each.name] == "bool" or _is_converted(each, case.inputs) for each in values)
+
+
+def _transposes_input(case: Case) -> bool:
+    """Whether a Transpose is inserted between an input of the model and its only user, only to make sizes dynamic:
+    rather the input is declared with its axes in another order."""
+    if not is_demand(case.problem):
+        return False
+    inserted = (edit for edit in case.guess.edits if edit.kind == "insert" and edit.name == TRANSPOSE)
+    values = [case.inputs.edited(edit)[1] for edit in inserted]
+    return any(
+        each in case.inputs.graph.inputs and len(case.inputs.users.get(each, ())) == 1 for each in values if each
+    )
 
 
 def _is_converted(value: Value, inputs: Inputs) -> bool:
@@ -218,6 +233,7 @@ UNSURE_WHERE: tuple[Callable[[Case], bool], ...] = (
     _inserts_for_demand,
     _is_rather_swapped,
     _retypes_input,
+    _transposes_input,
     _changes_others,
     _casts_computed,
     _writes_rest,

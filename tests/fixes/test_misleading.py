@@ -110,7 +110,7 @@ def test_a_weight_gets_the_shape_that_it_has_in_other_blocks() -> None:
 QUANTIZED = """
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, s, u) | connect `z` as input 2
 q = QuantizeLinear (x, s, z) y = DequantizeLinear (q, r, u) | connect `z` as input 2
-q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8
+q = Cast <to = 3> (x) y = DequantizeLinear (q, s, u) | store constant `u` as int8, and change 0 to -128 in constant `u`
 """.strip().splitlines()
 
 
@@ -241,3 +241,21 @@ def test_a_constant_gets_the_element_type_of_its_bytes(port: str, tmp_path: Path
     path.write_bytes(irlint.fix(path, unsafe=True).data)
     assert outcomes([path])[0][0] == "ok"
     assert not irlint.check(path).findings
+
+
+#: A graph, and what is declared of a value that no node computes, or nothing: | the suggestion, which is not written.
+ONLY_SUGGESTED = """
+(float[N,4] x) => (float16[N,5] y) <float16[4,5] w = {15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360, 15360}> { y = MatMul (x, w) } | lost | declare `x` as float16
+(float[seq,N,4] x, float[N,1,3] h, float[1,9,4] w, float[1,9,3] r) => (float[seq,1,N,3] y, float[1,N,3] z) { y, z = GRU <hidden_size = 3> (x, w, r, , , h) } | | insert a Transpose with `perm = [1, 0, 2]` before input 5
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", ONLY_SUGGESTED)
+def test_an_edit_at_an_input_of_the_model_is_only_suggested(line: str) -> None:
+    text, lost, expected = (part.strip() for part in line.split("|"))
+    model = onnx.parser.parse_model(f"{HEAD}g {text}")
+    for name in filter(None, [lost]):
+        model.graph.value_info.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT16, ["N", 4]))
+    found = [each for each in irlint.check(model).findings if each.suggestion]
+    assert found[0].suggestion.startswith(expected)
+    assert found[0].fix is None
