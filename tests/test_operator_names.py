@@ -98,7 +98,7 @@ EXCEPTIONS = (
     ("Concat", "fixes/contents.py", "it joins the parts of a shape"),
     ("Identity", "fixes/inputs.py", "exporters give a shared weight another name by it"),
     ("Transpose", "checks/transposed.py", "it may bring an axis of another meaning to the channels"),
-    ("Pad", "fixes/search.py", "padding and the distance of taps have the same effect on a size"),
+    ("Pad", "fixes/rivals.py", "padding and the distance of taps have the same effect on a size"),
     ("MatMul MatMulInteger FusedMatMul", "fixes/doubts.py", "what is added to their results is a bias"),
     ("Reshape Convert", "fixes/new_layers.py", "they are the layers that fixes insert"),
     ("Transpose Squeeze Unsqueeze Reshape", "fixes/wiring.py", "each layer that fixes insert calls its list otherwise"),

@@ -4,6 +4,7 @@ are declared with another type."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
 from irlint.binding.calls import (
     ATTRIBUTE_KIND,
@@ -24,7 +25,6 @@ from irlint.checks.versions import IR_VERSION_TOO_NEW, OPSET_TOO_NEW
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
 from irlint.findings.wording import closest
-from irlint.fixes.bodies import as_body_declares, outputs_swapped, scanned_otherwise
 from irlint.fixes.lost_inputs import UNUSED, given_back
 from irlint.fixes.names import is_spelled_alike, may_be_renamed, names_another_operator
 from irlint.fixes.redeclared import declared_as_stored, output_as_given
@@ -35,7 +35,7 @@ from irlint.inference.opsets import ANOTHER_OPSET
 from irlint.lazy_typing import Literal
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs
-from irlint.model.tensor import NUMBERED_TYPES, Tensor
+from irlint.model.tensor import NUMBERED_TYPES, Tensor, disagree
 from irlint.ops.shared.bodies import BODY_ARITY, BODY_TYPES, CARRIED_TYPE, CONTROL_INPUT, SCAN_LENGTH
 from irlint.ops.shared.broadcast import SHAPES_DIFFER
 from irlint.schemas import IR_VERSIONS, MICROSOFT, OFFICIAL_DOMAINS, official, official_names, official_versions
@@ -51,6 +51,10 @@ ALMOST, ALIKE, NAMES, LONGEST_NAME = 0.9, 0.6, 4, 60
 #: is unknown; then the likely element types.
 TO, AXIS, AXES = "to", "axis", 8
 LIKELY_TYPES = ("float32", "int64", "float16", "int32", "bool", "float64")
+
+
+#: The attribute with the number of inputs that are scanned. Of at most ``FEW`` outputs of a body, each two are swapped.
+SCANNED, FEW = "num_scan_inputs", 8
 
 
 def corrections(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -131,6 +135,48 @@ def _of_those_attributes(problem: Problem, known: Known) -> Iterator[Edits]:
             found.append(name)
     for name in found if len(found) == 1 else ():
         yield (Edit("rename", "operator", problem.graph, node.label, node.index, node.op, name, op=node.op),)
+
+
+def _scanned_otherwise(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Other numbers of scanned inputs."""
+    node = problem.node
+    held = node.attributes.get(SCANNED) if node is not None else None
+    if node is None or held is None:
+        return
+    for number in range(1, len(node.inputs) + 1):
+        if number != held.value:
+            place = (node.label, node.index, SCANNED, number)
+            yield (Edit("attribute", "node", problem.graph, *place, op=node.op, before=held.value),)
+
+
+def _outputs_swapped(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Each two outputs of a body swapped."""
+    for _, body in problem.node.bodies if problem.node is not None and not known.format.ports_declare else ():
+        count = len(body.outputs)
+        for one, other in combinations(range(count), 2) if count <= FEW else ():
+            order = list(range(count))
+            order[one], order[other] = other, one
+            names = f"`{body.outputs[one].name}` and `{body.outputs[other].name}`"
+            yield (Edit("order", "output", body.path, order=tuple(order), called=names),)
+
+
+def _as_body_declares(problem: Problem, known: Known) -> Iterator[Edits]:
+    """Declares an input of the model with the element type that a body declares for it, or connects an unused value of
+    the type that the body declares."""
+    node, graph = problem.node, known.model.graph
+    if node is None or graph is None or problem.graph or known.format.ports_declare:
+        return
+    made = {value for each in graph.nodes for value in each.outputs}
+    unused = [each for each in spare_values(graph) if each in made and each not in node.outputs]
+    for body in (body for _, body in node.bodies):
+        for port, (inner, value) in enumerate(zip(body.inputs, node.inputs)):
+            fitting = [each for each in unused if not disagree(inner.type, known.types.get(each))]
+            for each in fitting if value is not None and disagree(inner.type, known.types.get(value)) else ():
+                yield (Edit("input", "node", "", node.label, node.index, "", each.name, input=port, op=node.op),)
+            wanted = inner.type.dtype if isinstance(inner.type, Tensor) else None
+            given = value.type.dtype if value is not None and isinstance(value.type, Tensor) else None
+            if value in graph.inputs and value not in graph.constants and wanted and given and wanted != given:
+                yield (Edit("declaration", "node", name=value.name, dtype=wanted),)
 
 
 def _other_opsets(problem: Problem, known: Known) -> Iterator[Edits]:
@@ -243,14 +289,15 @@ def _set(problem: Problem, node: Node, name: str, value: object) -> Edit:
 
 
 def _outside(problem: Problem, known: Known) -> Iterator[Edits]:
-    """Connects an unused value as an input of a node in a cycle. If only one of their inputs comes from a later node of
-    the file, it is that input."""
+    """Connects an unused value as an input of a node in a cycle, computed ones first. If only one of their inputs comes
+    from a later node of the file, it is that input."""
     graph = next((each for each in graphs(known.model) if each.path == problem.graph), None)
     if graph is None or known.format.ports_declare:
         return
     cyclic = known.order(graph).cyclic
     made = {value for node in cyclic for value in node.outputs if value is not None}
-    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs][:UNUSED]
+    unused = [each for each in spare_values(graph) if each not in made and each not in graph.outputs]
+    unused = sorted(unused, key=lambda each: each in graph.constants)[:UNUSED]
     backward = backward_inputs(cyclic)
     edges = [(node, port) for node in cyclic[:UNUSED] for port, value in enumerate(node.inputs) if value in made]
     for node, port in backward if len(backward) == 1 else edges:
@@ -366,11 +413,11 @@ CORRECTIONS: dict[Rule, tuple[Callable[[Problem, Known], Iterator[Edits]], ...]]
     UNKNOWN_OPERATOR: (_of_a_domain, _intended, _spelled_alike),
     IR_VERSION_TOO_NEW: (_usual_ir_version,),
     INITIALIZER_NOT_INPUT: (_usual_ir_version,),
-    BODY_ARITY: (scanned_otherwise,),
-    BODY_TYPES: (as_body_declares, scanned_otherwise, outputs_swapped),
-    CARRIED_TYPE: (scanned_otherwise, outputs_swapped),
-    CONTROL_INPUT: (outputs_swapped,),
-    SCAN_LENGTH: (scanned_otherwise,),
+    BODY_ARITY: (_scanned_otherwise,),
+    BODY_TYPES: (_as_body_declares, _scanned_otherwise, _outputs_swapped),
+    CARRIED_TYPE: (_scanned_otherwise, _outputs_swapped),
+    CONTROL_INPUT: (_outputs_swapped,),
+    SCAN_LENGTH: (_scanned_otherwise,),
     UNKNOWN_ATTRIBUTE: (_intended, _of_that_kind, _of_those_attributes, _other_opsets),
     MISSING_ATTRIBUTE: (_added, _other_opsets),
     ATTRIBUTE_KIND: (_of_a_kind, _other_opsets),

@@ -284,20 +284,25 @@ class Guesses(NodeEdits):
         return not any(value is not None and self.makers.is_constant(value) for value in others)
 
     def _exchanged(self, node: Node, inputs: Sequence[Type | None]) -> Iterator[Guess]:
-        """Exchanges the first two axes of a constant, and its last two."""
+        """Exchanges the first two axes of a constant, and its last two; moves the channels of filters to the front."""
         for port, (value, known) in enumerate(zip(node.inputs, inputs)):
             if value is None or not isinstance(known, Tensor) or len(known.shape or ()) < 2 or known.value is not None:
                 continue
             assert known.shape is not None
             if not self.makers.is_constant(value):
                 continue
-            rank = len(known.shape)
-            for one, other in dict.fromkeys(((0, 1), (rank - 2, rank - 1))):
-                if known.shape[one] != known.shape[other]:
-                    perm = list(range(rank))
-                    perm[one], perm[other] = other, one
-                    called = f"constant {self.called(value)}"
-                    yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", tuple(perm)),), called),), GUESS)
+            axes = tuple(range(len(known.shape)))
+            orders = [(axes[1], axes[0], *axes[2:]), (*axes[:-2], axes[-1], axes[-2])]
+            orders += (
+                [(axes[-1], axes[-2], *axes[:-2]), (axes[0], axes[-1], *axes[1:-1])] if len(axes) > SPATIAL else []
+            )
+            for perm in dict.fromkeys(orders):
+                shape = tuple(known.shape[axis] for axis in perm)
+                called = f"constant {self.called(value)}"
+                if shape != known.shape:
+                    yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), GUESS)
+                    is_new = perm in orders[2:]
+                    yield from (Guess((self.constant(value, shape, "shape"),), GUESS) for _ in range(is_new))
 
 
 def _are_lists(*types: Type | None) -> bool:

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import combinations, islice, product
 
 from irlint.binding.calls import INPUT_COUNT
-from irlint.checks.const_attributes import is_mismeasured
 from irlint.checks.intended import plain
 from irlint.findings.edits import Edit
 from irlint.findings.faults import Rule
@@ -208,6 +207,8 @@ class Wiring:
     def _bypassed(self, strays: Sequence[tuple[Input, Value]]) -> Stages:
         """Inserts one layer before all ports that declare the same other type: a Convert, or an operation that takes an
         unused constant."""
+        from irlint.checks.const_attributes import is_mismeasured
+
         for value in dict.fromkeys(value for _, value in strays):
             given = self.known.types.get(value)
             targets = [target for target, each in strays if each is value]
