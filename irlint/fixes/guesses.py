@@ -195,6 +195,7 @@ class Guesses(NodeEdits):
                     and not usual.get(other)
                     and name in FLAGS
                 )
+                unsure = unsure or (name in KERNELS and len(node.inputs) > 1 and not _is_regular(other, value))
                 yield Guess((edit,), likely, count=count, about=name, adds=value is None, sure=not unsure)
 
     def _windows(self, node: Node, given: Mapping[str, Any], name: str) -> Iterator[tuple[int, ...]]:
@@ -303,6 +304,13 @@ class Guesses(NodeEdits):
                     yield Guess((self.inserted(TRANSPOSE, node, port, (("perm", perm),), called),), GUESS)
                     is_new = perm in orders[2:]
                     yield from (Guess((self.constant(value, shape, "shape"),), GUESS) for _ in range(is_new))
+
+
+def _is_regular(window: Sequence[int], before: Sequence[int] | None) -> bool:
+    """Whether filters have a window of equal sizes, or the only size is not the next to the one before. Otherwise the
+    filters may lack a row."""
+    several = len(window) > 1 or not before or abs(window[0] - before[0]) > 1
+    return len(set(window)) == 1 and several
 
 
 def _are_lists(*types: Type | None) -> bool:

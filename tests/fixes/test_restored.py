@@ -126,6 +126,10 @@ RESTORED = [
     ("swapped outputs of a branch", "(bool c, float[2,3] x, int64[2] k) => (float[2,3] y, int64[2] z) { y, z = If (c) <then_branch = a () => (float[2,3] u, int64[2] v) { u = Relu (x) v = Add (k, k) }, else_branch = b () => (float[2,3] p, int64[2] q) { p = Neg (x) q = Neg (k) }> }", "(float[2,3] u, int64[2] v)", "(int64[2] v, float[2,3] u)"),
     ("a number of scanned inputs", SCAN, "num_scan_inputs = 2", "num_scan_inputs = 1"),
     ("a number of scanned inputs beside their directions", SCAN, "num_scan_inputs = 2", "num_scan_inputs = 3, scan_input_directions = [0, 0]"),
+    ("the window of filters", "(float[1,1,9,9] x) => (float[1,1,8,8] y) <float[1,1,2,2] w = {1,2,3,4}> { y = Conv <kernel_shape = [2,2]> (x, w) }", "kernel_shape = [2,2]", "kernel_shape = [5,2]"),
+    ("a batch axis that only the output has", "(float[N,3,S,T] x) => (float[N,1,S,T] y) <float[1,3,1,1] w = {1,2,3}> { y = Conv (x, w) }", "(float[N,3,S,T] x)", "(float[3,S,T] x)"),
+    ("a node that uses its own result, beside unused counters", "(float[2,3] x) => (float[2,3] y) <int64 n = {0}, int64 m = {0}> { a = Neg (x) y = Exp (a) }", "Exp (a)", "Exp (y)"),
+    ("axes of another type before a loop", "(int64 n, bool c, float[2,3] x) => (float[1,2,3] y) <int64[1] a = {0}> { u = Unsqueeze (x, a) y = Loop (n, c, u) <body = b (int64 i, bool d, float[1,2,3] s) => (bool e, float[1,2,3] t) { e = Identity (d) t = Neg (s) }> }", "int64[1] a", "int32[1] a"),
     ("a transposition that others have", "(float[N,S,8] x, float[N,S,8] z) => (float[N,2,S,4] y) <int64[4] t = {0,0,2,4}> { a = Reshape (x, t) b = Transpose <perm = [0,2,1,3]> (a) c = Reshape (z, t) d = Transpose <perm = [0,2,1,3]> (c) e = Add (b, d) f = Reshape (x, t) g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g) }", "g = Transpose <perm = [0,2,1,3]> (f) y = Mul (e, g)", "y = Mul (e, f)"),
 ]  # fmt: skip
 
@@ -151,6 +155,7 @@ def test_restored(what: str, text: str, old: str, new: str) -> None:
 UNTOUCHED = [
     ("a Cast may be missing before a power of integers", "(float[N,8] x) => (float[N,8] y) <int64 j = {1}, float h = {0.5}> { s = Shape (x) g = Gather (s, j) p = Pow (g, h) y = Div (x, p) }"),
     ("a table of positions fixes a size", "(float[N,S,8] x, float[N,1,8] k) => (float[N,T,8] y) <float[1,5,8] p> { c = Concat <axis = 1> (k, x) y = Add (c, p) }"),
+    ("filters that may lack a row", "(float[1,1,9,9] x) => (float[1,1,?,?] y) <float[1,1,1,2] w = {1,2}> { y = Conv <kernel_shape = [2,2]> (x, w) }"),
     ("an input that the model converts elsewhere", "(double[2,3] x) => (float[2,2] y, float[2,3] z) <float[3,2] w = {1,2,3,4,5,6}> { y = MatMul (x, w) z = Cast <to = 1> (x) }"),
 ]  # fmt: skip
 
@@ -211,4 +216,18 @@ def test_a_lost_part_is_not_one_that_is_there_already() -> None:
     with pytest.raises(Exception, match="Conv"):
         outputs(broken, feed)
     for one, other in zip(outputs(sound, feed), outputs(fixed(broken), feed), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_fixed_sizes_that_an_error_hid_do_not_forbid_a_type() -> None:
+    """The table fixes a size of the input, which is reported after the error about the types."""
+    text = "(float[N,S,2] x) => (float[N,3,2] y) <float[2] b = {1,2}, float[1,3,2] p = {1,2,3,4,5,6}> { z = Add (x, b) v = Add (z, b) y = Add (v, p) }"  # fmt: skip
+    broken = model_of(text)
+    halved = onnx.numpy_helper.from_array(np.array([1, 2], np.float16), "b")
+    broken.graph.initializer[0].CopyFrom(halved)
+    error, *_ = [each for each in irlint.check(broken).findings if each.severity.value == "error"]
+    assert "IRL608" in {each.rule.code for each in irlint.check(model_of(text)).findings}
+    assert error.fix is not None
+    feed = feeds(model_of(text))
+    for one, other in zip(outputs(fixed(broken), feed), outputs(model_of(text), feed), strict=True):
         np.testing.assert_array_equal(one, other)
