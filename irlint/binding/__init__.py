@@ -49,20 +49,22 @@ class Binder:
 
         ``scope`` has the attributes of the call of the enclosing function, by name.
         """
-        # Nodes whose attributes were read only once share the same mapping, so its identity is enough.
+        # Nodes whose attributes were read only once share the same mapping, so its identity is enough; or the same
+        # attributes, except for those that are not heeded.
         inputs, outputs = node.inputs, node.outputs
+        unheeded = self._unheeded.get((node.op, node.version), ())
         short: tuple[object, ...] | None = None
         if None not in inputs and None not in outputs:
+            stated = _identity(node.attributes, unheeded) if unheeded else id(node.attributes)
             callee = node.op, node.domain, node.overload, node.version
-            short = (id(node.attributes), len(inputs), len(outputs), within_function, *callee)
+            short = (stated, len(inputs), len(outputs), within_function, *callee)
         known = self._alike.get(short) if short is not None else None
         if known is not None:
             return known, []
-        unheeded = self._unheeded.get((node.op, node.version), ())
         key = _key(node, within_function, unheeded)
         known = self._sound.get(key) if key is not None else None
         if known is not None:
-            if short is not None and not unheeded:
+            if short is not None:
                 self._alike[short] = known
             return known, []
         call, faults = self._format.bound(node, self._model, scope, within_function=within_function)
@@ -71,6 +73,11 @@ class Binder:
             if call.operator is not None and call.operator.unheeded:
                 self._unheeded[node.op, node.version] = call.operator.unheeded
         return call, faults
+
+
+def _identity(attributes: Mapping[str, Attribute], unheeded: tuple[str, ...]) -> tuple[object, ...]:
+    """The names of attributes, with the ids of those that are heeded."""
+    return tuple([(name, None if name in unheeded else id(each)) for name, each in attributes.items()])
 
 
 def _key(node: Node, within_function: bool, unheeded: tuple[str, ...]) -> tuple[object, ...] | None:

@@ -14,10 +14,11 @@ from irlint.inference.recorded import place_of_fault
 from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, live, producers
 from irlint.model.tensor import INTEGERS, Tensor, Type, tensor_shape
-from irlint.ops.shared.compiling import Layer, Surroundings, not_compiled, whole_sizes
+from irlint.ops.shared.compiling import OF_OUTPUTS, Fact, Layer, not_compiled, whole_sizes
 from irlint.ops.signatures import REQUIRED
 from irlint.parsers.openvino.constants import INVALID_CONST
 from irlint.parsers.openvino.types import stored_type
+from irlint.parsers.weights import Weights
 from irlint.records import record
 from irlint.schemas.openvino_cpu import is_refused
 
@@ -33,7 +34,8 @@ def problems(known: Known) -> list[Problem]:
 
 def _refusals(known: Known, graph: Graph) -> list[Problem]:
     sources = Sources(graph, known)
-    layers = [node for node in graph.nodes if node.op != known.format.constant_node]
+    constant = known.format.constant_node
+    layers = [node for node in graph.nodes if node.op != constant]
     found = [(node, fault) for node in layers if (fault := _refused(known, node, sources)) is not None]
     roots = {problem.node: problem for problem in reversed(known.problems)} if found else {}
     return [
@@ -47,13 +49,14 @@ class _Kind:
     """What layers with the same call and types have in common.
 
     ``refused`` are the inputs with refused element types. ``lacks_rank``: the rank of a result may be unknown.
-    ``asked``: the operation may refuse the layer, except in the ``silent`` surroundings.
+    ``asked``: the operation may refuse the layer, except where it finds facts that are ``silent``: by their names, the
+    inputs or outputs for which they hold.
     """
 
     refused: list[tuple[int, str]]
     lacks_rank: bool
     asked: bool
-    silent: set[Surroundings]
+    silent: dict[tuple[Fact, ...], set[tuple[frozenset[int], ...]]]
 
 
 def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
@@ -66,13 +69,12 @@ def _refused(known: Known, node: Node, sources: Sources) -> Fault | None:
     kind = sources.kind(node, call, inputs, outputs)
     if not (kind.asked or kind.refused or kind.lacks_rank or (call.operator.compiles and sources.has_late)):
         return None
-    if not sources.is_needed(node):
-        return None
-    return (
+    fault = (
         _of_the_operation(call, node, kind, sources, inputs=inputs, outputs=outputs)
         or _of_element_types(node, call, kind, sources)
         or _of_the_rank(known, node, kind, sources)
     )
+    return fault if fault is not None and sources.is_needed(node) else None
 
 
 def _of_element_types(node: Node, call: Call, kind: _Kind, sources: Sources) -> Fault | None:
@@ -100,23 +102,23 @@ def _of_the_operation(
     outputs: Sequence[Type | None],
 ) -> Fault | None:
     """The fault that the operation finds in its layer; None if there is none. A layer without a fault stands for others
-    of its kind: for all, if the operation did not look at the surroundings, else for those with the same ones."""
+    of its kind: for all, if the operation asked for no fact, else for those of which the same facts hold."""
     if call.operator is None or call.operator.compiles is None or not kind.asked:
         return None
-    found_surroundings: list[Surroundings] = [sources.around(node)] if kind.silent else []
-    if kind.silent.intersection(found_surroundings):
+    facts: dict[Fact, frozenset[int]] = {}
+
+    def indices(fact: Fact) -> frozenset[int]:
+        if fact not in facts:
+            facts[fact] = sources.indices(node, fact)
+        return facts[fact]
+
+    if any(tuple(map(indices, names)) in known for names, known in kind.silent.items()):
         return None
-
-    def surroundings() -> Surroundings:
-        if not found_surroundings:
-            found_surroundings.append(sources.around(node))
-        return found_surroundings[0]
-
-    fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), surroundings))
-    if fault is None and not found_surroundings:
+    fault = call.operator.compiles(Layer(tuple(inputs), tuple(outputs), _arguments(call), indices))
+    if fault is None and not facts:
         kind.asked = False
     elif fault is None:
-        kind.silent.update(found_surroundings)
+        kind.silent.setdefault(tuple(facts), set()).add(tuple(facts.values()))
     return fault
 
 
@@ -269,6 +271,7 @@ class Sources:
         self.graph = graph
         self.constants = set(graph.constants)
         self.kinds: dict[tuple[int | None, ...], _Kind] = {}
+        self.origins: dict[Value, tuple[bool, bool, bool]] = {}
         self.of_nodes: dict[tuple[object, ...], tuple[bool, bool, bool]] = {}
 
     @cached_property
@@ -299,13 +302,11 @@ class Sources:
 
     @cached_property
     def has_late(self) -> bool:
-        """Whether the model has an operation that OpenVINO does not compute in advance if all inputs are constants."""
-        calls = {id(call): call for call in self.known.calls.values()}
-        return any(call.operator is not None and call.operator.kept for call in calls.values())
-
-    @cached_property
-    def origins(self) -> dict[Value, tuple[bool, bool, bool]]:
-        return self._in_order(self.graph)
+        """Whether a value is late: the model has an operation that OpenVINO does not compute in advance even if all its
+        inputs are constants, as they are here."""
+        calls = self.known.calls.items()
+        kept = [node for node, call in calls if call.operator is not None and call.operator.kept]
+        return any(self.is_late(value) for node in kept for value in node.outputs)
 
     @cached_property
     def needed(self) -> set[Node]:
@@ -333,37 +334,42 @@ class Sources:
         return operator is not None and operator.kept
 
     def kind(self, node: Node, call: Call, inputs: Sequence[Type | None], outputs: Sequence[Type | None]) -> _Kind:
-        """What layers with the call and types of this one have in common."""
+        """What layers with the call and types of this one have in common; the numbers of weights count only if the
+        operation is asked."""
         # ``known`` keeps calls and types alive, so an id belongs to one object only.
-        key = (id(call), *map(id, inputs), None, *map(id, outputs))
+        asked = call.operator is not None and call.operator.compiles is not None
+        given = inputs if asked else [x.form if type(x) is Weights else x for x in inputs]
+        key = (id(call), *map(id, given), None, *map(id, outputs))
         found = self.kinds.get(key)
         if found is None:
-            asked = call.operator is not None and call.operator.compiles is not None
             refused, lacks_rank = _refused_types(call, inputs), _may_lack_rank(self.known, node, inputs, outputs)
-            found = self.kinds[key] = _Kind(refused, lacks_rank, asked, set())
+            found = self.kinds[key] = _Kind(refused, lacks_rank, asked, {})
         return found
 
-    def around(self, node: Node) -> Surroundings:
-        """The surroundings of a layer."""
-        facts = [self.of_input(value) for value in node.inputs]
-        fixed, varying, direct, stored, shared = (
-            frozenset([index for index, each in enumerate(facts) if each[at]]) for at in range(5)
-        )
-        used = frozenset([index for index, value in enumerate(node.outputs) if value in self.used])
-        outward = frozenset([index for index, value in enumerate(node.outputs) if value in self.results])
-        leaving = frozenset([index for index, value in enumerate(node.inputs) if value in self.results])
-        return Surroundings(fixed, varying, direct, stored, used, shared, outward, leaving)
+    def indices(self, node: Node, fact: Fact) -> frozenset[int]:
+        """The inputs or outputs of a layer for which a fact holds."""
+        values = node.outputs if fact in OF_OUTPUTS else node.inputs
+        return frozenset([at for at, value in enumerate(values) if value is not None and self._holds(fact, value)])
+
+    def _holds(self, fact: Fact, value: Value) -> bool:
+        match fact:
+            case "fixed":
+                return self._origin(value)[0]
+            case "varying":
+                return self._origin(value)[1]
+            case "direct":
+                return value in self.inputs
+            case "stored":
+                return value in self.constants
+            case "shared":
+                return self.users[value] > 1
+            case "used":
+                return value in self.used
+        return value in self.results
 
     def is_needed(self, node: Node) -> bool:
         """Whether a result of the model needs the output of a layer, and not only its shape."""
         return node in self.needed
-
-    def of_input(self, value: Value | None) -> tuple[bool, bool, bool, bool, bool]:
-        """Whether a value is fixed, varying, an input of the model, a constant, and used more than once."""
-        if value is None:
-            return False, False, False, False, False
-        fixed, varying, _ = self._origin(value)
-        return fixed, varying, value in self.inputs, value in self.constants, self.users.get(value, 0) > 1
 
     def is_varying(self, value: Value | None) -> bool:
         """Whether the elements of a value are computed when the model runs."""
@@ -378,27 +384,6 @@ class Sources:
         if not self.has_late:
             return []
         return [index for index, value in enumerate(node.inputs) if index and self.is_late(value)]
-
-    def _in_order(self, graph: Graph) -> dict[Value, tuple[bool, bool, bool]]:
-        """The origins of the outputs of all layers in the order of the file. A layer whose inputs have no known origin
-        yet is skipped."""
-        origins: dict[Value, tuple[bool, bool, bool]] = {}
-        constants, inputs = self.constants, self.inputs
-        for node in graph.nodes:
-            known = [origins.get(each) for each in node.inputs if each is not None]
-            if None in known:
-                continue
-            of_node: tuple[bool, bool, bool] | None = None
-            for value in node.outputs:
-                if value is None:
-                    continue
-                if value in constants or value in inputs:
-                    origins[value] = (value in constants, value in inputs, False)
-                    continue
-                if of_node is None:
-                    of_node = self._of_node(node, [each for each in known if each is not None])
-                origins[value] = of_node
-        return origins
 
     def _of_node(self, node: Node, known: list[tuple[bool, bool, bool]]) -> tuple[bool, bool, bool]:
         """The origin of the outputs of a layer with inputs of ``known`` origins."""
@@ -420,10 +405,9 @@ class Sources:
         return fixed and not late, varying or late, late
 
     def _origin(self, value: Value) -> tuple[bool, bool, bool]:
-        """The origin of a value; all parts are False if it is unknown."""
-        if value in self.origins:
-            return self.origins[value]
-        waiting, met = [value], {value}
+        """The origin of a value; all parts are False if it is unknown. ``met`` are the values whose inputs come first,
+        so those of them that a later one uses without an origin are on a cycle."""
+        waiting, met = [value], set[Value]()
         while waiting:
             last = waiting[-1]
             node = self.producers.get(last)
@@ -435,10 +419,10 @@ class Sources:
                 self.origins[last] = (False, False, False)
             else:
                 used = [each for each in node.inputs if each is not None]
+                met.add(last)
                 unseen = [each for each in used if each not in self.origins and each not in met]
                 if unseen:
                     waiting += unseen
-                    met.update(unseen)
                     continue
                 known = [self.origins.get(each, (False, False, False)) for each in used]
                 self.origins[last] = self._of_node(node, known)

@@ -141,6 +141,8 @@ class _Comparison:
         #: The first problem of a chain, by each value in the chain.
         self._roots: dict[Value, Problem] = {}
         self._used: Set[Value | None] | None = None
+        #: The ids of inferred types and of declarations that do not contradict them; many nodes of an IR share both.
+        self._agreeing: set[tuple[int, int]] = set()
 
     def problems(self) -> Iterator[Problem]:
         """The problems of the graph, in the order of its nodes."""
@@ -194,9 +196,14 @@ class _Comparison:
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
         """The fault of a declaration of an output, with the severity for this node and this version of the format."""
         known, graph = self.known, self.graph
-        inferred, stated = known.types.get(value), gives(node, known, graph.path)
+        inferred = known.types.get(value)
+        pair = id(inferred), id(declaration)
+        if pair in self._agreeing:
+            return None
+        stated = gives(node, known, graph.path)
         fault = _contradiction(inferred, declaration, known, self.terms, port=port, within=graph.path, gives=stated)
         if fault is None:
+            self._agreeing.add(pair)
             return None
         if fault.rule is TYPE_CONTRADICTED:
             if _unpacks(node, declaration, graph):

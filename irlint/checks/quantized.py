@@ -11,7 +11,7 @@ from irlint.checks.transfers import ANY, Interval, joined, of_type
 from irlint.checks.values import Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
-from irlint.model.tensor import INTEGERS, Extent, Tensor
+from irlint.model.tensor import INTEGERS, Tensor
 from irlint.ops.quantized.parameters import SCALE_UNUSABLE
 from irlint.ops.shared.contents import extent
 
@@ -193,10 +193,8 @@ def _levels(node: Node) -> int:
 
 
 def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
-    """The fault of a product with a scale of 0 after compressed weights are converted to floating point; none if there
-    is no such scale. ``maker`` is the conversion, or the subtraction after it."""
-    if not _has_zero(values.tensor(node, 1)):
-        return
+    """The fault of a product with a scale of 0 after compressed weights are converted to floating point; none if they
+    are not compressed weights. ``maker`` is the conversion, or the subtraction after it."""
     while maker.op in ("Sub", "Subtract"):
         before = values.makers.get(maker.inputs[0]) if maker.inputs[0] is not None else None
         if before is None:
@@ -210,13 +208,6 @@ def decompressed(values: Values, node: Node, maker: Node) -> Iterator[Fault]:
             help="compress the weights again",
             input=1,
         )
-
-
-def _has_zero(tensor: Tensor | None) -> bool:
-    """Whether a tensor is known to contain 0."""
-    if tensor is None or tensor.value is None:
-        return tensor is not None and isinstance(tensor.extent, Extent) and tensor.extent.has_zero
-    return 0 in tensor.value
 
 
 def _is_known(given: Interval) -> bool:

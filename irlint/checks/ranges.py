@@ -169,15 +169,13 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
     is none."""
-    axis = node.attributes.get("axis")
-    tensor = values.tensor(node, 0)
-    rank = len(tensor.shape) if tensor is not None and tensor.shape is not None else None
-    by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
-    stated = str(axis.value if axis is not None else by_default)
     value = node.inputs[0] if node.inputs else None
-    if value is None or rank is None or stated not in ("-1", str(rank - 1)):
-        return
-    yield from masked(values, value, 0)
+    for fault in masked(values, value, 0) if value is not None else ():
+        tensor, axis = values.tensor(node, 0), node.attributes.get("axis")
+        by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
+        stated = str(axis.value if axis is not None else by_default)
+        if tensor is not None and tensor.shape is not None and stated in ("-1", str(len(tensor.shape) - 1)):
+            yield fault
 
 
 def masked(values: Values, value: Value, index: int) -> Iterator[Fault]:

@@ -155,11 +155,13 @@ class Values:
         """The problems that the checks of its operator and of its attributes find at each node."""
         faulted = self.known.faulted
         for node in self.graph.nodes:
-            if node in faulted or not node.outputs:
+            of_node = checks.get(node.op, ())
+            has_factors = not EXAMINED.isdisjoint(node.attributes)
+            if not (of_node or has_factors) or node in faulted or not node.outputs:
                 continue
-            if not EXAMINED.isdisjoint(node.attributes):
-                yield from self._problems(node, _not_finite(node))
-            for check in checks.get(node.op, ()):
+            if has_factors and (faults := _not_finite(node)):
+                yield from self._problems(node, faults)
+            for check in of_node:
                 faults = check(self, node)
                 if faults:
                     yield from self._problems(node, faults)
@@ -304,7 +306,9 @@ class Values:
         return () if is_wide else self._ranged(node)
 
     def _scaled(self, node: Node) -> Iterable[Fault]:
-        maker = self.makers.get(node.inputs[0]) if len(node.inputs) == 2 and node.inputs[0] is not None else None
+        if len(node.inputs) != 2 or not _has_zero(self.tensor(node, 1)):
+            return ()
+        maker = self.makers.get(node.inputs[0]) if node.inputs[0] is not None else None
         if maker is None or maker.op not in DECOMPRESSING:
             return ()
         from irlint.checks.quantized import decompressed
@@ -328,6 +332,15 @@ def _may_be_infinite_or_nan(tensor: Type | None) -> bool:
     return not are_finite(tensor.value)
 
 
+def _has_zero(tensor: Tensor | None) -> bool:
+    """Whether a tensor is known to contain 0."""
+    if tensor is None or (type(tensor) is Weights and 0 not in tensor.raw):
+        return False
+    if tensor.value is None:
+        return isinstance(tensor.extent, Extent) and tensor.extent.has_zero
+    return 0 in tensor.value
+
+
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
@@ -343,11 +356,12 @@ def number_in(attribute: Attribute | None) -> float | None:
         return None
 
 
-def _not_finite(node: Node) -> Iterator[Fault]:
+def _not_finite(node: Node) -> list[Fault]:
     """A fault for each attribute that is infinite or NaN although it is a factor or term of the results; for the number
     of a Constant only if it is NaN."""
     if node.domain == "ai.onnx.ml":
-        return
+        return []
+    found = []
     for name, attribute in node.attributes.items():
         is_number = name in EXAMINED and attribute.kind in ("FLOAT", "TEXT")
         number = number_in(attribute) if is_number else None
@@ -356,9 +370,9 @@ def _not_finite(node: Node) -> Iterator[Fault]:
         is_nan = number != number
         if is_nan or (name in FACTORS and node.op not in THRESHOLDS):
             text = "NaN" if is_nan else "infinite"
-            yield ATTRIBUTE_NOT_FINITE.fault(
-                f"`{name}` is {text}", help=f"write the `{name}` that is intended", attribute=name
-            )
+            help = f"write the `{name}` that is intended"
+            found.append(ATTRIBUTE_NOT_FINITE.fault(f"`{name}` is {text}", help=help, attribute=name))
+    return found
 
 
 #: Operators that make numbers of compressed weights, before a product with their scale.
@@ -399,5 +413,5 @@ OF_INFINITE = (Values._spread, Values._infinite, Values._divisor, Values._paddin
 
 #: The checks of each operator if all constants are finite.
 OF_FINITE: Mapping[str, Sequence[Check]] = {
-    op: [check for check in checks if check not in OF_INFINITE] for op, checks in CHECKS.items()
+    op: tuple([check for check in checks if check not in OF_INFINITE]) for op, checks in CHECKS.items()
 }

@@ -330,10 +330,11 @@ def _is_empty(known: Known, node: Node) -> bool:
 def _without_initial_value(known: Known, graph: Graph) -> Iterator[Problem]:
     """A warning for each ReadValue without an initial value that has a dynamic axis of a least size above 0, and one
     note for the others with a dynamic batch."""
-    alive = live(graph, known.format.keeps_alive)
+    readers = [node for node in _readers(graph) if not node.inputs]
+    alive = live(graph, known.format.keeps_alive) if readers else ()
     found: list[tuple[Node, str]] = []
-    for node in _readers(graph):
-        if node.inputs or node not in alive:
+    for node in readers:
+        if node not in alive:
             continue
         (type,) = known.types_of(node.outputs[:1])
         shape = tensor_shape(type) or ()

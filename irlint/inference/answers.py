@@ -286,7 +286,7 @@ class Unread(Tensor):
 
 def _holds_floats(values: Contents) -> bool:
     """Whether the values are floating-point numbers, which can be equal without being identical: 0.0 and -0.0."""
-    return type(values[0]) is float or any(isinstance(each, float) for each in values)
+    return float in map(type, values)
 
 
 def _typed(known: Type | None, call: Call, port: int, variables: Mapping[str, str]) -> Type | None:

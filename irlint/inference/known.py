@@ -61,7 +61,8 @@ class Known:
 
     def kinds(self) -> list[Type | None]:
         """The distinct types of all values."""
-        return list({id(known): known for known in self.types.values()}.values())
+        types = list(self.types.values())
+        return list(dict(zip(map(id, types), types)).values())
 
     def types_of(
         self, values: Iterable[Value | None], instead: Mapping[Value, Type | None] = NOTHING

@@ -106,18 +106,17 @@ class Weights(Tensor):
         return self._finite
 
     def _shows_finite(self) -> bool:
-        width, most = _EXPONENTS[self.dtype or ""]
+        width, highest = _HIGHEST[self.dtype or ""]
         tops = self.raw[width - 1 :: width]
-        if most == 0x7F:
-            return b"\x7f" not in tops and b"\xff" not in tops
-        return all(top & most != most for top in tops)
+        return len(tops.translate(None, highest)) == len(tops)
 
 
-#: The bytes of a number, and the exponent bits in its last byte, which are all set if it is not finite.
-_EXPONENTS = {"float16": (2, 0x7C), "bfloat16": (2, 0x7F), "float32": (4, 0x7F), "float64": (8, 0x7F)}
+#: The bytes of a number, and the last bytes with all exponent bits set: those of numbers that may not be finite.
+_HIGHEST = {"float16": (2, b"\x7c\x7d\x7e\x7f\xfc\xfd\xfe\xff")}
+_HIGHEST |= {"bfloat16": (2, b"\x7f\xff"), "float32": (4, b"\x7f\xff"), "float64": (8, b"\x7f\xff")}
 
 #: The element types of ``Weights``.
-WEIGHED = frozenset(_EXPONENTS)
+WEIGHED = frozenset(_HIGHEST)
 
 
 def is_lfs_pointer(head: bytes) -> bool:

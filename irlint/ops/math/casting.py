@@ -21,8 +21,8 @@ from irlint.ops import Context, onnx, openvino
 from irlint.ops.shared.attributes import ATTRIBUTE_OUT_OF_RANGE, numbered_type
 from irlint.ops.shared.broadcast import UNIDIRECTIONAL_MISMATCH, broadcast, merged, stretched
 from irlint.ops.shared.compiling import Layer, not_compiled
+from irlint.ops.shared.contents import all_cast, extent
 from irlint.ops.shared.contents import cast as converted
-from irlint.ops.shared.contents import extent
 from irlint.ops.shared.element_types import common_type, expect_type
 
 DType = str
@@ -82,6 +82,8 @@ _LARGEST = {"float16": 65519.999, "bfloat16": 3.3961e38, "float32": 3.4028235677
 
 def _judge_range(x: Tensor, dtype: str | None) -> None:
     """Warns of numbers of ``x`` that ``dtype`` cannot hold."""
+    if x.dtype in INTEGERS and BITS[x.dtype] < 16 and dtype not in INTEGERS:
+        return
     span = extent(x)
     if span is None or span.least is None or span.most is None or dtype is None or dtype == x.dtype:
         return
@@ -114,7 +116,7 @@ def retyped(x: Tensor, dtype: str | None) -> Tensor:
         return cut_off(x, dtype) or Tensor(dtype, x.shape, None, bounds.converted(x, dtype))
     if x.value is None or dtype is None:
         return Tensor(dtype, x.shape)
-    return Tensor(dtype, x.shape, tuple(converted(entry, dtype) for entry in x.value))
+    return Tensor(dtype, x.shape, all_cast(x.value, dtype))
 
 
 # --- Identity ---------------------------------------------------------------------------------------------------------

@@ -45,67 +45,63 @@ NOT_COMPILED = Rule(
 NEVER_HELD = frozenset({"uint1", "uint3", "uint6"})
 
 
-@record
-class Surroundings:
-    """The surroundings of a layer, as sets of inputs and outputs.
+#: The name of a fact about inputs or outputs of a layer: that of a property of ``Layer``.
+Fact = str
 
-    * ``fixed``: inputs computed from constants alone; ``varying``: inputs computed at run time.
-    * ``direct``: inputs of the model; ``stored``: constants.
-    * ``shared``: inputs that other layers use, too; ``leaving``: inputs that are also outputs of the model.
-    * ``used``: outputs with a user; ``outward``: outputs of the model.
-    """
-
-    fixed: frozenset[int]
-    varying: frozenset[int]
-    direct: frozenset[int]
-    stored: frozenset[int]
-    used: frozenset[int]
-    shared: frozenset[int]
-    outward: frozenset[int]
-    leaving: frozenset[int]
+#: The facts about outputs; the others are about inputs.
+OF_OUTPUTS = frozenset({"used", "outward"})
 
 
 @record
 class Layer:
     """A layer to compile: the types of its inputs and outputs, its attributes by name, and their groups by the
-    parameters of the rule. The surroundings are computed only if a question needs them."""
+    parameters of the rule. ``indices`` gives the inputs or outputs for which a fact holds; it is computed only if a
+    question needs it."""
 
     inputs: tuple[Type | None, ...]
     outputs: tuple[Type | None, ...]
     attributes: Mapping[str, Any]
-    surroundings: Callable[[], Surroundings]
+    indices: Callable[[Fact], frozenset[int]]
 
     @property
     def fixed(self) -> frozenset[int]:
-        return self.surroundings().fixed
+        """Inputs computed from constants alone."""
+        return self.indices("fixed")
 
     @property
     def varying(self) -> frozenset[int]:
-        return self.surroundings().varying
+        """Inputs computed at run time."""
+        return self.indices("varying")
 
     @property
     def direct(self) -> frozenset[int]:
-        return self.surroundings().direct
+        """Inputs that are inputs of the model."""
+        return self.indices("direct")
 
     @property
     def stored(self) -> frozenset[int]:
-        return self.surroundings().stored
+        """Inputs that are constants."""
+        return self.indices("stored")
 
     @property
     def used(self) -> frozenset[int]:
-        return self.surroundings().used
+        """Outputs with a user."""
+        return self.indices("used")
 
     @property
     def shared(self) -> frozenset[int]:
-        return self.surroundings().shared
+        """Inputs that other layers use, too."""
+        return self.indices("shared")
 
     @property
     def outward(self) -> frozenset[int]:
-        return self.surroundings().outward
+        """Outputs that are outputs of the model."""
+        return self.indices("outward")
 
     @property
     def leaving(self) -> frozenset[int]:
-        return self.surroundings().leaving
+        """Inputs that are also outputs of the model."""
+        return self.indices("leaving")
 
     def dtype(self, index: int) -> str | None:
         """The element type of an input; None if it is unknown."""

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Fold = Callable[..., Scalar]
 
+#: The floating-point types that are calculated here, with their letters in the ``struct`` module.
+_CODES: dict[str | None, str] = {"float16": "e", "float32": "f", "float64": "d"}
+
 
 def fits(shape: Shape | None) -> bool:
     """Whether a tensor of this shape is static, and small enough to store its values."""
@@ -155,9 +158,21 @@ def cast(entry: Scalar, dtype: str | None) -> Scalar:
         return bool(entry)
     if dtype in INTEGERS:
         return _wrapped(entry, dtype)
-    if dtype in {"float32", "float64", "float16"}:
+    if dtype in _CODES:
         return rounded(float(entry), dtype)
     return None
+
+
+def all_cast(entries: Contents, dtype: str | None) -> Contents:
+    """Each element as from ``cast``; if all are numbers in the range of a floating-point type, they are cast at
+    once."""
+    import struct
+
+    form = f"{len(entries)}{_CODES.get(dtype, '')}"
+    try:
+        return struct.unpack(form, struct.pack(form, *entries))
+    except (OverflowError, struct.error):
+        return tuple([cast(entry, dtype) for entry in entries])
 
 
 def _wrapped(entry: int | float, dtype: str) -> Scalar:
@@ -173,9 +188,8 @@ def rounded(number: float, dtype: str) -> float | None:
     """A number as the floating-point type holds it; None if it is too large."""
     import struct
 
-    code = {"float16": "e", "float32": "f", "float64": "d"}[dtype]
     try:
-        return float(struct.unpack(code, struct.pack(code, number))[0])
+        return float(struct.unpack(_CODES[dtype], struct.pack(_CODES[dtype], number))[0])
     except OverflowError:
         return None
 

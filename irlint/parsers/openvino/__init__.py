@@ -182,13 +182,13 @@ class _GraphReader:
                 check_pre_process(children["pre-process"], layers, self.weights, self.layers)
             if "meta_data" in children and "rt_info" not in children:
                 check_meta_data(children["meta_data"], self.layers)
+        nodes = {layer: self._node(layer, inputs[layer], path, depth) for layer in layers if layer.type}
         constants = {
             value: constant(layer, self.weights, self.layers)
-            for layer in layers
-            if layer.op == "Const"
+            for layer, node in nodes.items()
+            if node.op == "Const"
             for value in layer.values[:1]
         }
-        nodes = {layer: self._node(layer, inputs[layer], path, depth) for layer in layers if layer.type}
         outputs = tuple(v for layer in layers if layer.type == "Result" for v in inputs[layer][:1] if v is not None)
         if self.version > 10:
             check_attributes(layers, [v.place for v in outputs if v.place is not None], self.layers)
@@ -260,18 +260,18 @@ class _GraphReader:
     def _node(self, layer: Layer, inputs: tuple[Value | None, ...], path: str, depth: int) -> Node:
         inside = self._bodies(layer, path, depth) if layer.children else {}
         return Node(
-            name=layer.name,
-            op=layer.op,
-            domain="openvino",
-            version=layer.version,
-            inputs=inputs,
-            outputs=layer.values,
-            attributes={**layer.attributes, **inside} if inside else layer.attributes,
-            index=layer.index,
-            place=layer.place,
-            id=layer.id or None,
-            input_ports=layer.inputs,
-            output_ports=layer.outputs,
+            layer.name,
+            layer.op,
+            "openvino",
+            layer.version,
+            inputs,
+            layer.values,
+            {**layer.attributes, **inside} if inside else layer.attributes,
+            layer.index,
+            layer.place,
+            layer.id or None,
+            layer.inputs,
+            layer.outputs,
             metadata=_metadata(layer.children.get("rt_info")) if layer.children else NOTHING,
             bodies=bodies_among(inside) if inside else (),
         )

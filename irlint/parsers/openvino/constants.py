@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
 
 from irlint.dims import Shape, elements
 from irlint.findings.faults import Fault, Rule, Severity
@@ -50,6 +49,9 @@ INVALID_CONST = Rule(
 
 #: The attributes of a constant.
 STATED = ("element_type", "shape", "offset", "size")
+
+#: The texts of these attributes; None for those that a layer lacks.
+Texts = tuple[str | None, ...]
 
 #: The tensor of a constant without its elements, and their number if it is at most CONTENTS_LIMIT, else None.
 Form = tuple[Tensor, int | None]
@@ -133,22 +135,22 @@ def constant(layer: Layer, weights: WeightsFile, reader: LayerReader) -> Constan
     if layer.data is None:
         _complain(layer, reader, "has no <data>", None, help="add element_type, shape, offset and size to the Const")
         return Constant(Tensor(), None, place)
-    missing = [name for name in STATED if name not in layer.attributes]
-    if missing:
-        _complain_of_missing(layer, missing, reader)
-    tensor, stored = _stored(layer, weights, reader)
+    stated = layer.attributes
+    texts = tuple([stated[name].value if name in stated else None for name in STATED])
+    if None in texts:
+        _complain_of_missing(layer, [name for name in STATED if name not in stated], reader)
+    tensor, stored = _stored(layer, texts, weights, reader)
     return Constant(tensor, stored, place)
 
 
-def _stored(layer: Layer, weights: WeightsFile, reader: LayerReader) -> tuple[Tensor, Stored | None]:
+def _stored(layer: Layer, texts: Texts, weights: WeightsFile, reader: LayerReader) -> tuple[Tensor, Stored | None]:
     """The tensor of a constant and its place in the file, the same ones for the same texts unless there is a
     complaint."""
-    texts = _texts(layer, STATED)
     known = reader.stored.get(texts)
     if known is not None:
         return known
     before = len(reader.complaints)
-    form = _form(layer, reader)
+    form = _form(layer, texts[:2], reader)
     tensor, _ = form
     offset = _number(layer, "offset", reader)
     size = _number(layer, "size", reader)
@@ -164,9 +166,8 @@ def _stored(layer: Layer, weights: WeightsFile, reader: LayerReader) -> tuple[Te
     return found
 
 
-def _form(layer: Layer, reader: LayerReader) -> Form:
+def _form(layer: Layer, texts: Texts, reader: LayerReader) -> Form:
     """The form of a constant, stored for constants with the same texts unless there is a complaint."""
-    texts = _texts(layer, STATED[:2])
     known = reader.constants.get(texts)
     if known is not None:
         return known
@@ -178,12 +179,6 @@ def _form(layer: Layer, reader: LayerReader) -> Form:
     if len(reader.complaints) == before:
         reader.constants[texts] = form
     return form
-
-
-def _texts(layer: Layer, names: Iterable[str]) -> tuple[str | None, ...]:
-    """The texts of some attributes, None for those that a layer lacks."""
-    stated = layer.attributes
-    return tuple([stated[name].value if name in stated else None for name in names])
 
 
 def _held(form: Form, stored: Stored | None, weights: WeightsFile) -> Tensor:

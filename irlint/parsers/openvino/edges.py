@@ -34,8 +34,9 @@ def wired(
         from irlint.parsers.openvino.duplicate_layers import complain_of_duplicate_layers
 
         complain_of_duplicate_layers(wiring, reader)
-    if len(wiring.unknown) <= wiring.nameless:
-        wiring.reported.update(("layer", key, 0) for key in wiring.unknown)
+    unknown = wiring.unknown
+    if len(unknown) <= wiring.nameless:
+        wiring.reported.update(("layer", key, 0) for key in unknown)
     inputs, excused = _connected(wiring, reader)
     for layer in layers:
         if _repeats_ids(layer.inputs) or _repeats_ids(layer.outputs):

@@ -141,30 +141,22 @@ def _own(texts: Iterable[str]) -> list[Own | None]:
     first: dict[tuple[str, ...], int] = {}
     found: list[Own | None] = []
     for at, text in enumerate(texts):
-        parts = _separated(text)
-        known = at if parts is None else first.setdefault(parts.key, at)
-        found.append(None if parts is None or known == at or not parts.are_sound else (known, *parts.own))
+        key, own = _separated(text)
+        known = at if key is None else first.setdefault(key, at)
+        found.append(None if own is None or known == at else (known, *own))
     return found
 
 
-@record
-class Parts:
-    """The text of a layer: the ``key`` that it shares with equal layers, and its own id, name, offset and names of
-    tensors.
+def _separated(text: str) -> tuple[tuple[str, ...] | None, tuple[str, str, str | None, list[str]] | None]:
+    """The text of a layer in two parts: the key that it shares with equal layers, and its own id, name, offset and
+    names of tensors.
 
-    ``are_sound`` is True if these texts need no decoding.
+    There is no key if the text does not begin in the form that OpenVINO writes, and nothing of its own if that needs
+    decoding.
     """
-
-    key: tuple[str, ...]
-    own: tuple[str, str, str | None, list[str]]
-    are_sound: bool
-
-
-def _separated(text: str) -> Parts | None:
-    """The parts of a layer's text; None if it does not begin in the form that OpenVINO writes."""
     parts = text.split('"', 8)
     if parts[:8:2] != _HEAD or len(parts) < 9 or not parts[8].startswith(">"):
-        return None
+        return None, None
     id, name, type, version = parts[1:8:2]
     rest, *named = parts[8].split(_NAMES)
     key = [type, version, rest]
@@ -179,7 +171,7 @@ def _separated(text: str) -> Parts | None:
     key, fused = _without_fused(key) if _FUSED in text else (key, [])
     texts = "".join([name, offset or "", *names, *fused])
     are_sound = _is_number(id) and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
-    return Parts(tuple(key), (id, name, offset, names), are_sound)
+    return tuple(key), (id, name, offset, names) if are_sound else None
 
 
 def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
