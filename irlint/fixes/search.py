@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 
 from irlint.checks.structure import UNDEFINED_NAME
 from irlint.dims import Expr, product
@@ -68,8 +69,11 @@ CANDIDATES = 240
 FARTHEST = 64
 NODES = 8
 
-#: The count of a guess that changes a number in more constants than the guess before it.
+#: A mark in ``Guess.count``, not a count: this guess is the previous one, applied to every constant with the number.
 WIDER = -1
+
+#: A Concat that had one value at least this often is given another part of the shape.
+TWICE = 2
 
 
 @record
@@ -77,7 +81,8 @@ class Found:
     """Edits that fix a problem equally well, as alternatives.
 
     * ``outcome``: the outcome of the first alternative, without problems that another alternative does not fix.
-    * ``sure`` and ``written``: only edits with both may be written to the file.
+    * ``sure``: no doubt speaks against the guess.
+    * ``written``: the edits change no declared size and transpose no constant. Edits without both are only suggested.
     * ``or_help``: the general help states another cause, which is as likely.
     """
 
@@ -103,7 +108,8 @@ class Search:
         self.inputs = Inputs(self.guesses)
 
     def best(self, problem: Problem, refused: Collection[tuple[Edit, ...]] = ()) -> Found | None:
-        """The best edits for a problem except the ``refused`` ones; None if no edit fixes it, or too many do."""
+        """The best edits for a problem except the ``refused`` ones. None if no edit fixes it, if too many do, if the
+        best guess is doubtful, or if there are several and one reaches a body."""
         best, rivals = self._best(problem, self.graph, self.trials, self.guesses, refused)
         if not best or is_doubtful(case := self._case(best[0], problem, rivals)):
             return None
@@ -124,11 +130,12 @@ class Search:
         return len(carried[0].requirements) if carried is not None else 0
 
     def _keeps_order(self, tried: Tried) -> bool:
-        """Whether a guess connects a computed part of a shape in the order in which the parts are computed."""
+        """Whether a guess gives a Concat, which had one value twice, inputs in the order of the nodes that compute
+        them."""
         edit = tried.guess.edits[0]
         node, before = self.inputs.edited(edit)
         value = self.trials.values.get(str(edit.value))
-        if edit.kind != "input" or node is None or node.op != JOIN or node.inputs.count(before) < SUGGESTED:
+        if edit.kind != "input" or node is None or node.op != JOIN or node.inputs.count(before) < TWICE:
             return False
         after = [value if at == edit.input else each for at, each in enumerate(node.inputs)]
         makers = [self.makers.of(each) for each in after if each is not None]
@@ -141,8 +148,8 @@ class Search:
 
     def _or_help(self, problem: Problem, guess: Guess) -> bool:
         """Whether the general help states another cause that is as likely: a wrong constant where a guess changes an
-        axis that no other node uses, or a lost node where a guess changes a weight. An axis that is out of range in
-        several inputs of one rank is wrong itself."""
+        axis that no other node uses, or a lost node where a guess changes a weight. If an axis is out of range for
+        several inputs of one rank, then the axis itself must be wrong, so there is no other cause."""
         about_axes = isinstance(guess.about, str) and "ax" in guess.about
         if problem.fault.rule in (CHANNELS_MISMATCH, BROADCAST_MISMATCH) and guess.likely == UNSURE:
             return True
@@ -204,7 +211,7 @@ class Search:
         return best if len(groups(best)) <= SUGGESTED or best[0].order[1] == USUAL else [], every
 
     def _stages(self, problem: Problem, graph: Graph, trials: Trials, guesses: Guesses) -> Iterator[Iterator[Guess]]:
-        """The guesses in stages, the nearest first."""
+        """The guesses in stages, by kind of evidence: other blocks and unused values first, new connections last."""
         node, inputs = problem.node, self.inputs
         assert node is not None
         if problem.fault.rule is UNDEFINED_NAME:
@@ -273,14 +280,15 @@ class Search:
             others = self._at_others([each for each in shared if each not in nodes], node, guesses)
             yield (replaced(guess, likely=LAST) for guess in others)
 
-    def _tried(self, guesss: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
+    def _tried(self, guesses: Iterable[Guess], problem: Problem, trials: Trials) -> Iterator[Tried]:
         narrow: Tried | None = None
-        for at, guess in enumerate(self._widened(guesss)):
+        for at, guess in enumerate(self._widened(guesses)):
             if at >= CANDIDATES or trials.left <= 0:
                 break
+            narrow = narrow if guess.count == WIDER else None
             outcome = trials.outcome(guess.edits, problem)
             if outcome is not None and not (guess.redeclares and set(outcome.stale) & set(self.graph.outputs)):
-                if guess.likely < GUESS and _is_stretched(problem, outcome, self.known):
+                if guess.likely < GUESS and _makes_one(problem, outcome, self.known):
                     guess = replaced(guess, likely=GUESS, sure=guess.sure and problem.is_error)
                 worth = len(outcome.fixed) - len(outcome.stale) - outcome.left - (guess.likely == UNSURE)
                 order = -worth, guess.likely, len(outcome.stale), -guess.count
@@ -292,8 +300,8 @@ class Search:
     def _widened(self, guesses: Iterable[Guess]) -> Iterator[Guess]:
         """The guesses. Before a guess that inserts one node comes a wider one, if several users of the value are
         faulty: it inserts the node before each of them. After a guess that changes a number in one constant comes one
-        that changes the number in every target shape. It is better if a size
-        then need not be divisible."""
+        that changes the number in every target shape. The wider guess ranks first if it needs fewer divisibility
+        conditions than the narrow one."""
         seen: set[tuple[Edit, ...]] = set()
         for guess in guesses:
             alone = guess.edits[0] if len(guess.edits) == 1 else None
@@ -350,7 +358,8 @@ class Search:
         return found if len(found) > 1 else []
 
     def _behind(self, node: Node, clashing: Sequence[tuple[Value, int]]) -> list[Node]:
-        """The nodes that only one of the clashing sizes passed through, the nearest first."""
+        """The nodes that compute the inputs of ``node``, then those on the paths of the clashing sizes, the nearest
+        first. With several values, nodes on the paths of all of them are omitted, except those of the first kind."""
         paths: dict[Value, dict[Node, int]] = {}
         for value, axis in clashing:
             path = paths.setdefault(value, {})
@@ -358,7 +367,8 @@ class Search:
                 path[each] = min(at, path.get(each, at))
         shared = set.intersection(*map(set, paths.values())) if len(paths) > 1 else set()
         near = sorted(
-            ((at, each) for path in paths.values() for each, at in path.items() if each not in shared), key=_at
+            ((at, each) for path in paths.values() for each, at in path.items() if each not in shared),
+            key=itemgetter(0),
         )
         direct = [
             maker.node for value in node.inputs if value is not None and (maker := self.makers.of(value)) is not None
@@ -367,7 +377,8 @@ class Search:
         return [each for each in every if self._may_change(each, node)]
 
     def _emptying(self, nodes: Sequence[Node]) -> Iterator[Node]:
-        """The nodes that make an empty part of a value that one of ``nodes`` joins, such as a Slice behind the end."""
+        """The nodes that led to an empty input of a Concat among ``nodes``, such as a Slice that begins past the
+        end."""
         for value in (value for each in nodes if each.op == JOIN for value in each.inputs):
             at = value
             while at is not None and 0 in (shape_of(at, self.known) or ()):
@@ -399,13 +410,13 @@ class Search:
                 farther.append(each)
                 continue
             types = [*others, *(value.type for value in each.outputs if value is not None)]
-            guesss = [
+            found = [
                 replaced(guess, within=each)
                 for guess in chain(guesses.at(each, types), listed(each, guesses, types), computed(each, guesses))
                 if guess.likely < GUESS or guess.swaps
             ]
-            yield from guesss
-            asked += any(not guess.swaps for guess in guesss)
+            yield from found
+            asked += any(not guess.swaps for guess in found)
         usual = ((each, guess) for each in farther for guess in guesses.at(each) if guess.likely == USUAL)
         yield from (replaced(guess, within=each) for each, guess in usual)
 
@@ -418,7 +429,7 @@ class Search:
             yield found.value, found.axis
 
 
-def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
+def _makes_one(problem: Problem, outcome: Outcome, known: Known) -> bool:
     """Whether a guess fixes a problem only by making a clashing size 1. Size 1 broadcasts to any size, so this proves
     little."""
     before = inputs_of(problem.node, known) if problem.node is not None else []
@@ -433,10 +444,6 @@ def _is_stretched(problem: Problem, outcome: Outcome, known: Known) -> bool:
         if other[axis] == 1 != one[axis] and product(one) != product(other):
             return True
     return False
-
-
-def _at(found: tuple[int, Node]) -> int:
-    return found[0]
 
 
 def _is_meant(value: Value | None, problem: Problem) -> bool:

@@ -1,5 +1,8 @@
 """Trials: a trial applies edits to an inferred model, infers the affected nodes again, and reports which problems
-disappear or appear."""
+disappear or appear.
+
+A requirement is strict if it leaves too few sizes (see ``Trials._leaves``).
+"""
 
 from __future__ import annotations
 
@@ -66,8 +69,8 @@ class Trial:
 class Trials:
     """Tries edits of the main graph. ``left`` is the number of questions that may still be put to operators.
 
-    After an edit a node may have a new requirement only if ``leaves`` accepts it, or if it concerns sizes that are
-    unknown because of other faults. With ``rechecked``, the caller checks the file again, so a change may reach bodies.
+    ``leaves`` is False for requirements that leave too few sizes; ``_may_demand`` states which requirements a node may
+    have after an edit. With ``rechecked``, the caller checks the file again, so a change may reach bodies.
     """
 
     def __init__(
@@ -159,7 +162,7 @@ class Trials:
         )
 
     def _mixes(self, change: Change, node: Node, types: Mapping[Value, Type | None]) -> bool:
-        """Whether a Reshape without a fault only joins and divides axes, but no longer after a change."""
+        """Whether a faultless Reshape only joined or divided axes before a change, and mixes them after it."""
         output = node.outputs[0] if node.outputs else None
         if output is None or node in self.problems or not node.inputs or output not in types:
             return False
@@ -180,7 +183,7 @@ class Trials:
             return self._inserted(edit, known)
         if edit.name in inserted.RESULTS:
             result = inserted.RESULTS[edit.name](known, **dict(edit.value))
-            # Losing the values does not fix a fault about the values.
+            # A fault about values that only disappears because the values are now unknown is not fixed.
             lost = result is not None and result.value is None and known.value is not None
             return None if lost and edit.name != inserted.CAST else result
         like = next((node for node in self.graph.nodes if node.op == edit.name and len(node.inputs) == 1), None)
@@ -303,8 +306,11 @@ class Trials:
         return [*inputs, *(types.get(value, self.known.types.get(value)) for value in more)]
 
     def _step(self, trial: Trial, node: Node) -> list[Value] | None:
-        """The outputs of a node whose types change; None if a fault appears, or a strict requirement, unless the
-        problem is one of element types."""
+        """The outputs of a node whose types change.
+
+        None if a new fault appears; also for a new strict requirement, except in problems of element types; also if
+        the node cannot be asked again.
+        """
         call = self.known.calls.get(node)
         if call is None:
             return None
@@ -328,14 +334,19 @@ class Trials:
         return [] if answer.outputs is None else self._settled(trial, node, answer.outputs)
 
     def _keeps_demand(self, problem: Problem, requirements: Sequence[Requirement]) -> bool:
-        """Whether requirements include a strict one of the node of a demand, perhaps for another node."""
+        """Whether a strict requirement that the node of a demand had is still among the requirements, which may be
+        those of another node."""
         demanded = self.demanded.get(problem.node, {}) if problem.node is not None and is_demand(problem) else {}
         return any(key(each) in demanded and not self._leaves(each) for each in requirements)
 
     def _may_demand(self, problem: Problem, node: Node, requirements: Sequence[Requirement]) -> bool:
-        """Whether a node may have these requirements after a change for a problem. It may have one that any node had
-        before, and fix another product of sizes than before. If the problem is a fixed size, it may fix no product and
-        equate no sizes of other symbols."""
+        """Whether a node may have these requirements after a change for a problem.
+
+        * It may have any requirement that some node had before.
+        * A new one must not be strict, unless it concerns sizes that are unknown because of other faults.
+        * If the problem is a fixed size, a new one that fixes a product or equates different symbols counts as strict.
+        * A node that fixed a product of sizes before may fix another product.
+        """
         new = [each for each in requirements if key(each) not in self.conditions]
         strict = [each for each in new if not (self._is_of_a_fault(each) or self._leaves(each))]
         if problem.sizes:
@@ -358,7 +369,7 @@ class Trials:
         return problem.fault.rule is not NARROW_SIZE or not about & keys
 
     def _leaves(self, requirement: Requirement) -> bool:
-        """Whether a requirement leaves more than a few sizes, is not one of those that no sizes meet together, and
+        """Whether a requirement is not strict: it leaves more than a few sizes, is not part of a contradiction, and
         makes no two named axes of one input equal."""
         if requirement.condition in self.contradicting or not self.leaves(requirement):
             return False

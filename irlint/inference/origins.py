@@ -1,7 +1,7 @@
 """Finds the origin of a size: the node that computed it, as opposed to the operators that only pass it on.
 
-No operator is known here. The rule of a node is asked again with a fresh symbol in place of a size of one input. If
-the symbol appears as the size of an output, the node passes that size on.
+This module has no code for particular operators. The rule of a node is asked again with a fresh symbol in place of a
+size of one input. If the symbol appears as the size of an output, the node passes that size on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ANYWHERE = 20_000
 #: At most this many input positions of a node are examined for one size of an output.
 MOST_POSITIONS = 64
 
-#: The symbol that replaces a size when a rule is asked; no size of a model has this name, because of its blank.
+#: The symbol that replaces a size when a rule is asked. No size of a model has this name, because it contains a space.
 FRESH = symbol("a size", 1)
 
 
@@ -87,8 +87,10 @@ class Makers:
         return self._makers.get(value)
 
     def source(self, node: Node, output: Position) -> Position | None:
-        """The first input position whose size the node passes on unchanged to ``output``; None if it computes the
-        size."""
+        """The first input position whose size the node passes on unchanged to ``output``.
+
+        None if it computes the size, if the size is unknown, or if the node has a fault.
+        """
         key = (node, output)
         if key not in self._sources:
             self._sources[key] = self._source(node, output)
@@ -109,8 +111,9 @@ class Makers:
     def _groups(self, node: Node, output: Position, dim: Dim) -> Iterator[tuple[Position, ...]]:
         """Groups of input positions that may determine the output size ``dim``, to be tried in this order.
 
-        These are the positions aligned with its axis if they may be equal to ``dim``, then each position with the same
-        size alone, then all of those together.
+        For an axis, first come two groups of axes that are aligned with the axis of the output, from the end and from
+        the start, and that may be equal to ``dim``. Then comes each position with the same size alone, without entries
+        of constants, then all positions with the same size.
         """
         types = inputs_of(node, self.known)
         sizes = list(_axes(types))
@@ -145,7 +148,8 @@ class Makers:
     def _alters(self, node: Node, position: Position, output: Position, dim: Dim) -> bool:
         """Whether another size at a position changes the size of the output.
 
-        An output size that becomes unknown counts as changed, unless the values of the input became unknown as well.
+        An output size that becomes unknown counts as changed, unless asking with a fresh size dropped the input's
+        values.
         """
         outputs = self._asked(node, (position,))
         if output.port >= len(outputs):
@@ -207,7 +211,8 @@ class Makers:
         return output.port < len(outputs) and _size(outputs[output.port], output) == FRESH
 
     def _asked(self, node: Node, positions: tuple[Position, ...]) -> tuple[Type | None, ...]:
-        """The outputs of the node's rule with the fresh symbol at all of ``positions``; () if it has none."""
+        """The outputs of the node's rule with the fresh symbol at all of ``positions``; () if the rule cannot be asked,
+        or refuses these inputs."""
         key = (node, positions)
         if key not in self._answers:
             inputs = inputs_of(node, self.known)
@@ -275,7 +280,7 @@ def trail(value: Value, axis: int, makers: Makers, farthest: int = FARTHEST) -> 
 
     None if the shape is unknown, has no such axis, or if the origin is more than ``farthest`` operators away. A size
     may be passed on as a value, for example from Shape to Reshape. If a node on the path computes that value, the
-    origin is the axis that has the computed size, in this example of the output of Reshape.
+    origin is the axis that has the computed size: for Shape, Mul and Reshape in a row, an axis of Reshape's output.
     """
     shape = shape_of(value, makers.known)
     if shape is None or not -len(shape) <= axis < len(shape):

@@ -229,7 +229,8 @@ class Walk:
         return self.graph(graph, inner, recorder, inputs)
 
     def _obstacle(self, node: Node) -> Reach:
-        """What prevents a body of ``node`` from running: a constant, a size from --shape, or another size."""
+        """What prevents a body of ``node`` from running: a constant, or else a size. If the user gave any shape, the
+        size counts as given, even if it does not come from that shape."""
         if not self.fixed.isdisjoint(node.inputs[:2]):
             return "dead"
         return "dead by given size" if self.overridden else "dead by size"
@@ -244,7 +245,8 @@ class Walk:
         recorder: Recorder,
         call: Call,
     ) -> tuple[Type | None, ...]:
-        """The types of the outputs of a call of a model-local function; equal calls are inferred once."""
+        """The types of the outputs of a call of a model-local function; equal calls are inferred once. Beyond
+        ``CALLED_NODES`` and ``MAX_DEPTH``, these are only the declared types."""
         given = (*inputs, *[None] * (len(function.graph.inputs) - len(inputs)))
         resolved = given_attributes(call, function, frame.scope)
         attributes = tuple(sorted((name, id(attribute)) for name, attribute in resolved.items()))
@@ -303,7 +305,7 @@ class Walk:
     def _kept(
         self, node: Node, inputs: Sequence[Type | None], outputs: tuple[Type | None, ...]
     ) -> tuple[Type | None, ...]:
-        """The outputs of a node without facts that must not be used.
+        """The outputs of a node, minus the facts that must not be used.
 
         Without ``folds``, these are values and symbolic sizes. Sizes that depend on unreadable weights are removed,
         too.
@@ -347,8 +349,10 @@ class Walk:
     def _outputs(
         self, graph: Graph, frame: Frame, node: Node, call: Call, inputs: Sequence[Type | None], recorder: Recorder
     ) -> tuple[Type | None, ...] | None:
-        """The outputs of the node; None if its rule cannot be asked or raises a fault. Records its faults and
-        requirements."""
+        """The outputs of the node; None if its rule cannot be asked or raises a fault.
+
+        Records its faults, and its requirements unless the node is unused or something prevents its place from running.
+        """
         if call.function is not None and not call.broken:
             return self._function(graph, frame, node, call.function, inputs, recorder, call)
         answer = self.ask(frame, node, call, inputs, recorder)
@@ -389,6 +393,8 @@ class Walk:
         self._declare(frame, node, ())
 
     def _settled(self, frame: Frame, node: Node, port: int, value: Value, inferred: Type | None) -> Type | None:
+        """An output's type, with unknown parts from the declarations. These hold for the declared input shapes: if the
+        user gave other shapes, they count only for an output about which nothing is inferred."""
         return self.unknowns.settled(
             inferred,
             () if self.overridden and inferred is not None else value.declared,
