@@ -43,10 +43,13 @@ class Stated:
         """Whether it is known to hold for a node."""
         return self.condition.holds(use, *self.arguments) is (not self.negated)
 
-    @property
-    def text(self) -> str:
-        """The words after "with": what such a node has."""
-        return self.condition.text.format(*(each.replace(",", ", ") for each in self.arguments))
+    def text(self, use: Use | None = None) -> str:
+        """The words after "with": what such a node has; of several element types, that of the node."""
+        words = [each.replace(",", ", ") for each in self.arguments]
+        if use is not None and self.condition.holds in (_is_of_type, _gives_type):
+            types = use.inputs if self.condition.holds is _is_of_type else use.outputs
+            words[1] = types[int(words[0])] or words[1]
+        return self.condition.text.format(*words)
 
     @property
     def help(self) -> str:

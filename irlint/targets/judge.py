@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.records import replaced
-from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, official, official_versions
+from irlint.schemas import MICROSOFT, OFFICIAL_DOMAINS, of_runtime, official, official_versions
 from irlint.targets import limits, operators, tables
 from irlint.targets.conditions import Stated, hold, of_signature
 from irlint.targets.objections import (
@@ -177,14 +177,16 @@ def of_node(use: Use, runtime: Runtime, releases: int, depth: int = 0) -> Object
 def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) -> Objections:
     """What a node has that a later version of its operator, or the operator in a later release, brought."""
     node, name = use.node, operators.name(use)
-    for attribute in node.attributes if tables.has(runtime.table, f"attribute {name} ") else ():
-        lacking = releases & ~tables.holds(runtime.table, f"attribute {name} {attribute}")
+    own = of_runtime(node.op, node.domain) if node.domain not in OFFICIAL_DOMAINS else None
+    judges = node.domain not in OFFICIAL_DOMAINS and tables.has(runtime.table, "attribute ")
+    for attribute in node.attributes if judges else ():
+        having = tables.holds(runtime.table, f"attribute {name} {attribute}")
+        lacking = releases & ~having if having or own is None or attribute not in own.attributes else 0
         if lacking:
             text = f"the operator has no attribute `{attribute}` in the release"
             yield lacking, Objection(OPERATOR_NOT_IN_RELEASE, text, "leave the attribute out, or use a later release")
             releases &= ~lacking
-    for counts, having in tables.facts(runtime.table, f"counts {name} "):
-        least_in, most_in, least_out, most_out = map(int, counts.split())
+    for (least_in, most_in, least_out, most_out), having in operators.counts(runtime.table, name):
         mine = releases & having
         if mine and not (least_in <= len(use.inputs) <= most_in and least_out <= len(use.outputs) <= most_out):
             text = f"{len(use.inputs)} inputs and {len(use.outputs)} outputs; in the release the operator takes "
@@ -284,10 +286,11 @@ def _no_row(use: Use, runtime: Runtime, version: int, missing: int, having: int)
     rows = operators.rows(runtime.table, operators.name(use))
     if not rows:
         return Objection(OPERATOR_NOT_IN_RELEASE, f"no {runtime.part} in any release that was measured", WITH_OTHERS)
-    opset = operators.earlier_opset(runtime, use, missing)
-    if opset:
-        text = f"no {runtime.part}; {spans(runtime.table, having)} one"
-        return Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the layer as one of {opset}")
+    if isinstance(use.version, str):
+        text = f"no {runtime.part}{f'; {spans(runtime.table, having)} one' if having else ''}"
+        opset = operators.earlier_opset(runtime, use, missing)
+        help = f"write the layer as one of {opset}" if opset else WITH_SUCH if having else WITH_OTHERS
+        return Objection(OPERATOR_NOT_IN_RELEASE, text, help)
     text = (
         f"no {runtime.part} of version {version}"
         if any(each.until < operators.EVERY[1] for each in rows)
@@ -313,7 +316,7 @@ def _conditions(use: Use, runtime: Runtime, _: int, releases: int, depth: int) -
         if not refusing:
             continue
         releases &= ~refusing
-        text = " and ".join(stated.text for stated in each.conditions if not stated.negated)
+        text = " and ".join(stated.text(use) for stated in each.conditions if not stated.negated)
         help = each.conditions[0].help
         if each.kind == operators.LEAVES:
             yield refusing, _left(f"the provider does not take it with {text}", help)

@@ -46,12 +46,21 @@ KINDS = LEAVES, REFUSES, FAILS, DOUBTS = "leaves", "refuses", "fails", "doubts"
 #: The versions of a row that serves every one.
 EVERY = (0, 1 << 31)
 
+#: The domains of which releases with ``schema`` facts know the versions up to their opset, where no fact differs.
+BY_OPSET = ("", "ai.onnx.ml")
+
 
 def name(use: Use) -> str:
-    """The operator as tables name it: an operation of an IR by its opset."""
+    """The operator as tables name it."""
+    return f"opset:{use.node.op.lower()}" if isinstance(use.version, str) else f"{use.node.domain}:{use.node.op}"
+
+
+def version_of(use: Use) -> int | None:
+    """The version that a node imports: of an operation of an IR the number of its opset, None where it has none."""
     if isinstance(use.version, str):
-        return f"{use.version}:{use.node.op.lower()}"
-    return f"{use.node.domain}:{use.node.op}"
+        number = use.version.removeprefix("opset")
+        return int(number) if number.isdecimal() else 0
+    return use.version
 
 
 def is_custom(runtime: Runtime, use: Use) -> bool:
@@ -69,10 +78,8 @@ def is_custom(runtime: Runtime, use: Use) -> bool:
 
 def earlier_opset(runtime: Runtime, use: Use, releases: int) -> str:
     """The latest opset before that of an operation in which all of the releases have one of its name; "" for none."""
-    number = str(use.version).removeprefix("opset")
-    for each in range(int(number) - 1, 0, -1) if number.isdecimal() else ():
-        having = sum({row.releases for row in rows(runtime.table, f"opset{each}:{use.node.op.lower()}")})
-        if not releases & ~having:
+    for each in range((version_of(use) or 0) - 1, 0, -1) if isinstance(use.version, str) else ():
+        if not releases & ~serving(runtime.table, name(use), each):
             return f"opset{each}"
     return ""
 
@@ -91,11 +98,20 @@ def rows(table: str, name: str) -> tuple[Row, ...]:
     found = []
     for text, releases in tables.facts(table, f"op {name} "):
         versions, *constraints = text.split(" ")
-        since, _, until = versions.partition("-")
-        first, last = EVERY if versions == "*" else (int(since), int(until or since))
         types = {key: frozenset(each.split(";")) for key, _, each in (part.partition("=") for part in constraints)}
-        found.append(Row(first, last, types, releases))
+        for each in versions.split(","):
+            since, _, until = each.partition("-")
+            first, last = EVERY if each == "*" else (int(since), int(until or since))
+            found.append(Row(first, last, types, releases))
     return tuple(found)
+
+
+def serving(table: str, name: str, version: int) -> int:
+    """The releases with a row of a version of an operator."""
+    having = 0
+    for row in rows(table, name):
+        having |= row.releases if row.serves(version) else 0
+    return having
 
 
 @cache
@@ -118,17 +134,42 @@ def is_refused_for_sizes(table: str, use: Use) -> bool:
 def schemas(table: str, name: str) -> tuple[tuple[int, bool, int], ...]:
     """The versions of an operator that releases know, the latest first: where each begins, whether it removes the
     operator, and the releases."""
-    found = [(*map(int, text.split()), releases) for text, releases in tables.facts(table, f"schema {name} ")]
-    return tuple((since, bool(removed), releases) for since, removed, releases in sorted(found, reverse=True))
+    domain, _, op = name.partition(":")
+    found: dict[tuple[int, bool], int] = {}
+    for since in official_versions(op, domain) if domain in BY_OPSET and tables.has(table, "schema ") else ():
+        schema = official(op, since, domain)
+        removed = schema is not None and schema.deprecated
+        found[since, removed] = tables.holds(table, f"opset {domain} {since}")
+    for text, releases in tables.facts(table, f"schema {name} "):
+        number, removal = map(int, text.split())
+        found[number, bool(removal)] = releases
+    return tuple((*each, found[each]) for each in sorted(found, reverse=True) if found[each])
+
+
+@cache
+def counts(table: str, name: str) -> tuple[tuple[tuple[int, ...], int], ...]:
+    """The least and the greatest number of inputs and of outputs of an operator of ONNX Runtime's own, each with the
+    releases that have these; those that no fact names have the numbers of its schema."""
+    if not tables.has(table, "counts "):
+        return ()
+    found = [(tuple(map(int, text.split())), having) for text, having in tables.facts(table, f"counts {name} ")]
+    domain, _, op = name.partition(":")
+    own = of_runtime(op, domain) if domain not in OFFICIAL_DOMAINS else None
+    if own is not None:
+        others = -1
+        for _, having in found:
+            others &= ~having
+        found.append(((own.min_input, own.max_input, own.min_output, own.max_output), others))
+    return tuple(found)
 
 
 def versions(runtime: Runtime, use: Use, releases: int) -> Iterator[tuple[int | None, int]]:
     """The version of the operator that each release uses for the node; None if the release has none."""
-    imported = use.version if isinstance(use.version, int) else None
+    imported = version_of(use)
     if not tables.has(runtime.table, "schema "):
-        is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS and not isinstance(use.version, str)
+        is_open = imported is None and use.node.domain in OFFICIAL_DOMAINS
         if not (is_open and rows(runtime.table, name(use))):
-            yield _official_version(use, imported), releases
+            yield (imported or 0) if isinstance(use.version, str) else _official_version(use, imported), releases
         return
     left = releases
     for since, removed, having in schemas(runtime.table, name(use)):

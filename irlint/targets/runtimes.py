@@ -5,10 +5,14 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
 * ``ir 9`` and ``opset DOMAIN 17``: a version of ONNX that the release reads;
 * ``input TYPE``, ``initializer TYPE``, ``value TYPE``: an element type of graph inputs, of initializers, of what nodes
   give. Without facts of a kind, nothing is refused for it;
-* ``op DOMAIN:OP VERSIONS CONSTRAINT=TYPE;TYPE``: an operator that the release has. VERSIONS is ``13``, ``7-13``, or
-  ``*`` for every version; a constraint is a type variable or the name of a formal in the schema, or the index of an
-  input. Of several rows one has to fit. An operation of an IR has its opset in place of the domain;
-* ``schema DOMAIN:OP SINCE REMOVED``: the versions of the operator that the release knows, where these decide;
+* ``op DOMAIN:OP VERSIONS CONSTRAINT=TYPE;TYPE``: an operator that the release has. VERSIONS is a list of ``13``,
+  ``7-13``, or ``*`` for every version; a constraint is a type variable or the name of a formal in the schema, or the
+  index of an input. Of several rows one has to fit. The domain of an operation of an IR is ``opset``, its version the
+  number of that;
+* ``schema DOMAIN:OP SINCE REMOVED``: the versions of the operator that the release knows, where these decide. Without
+  such facts it has those that ONNX has at its opset;
+* ``attribute DOMAIN:OP NAME`` and ``counts DOMAIN:OP INPUTS OUTPUTS``: what an operator of ONNX Runtime's own has in
+  the release, the numbers as the least and the greatest, where its schema in ``irlint.schemas`` has it otherwise;
 * ``lacks DOMAIN:OP``: the release refuses the operator, for ``Runtime.is_complete = False`` alone;
 * ``refuses DOMAIN:OP CONDITION & CONDITION``: a node for which all of these conditions hold is refused, though the
   release has the operator; ``doubts`` instead: it is not known; ``fails``: the model is loaded, and the node fails when
@@ -21,9 +25,9 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   ``no-sparse-types``: sparse initializers that nodes take or that are outputs, and outputs of a sparse type;
 * ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
   not have at the opset of the model;
-* ``reads CODE`` and ``reads DOMAIN:OP CODE``: the release reads models with such an error of the check, anywhere or at
-  nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family stands
-  in place of the code;
+* ``reads CODE`` and ``reads DOMAIN:OP CODE,CODE``: the release reads models with such an error of the check, anywhere
+  or at nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family
+  stands in place of the code;
 * ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone.
 
 To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release

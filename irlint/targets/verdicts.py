@@ -117,7 +117,8 @@ def passes(known: Known, runtime: str, problem: Problem) -> int:
     if node is None or rule.family == "declarations":
         return tables.holds(table, f"reads {rule.code}")
     code = rule.family if rule.family in ("element-types", "operators") else rule.code
-    return tables.holds(table, f"reads {node.domain}:{node.op} {code}")
+    found = tables.facts(table, f"reads {node.domain}:{node.op} ")
+    return sum(releases for codes, releases in found if code in codes.split(","))
 
 
 def verdict(found: Iterable[Reason]) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from measuring import (
+    joining,
     onnxruntime_forms,
     onnxruntime_questions,
     openvino_forms,
@@ -73,8 +74,10 @@ class Table:
             releases, lines = uncompressed(self.file.read_bytes())
             self.releases = list(releases)
             for line in lines:
-                fact, _, mask = line.rpartition("|")
-                self.facts[fact] = {each for at, each in enumerate(self.releases) if int(mask, 16) >> at & 1}
+                stated, _, mask = line.rpartition("|")
+                for fact in joining.apart(stated):
+                    self.facts[fact] = {each for at, each in enumerate(self.releases) if int(mask, 16) >> at & 1}
+            self.facts = joining.implied(self.facts) | self.facts
 
     def add(self, version: str, facts: Iterable[str]) -> None:
         """Puts in the column of a release, in the place of one of the same major and minor version."""
@@ -96,11 +99,13 @@ class Table:
 
     def lines(self) -> list[str]:
         """The facts with their releases, as ``irlint.targets.tables`` has them."""
+        implied = joining.implied(self.facts)
+        facts = {each: set[str]() for each in implied} | self.facts
+        stated = {fact: frozenset(each) for fact, each in facts.items() if each != implied.get(fact, set())}
         lines = []
-        for fact, holding in self.facts.items():
+        for fact, holding in joining.joined(stated).items():
             mask = sum(1 << at for at, each in enumerate(self.releases) if each in holding)
-            if mask:
-                lines.append(f"{fact}|{mask:x}")
+            lines.append(f"{fact}|{mask:x}")
         return sorted(lines)
 
     def write(self) -> None:

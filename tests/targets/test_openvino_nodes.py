@@ -3,18 +3,26 @@ answers."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from make.measuring import joining
 from make.measuring.openvino_rules import Answers, rules
 from make.measuring.stating import condition
 from make.measuring.traits import traits
 from targets.matrices import FLOATS, known, matrix, of
 
+import irlint
 from irlint.run.targets import taken
 from irlint.targets.conditions import stated
+from irlint.targets.runtimes import RUNTIMES
+from irlint.targets.tables import uncompressed
 from irlint.targets.uses import uses
 from irlint.targets.verdicts import REFUSED, RUNS, UNKNOWN
 
 RUNTIME = "openvino"
+
+MEASURED = Path(irlint.__file__).parent / "targets" / "measured"
 
 
 def test_the_traits_of_a_node() -> None:
@@ -44,7 +52,7 @@ def test_traits_as_conditions() -> None:
 
 def test_conditions_in_words() -> None:
     one, other = stated("type 0 float64,int8 & attribute-is mode linear")
-    assert (one.text, other.text) == ("input 0 of float64, int8", "mode=linear")
+    assert (one.text(), other.text()) == ("input 0 of float64, int8", "mode=linear")
     assert other.help == "use another mode"
 
 
@@ -172,3 +180,28 @@ def test_a_scan_with_values_from_outside() -> None:
 def test_an_error_that_no_release_was_asked_about_is_not_known() -> None:
     found = taken("m.onnx", model_bytes(of(17, "(float[2] x) => (y) { y = If (x) }")))["targets"]
     assert {each["verdict"] for each in found if each["name"] == RUNTIME} == {UNKNOWN}
+
+
+def test_facts_in_a_file_say_the_same_with_fewer_lines() -> None:
+    facts: dict[str, frozenset[str]] = {
+        f"refuses :Op type 0 {one} & gives 0 {other} & attribute-is mode a,b": frozenset("1")
+        for one in ("bool", "int8")
+        for other in ("string", "int4")
+    }
+    facts |= {f"op :Op {versions} T={each}": frozenset("12") for versions in ("1-6", "7") for each in ("bool", "int8")}
+    facts |= {f"reads :Op {code}": frozenset("2") for code in ("IRL201", "IRL202")}
+    found = joining.joined(facts)
+    assert set(found) == {
+        "refuses :Op type 0 bool,int8 & gives 0 int4,string & attribute-is mode a,b",
+        "op :Op 1-6,7 T=bool;int8",
+        "reads :Op IRL201,IRL202",
+    }
+    assert {each: releases for fact, releases in found.items() for each in joining.apart(fact)} == facts
+
+
+@pytest.mark.parametrize("runtime", sorted({each.table for each in RUNTIMES.values()}))
+def test_files_have_no_more_lines_than_they_need(runtime: str) -> None:
+    _, lines = uncompressed((MEASURED / f"{runtime}.z").read_bytes())
+    stated = dict(line.split("|") for line in lines)
+    facts = {each: frozenset([mask]) for fact, mask in stated.items() for each in joining.apart(fact)}
+    assert {fact: "".join(mask) for fact, mask in joining.joined(facts).items()} == stated

@@ -10,7 +10,7 @@ import onnx.parser
 from onnx import TensorProto, helper
 
 from irlint.model.tensor import BITS, NUMBERED_TYPES
-from irlint.schemas import type_name
+from irlint.schemas import NHWC, type_name
 
 from . import onnxruntime_forms
 
@@ -25,7 +25,7 @@ NEWEST_OPSETS = {
     "com.microsoft": 4,
     "com.microsoft.experimental": 4,
     "com.microsoft.nchwc": 4,
-    "com.ms.internal.nhwc": 40,
+    NHWC: 40,
     "org.pytorch.aten": 4,
 }
 
@@ -91,7 +91,8 @@ def _with_initializer(name: str, number: int) -> bytes:
 
 
 def facts(found: dict[str, Any]) -> Iterator[str]:
-    """The facts that hold for a release; it reads every opset up to the greatest that it takes."""
+    """The facts that hold for a release; it reads every opset up to the greatest that it takes. Nothing is judged by
+    the kernels and schemas of its domain for channels last, which it writes itself."""
     taken = [fact for fact, error in found["answers"].items() if not error]
     yield from (fact for fact in taken if not fact.startswith("opset ") and fact not in onnxruntime_forms.FACTS)
     if found["answers"]:
@@ -100,14 +101,17 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     for domain in NEWEST_OPSETS:
         yield from (f"opset {domain} {each}" for each in range(1, _greatest(taken, f"opset {domain} ") + 1))
     for domain, op, since, until, constraints in found["kernels"]:
+        if domain == NHWC:
+            continue
         types = " ".join(
             f"{name}={';'.join(sorted(map(type_name, each)))}" for name, each in sorted(constraints.items())
         )
         versions = f"{since}-{until}" if since < until < 1 << 30 else str(since)
         yield f"op {domain}:{op} {versions} {types}".rstrip()
     for domain, op, since, deprecated, attributes, counts in found["schemas"]:
-        yield f"schema {domain}:{op} {since} {int(deprecated)}"
-        if domain not in ("", "ai.onnx.ml"):
+        if domain != NHWC:
+            yield f"schema {domain}:{op} {since} {int(deprecated)}"
+        if domain not in ("", "ai.onnx.ml", NHWC):
             yield from (f"attribute {domain}:{op} {name}" for name in attributes)
             yield f"counts {domain}:{op} {' '.join(map(str, counts))}"
 

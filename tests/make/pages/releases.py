@@ -40,9 +40,7 @@ def _onnxruntime(domain: str, name: str) -> str:
     rows = []
     for since, removed, releases in versions:
         serving = [each for each in operators.rows("onnxruntime", f"{domain}:{name}") if each.serves(since)]
-        having = 0
-        for each in serving:
-            having |= each.releases
+        having = operators.serving("onnxruntime", f"{domain}:{name}", since)
         types = "" if removed else _types(serving)
         kernel = "removed" if removed else _ranges("onnxruntime", having)
         rows.append((str(since), _ranges("onnxruntime", releases), kernel, types))
@@ -75,7 +73,7 @@ def _front_end(domain: str, name: str) -> str:
     versions = official_versions(name, "") if not domain else (1,)
     rows = []
     for since in versions if found or not domain else ():
-        having = sum({each.releases for each in found if each.serves(since)})
+        having = operators.serving("openvino", f"{domain}:{name}", since)
         rows.append((str(since), _ranges("openvino", having)))
     heads = ("version", "releases with a converter in the ONNX front end")
     return _measured("openvino", "Converters were asked") + table(heads, rows) if rows else ""
@@ -94,14 +92,14 @@ def _tensorrt(domain: str, name: str) -> str:
         for each in found
     ]
     for each in operators.refusals("tensorrt", f":{name}"):
-        refused = " and ".join(stated.text for stated in each.conditions)
+        refused = " and ".join(stated.text() for stated in each.conditions)
         rows.append((_ranges("tensorrt", each.releases), f"refused with {escape(refused)}"))
     return text + table(("releases", "what they list"), rows)
 
 
 def of_openvino(name: str) -> str:
     """The releases that read an operation of an IR, by the opset that its layer names."""
-    having = {each: tables.holds("openvino-ir", f"op opset{each}:{name.lower()} *") for each in OPSETS}
+    having = {each: operators.serving("openvino-ir", f"opset:{name.lower()}", each) for each in OPSETS}
     rows = [(opsets, _ranges("openvino", mask)) for opsets, mask in _grouped(having.items())]
     heads = ("opset of the layer", "releases that read it")
     return _measured("openvino", "Layers were read in") + table(heads, rows)
