@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import prod
 
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor
@@ -169,6 +170,12 @@ def _is_not_iota(use: Use, name: str) -> bool:
     return values != list(range(len(values)))
 
 
+def _is_window_above(use: Use, most: str) -> bool:
+    """Whether a window over one or two axes has more positions."""
+    sizes = list(facts.attribute(use, "kernel_shape", ()))
+    return len(sizes) < 3 and prod(sizes) > int(most)
+
+
 def _opset(use: Use) -> int:
     return use.version if isinstance(use.version, int) else 0
 
@@ -289,6 +296,8 @@ CONDITIONS: Mapping[str, Condition] = {
     "attribute-not": Condition(_is_attribute_other, "another {0} than {1}", "use one of these values of {0}"),
     "no-attribute": Condition(
         lambda use, name: not _has_attribute(use, name), "no attribute {0}", "write the attribute {0}"),
+    "window-above": Condition(
+        _is_window_above, "a window of more than {0} positions", "use GlobalAveragePool or a reduction"),
     "halves-differ": Condition(
         _halves_differ, "other {0} in the second half than in the first", "use the same values in both halves"),
     "not-iota": Condition(

@@ -51,7 +51,10 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
             found.append(Reason(releases, _left(*ahead.why_left(use)), use))
             continue
         judged = releases & ~refused.get(use.node.domain, 0)
-        found += [Reason(having, objection, use) for having, objection in _judged(use, runtime, judged)]
+        mine = [Reason(having, objection, use) for having, objection in _judged(use, runtime, judged)]
+        if ahead is not None and use.node in ahead.loose and not mine:
+            mine.append(Reason(releases, _loose(use), use))
+        found += mine
         absent = releases & ~judged & ~_known_by(runtime, use)
         if absent:
             found.append(Reason(absent, _unknown(use, runtime), use))
@@ -149,6 +152,11 @@ def _judged(use: Use, runtime: Runtime, releases: int) -> Objections:
             yield having, _unsure(objection, "the runtime may take it away first")
         else:
             yield having, objection
+
+
+def _loose(use: Use) -> Objection:
+    text = "its inputs are constant or without elements, and the compiler refuses a partition without other inputs"
+    return Objection(TARGET_NOT_KNOWN, text, "compute it when the model is written, or load the model once")
 
 
 def _left(text: str, help: str = "write it with other operators") -> Objection:

@@ -31,19 +31,22 @@ class Ahead:
     """The nodes that a provider with a table is not asked about: what ONNX Runtime computes or takes away when it loads
     a model, and nodes between DequantizeLinear and QuantizeLinear, which are taken with these.
 
+    ``loose`` are the nodes that it does not compute, though all of their inputs are constant or without elements;
     ``fused`` are those that are taken as one node of another operator: the first of them, by each. ``unseen`` are the
     nodes of which ONNX Runtime infers no shapes, and ``open`` the inputs of the model with dynamic sizes.
     """
 
     table: str
     gone: Set[Node]
+    loose: Set[Node]
     fused: Mapping[Node, Node]
     unseen: Set[Node]
     open: tuple[str, ...]
 
     def apart(self, use: Use) -> object:
         """What distinguishes a node from others of its operator."""
-        return use.node in self.gone, use.node in self.fused, use.node in self.unseen, is_static(use)
+        places = (self.gone, self.loose, self.fused, self.unseen)
+        return tuple(use.node in each for each in places), is_static(use)
 
     def judged(self, use: Use) -> Use | None:
         """The node as a provider is asked about it, None for one that it does not see."""
@@ -81,12 +84,12 @@ def ahead(known: Known, table: str) -> Ahead:
     """What becomes of the nodes of the main graph when a provider with this table gets it."""
     graph = known.model.graph
     assert graph is not None
-    gone = _computed(graph, known.types, set(graph.constants))
+    gone, loose = _computed(graph, known.types)
     needed = live(graph, ())
     gone |= {node for node in graph.nodes if node not in needed}
     gone |= {node for node in graph.nodes if node.op in PASSING and not set(node.outputs) & set(graph.outputs)}
     gone |= {*_quantized(graph), *_normalizations(graph)}
-    return Ahead(table, frozenset(gone), dict(_gelus(graph)), _unseen(graph), _open(graph, known.types))
+    return Ahead(table, frozenset(gone), loose - gone, dict(_gelus(graph)), _unseen(graph), _open(graph, known.types))
 
 
 def _unseen(graph: Graph) -> set[Node]:
@@ -133,16 +136,35 @@ def _before(node: Node, ops: Sequence[str], makers: Mapping[Value, Node]) -> Ite
         yield node
 
 
-def _computed(graph: Graph, types: Mapping[Value, Type | None], constant: set[Value | None]) -> set[Node]:
-    """The nodes whose outputs are known when the model is loaded."""
-    found: set[Node] = set()
+def _computed(graph: Graph, types: Mapping[Value, Type | None]) -> tuple[set[Node], set[Node]]:
+    """The nodes whose outputs are known when the model is loaded, and those that no other value reaches."""
+    constant: set[Value | None] = set(graph.constants)
+    empty = {value for value, known in types.items() if isinstance(known, Tensor) and 0 in (known.shape or ())}
+    computed: set[Node] = set()
+    loose: set[Node] = set()
+    unreached: set[Value | None] = set()
     for node in graph.nodes:
         given = [value for value in node.inputs if value is not None]
         of_shape = node.op in OF_SHAPES and not node.domain and is_fixed(types.get(given[0]) if given else None)
-        if of_shape or (node.op not in KEPT and not node.bodies and all(each in constant for each in given)):
-            found.add(node)
+        if node.op in KEPT or node.bodies:
+            continue
+        if of_shape or (all(each in constant for each in given) and _is_folded(node, types)):
+            computed.add(node)
             constant.update(node.outputs)
-    return found
+        elif all(each in constant or each in empty or each in unreached for each in given):
+            loose.add(node)
+            unreached.update(node.outputs)
+    return computed, loose
+
+
+def _is_folded(node: Node, types: Mapping[Value, Type | None]) -> bool:
+    """Whether ONNX Runtime has a kernel to compute a node, which it may not have for float16."""
+    given = [types.get(value) for value in node.inputs if value is not None]
+    if not any(isinstance(known, Tensor) and known.dtype == "float16" for known in given):
+        return True
+    rows = operators.rows("onnxruntime", f"{node.domain}:{node.op}")
+    newest = max((row.releases for row in rows), default=0).bit_length()
+    return any(row.releases >> newest - 1 and "float16" in types for row in rows for types in row.types.values())
 
 
 def _quantized(graph: Graph) -> Iterator[Node]:

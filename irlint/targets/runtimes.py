@@ -27,7 +27,7 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   not have at the opset of the model;
 * ``reads CODE`` and ``reads DOMAIN:OP CODE,CODE``: the release reads models with such an error of the check, anywhere
   or at nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family
-  stands in place of the code;
+  stands in place of the code; ``rejects`` instead: it refuses each of them;
 * ``leaves DOMAIN:OP CONDITION & CONDITION``: such a node stays on the CPU, for ``Runtime.falls_back`` alone.
 
 To add a target, write its table with a module in ``tests/make/measuring`` that gives the facts of a release

@@ -107,18 +107,24 @@ def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
     every = loading.refused(known, loads, errors, newest=False)
     newest = loading.refused(known, loads, errors, newest=True)
     last = 1 << len(tables.releases(runtime)) - 1
-    return [-1 if always else last * lately for always, lately in zip(every, newest)]
+    measured = [_with_error(known, runtime, "rejects", each) for each in errors]
+    return [-1 if always else last * lately | mask for always, lately, mask in zip(every, newest, measured)]
 
 
 def passes(known: Known, runtime: str, problem: Problem) -> int:
-    """The releases, as bits, of which it was measured that they load models with such an error of the check: anywhere,
-    or at nodes of the operator; the conditions of the operator name the nodes that they refuse all the same."""
+    """The releases, as bits, of which it was measured that they load models with such an error of the check; the
+    conditions of the operator name the nodes that they refuse all the same."""
+    return _with_error(known, runtime, "reads", problem)
+
+
+def _with_error(known: Known, runtime: str, kind: str, problem: Problem) -> int:
+    """The releases, as bits, with a fact about an error of the check: anywhere, or at nodes of the operator."""
     rule, node, table = problem.fault.rule, problem.node, record_of(known, runtime).table
-    if node is None or rule.family == "declarations":
-        return tables.holds(table, f"reads {rule.code}")
-    code = rule.family if rule.family in ("element-types", "operators") else rule.code
-    found = tables.facts(table, f"reads {node.domain}:{node.op} ")
-    return sum(releases for codes, releases in found if code in codes.split(","))
+    found = tables.holds(table, f"{kind} {rule.code}")
+    if node is not None and rule.family != "declarations":
+        for codes, releases in tables.facts(table, f"{kind} {node.domain}:{node.op} "):
+            found |= 0 if {rule.code, rule.family}.isdisjoint(codes.split(",")) else releases
+    return found
 
 
 def verdict(found: Iterable[Reason]) -> str:

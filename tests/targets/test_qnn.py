@@ -24,6 +24,9 @@ FLOATS = "(float[3,4] x) => (float[3,4] y)"
 QUANTIZED = """(float[1,4] x) => (float[1,4] y) <float s = {0.1}, uint8 z = {128}> { q = QuantizeLinear (x, s, z)
 d = DequantizeLinear (q, s, z) r = Relu (d) p = QuantizeLinear (r, s, z) y = DequantizeLinear (p, s, z) }"""
 DOUBLES = "(double[1,2,4,4] x) => (double[1,2,2,2] y) { y = MaxPool <kernel_shape = [3,3]> (x) }"
+HALVES = "(float16[N,4] x) => (float16[N,4] y) <float16 s = {13312}> { y = PRelu (x, s) }"
+SHAPELESS = """(float[M,N] x) => (float[M,N] y, int64[2] z) <int64[1] s = {2}, int64[1] e = {9}, int64[2] c = {1, 1}>
+{ y = Exp (x) h = Shape (x) n = Slice (h, s, e) z = Concat <axis = 0> (c, n) }"""
 GELU = """(float[1,4] x) => (float[1,4] y) <float r = {1.4142135}, float one = {1}, float half = {0.5}>
 { a = Div (x, r) b = Erf (a) c = Add (b, one) d = Mul (x, c) y = Mul (d, half) }"""
 
@@ -41,9 +44,12 @@ GELU = """(float[1,4] x) => (float[1,4] y) <float r = {1.4142135}, float one = {
         (of(17, f"{FLOATS} <float e = {{2}}> {{ d = Sub (x, e) r = Relu (d) y = Mul (r, e) }}"), "runs", 0),
         (of(17, "(float[N,4] x) => (float[N,4] y) { z = Relu (x) y = Reciprocal (z) }"), "refused", 0),
         (of(17, "(float[N,4] x) => (float[N,4] y) <float s = {1}> { y = PRelu (x, s) }"), "runs", 1),
-        (of(17, "(float16[N,4] x) => (float16[N,4] y) <float16 s = {13312}> { y = PRelu (x, s) }"), "refused", 0),
+        (of(17, HALVES), "refused", 0),
         (of(17, "(int64[1,1,2,2,2] x) => (int64[1,1,2,2,2] y) { y = Add (x, x) }"), "refused", 0),
         (of(17, DOUBLES), "refused", 0),
+        (of(17, SHAPELESS), "unknown", 0),
+        (of(18, HALVES.replace("PRelu (x, s)", "HardSwish (x)")), "refused", 0),
+        (of(17, HALVES.replace("PRelu (x, s)", "HardSwish (x)")), "runs", 1),
     ],
 )
 def test_the_newest_release(text: str, verdict: str, on_cpu: int) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import onnx.parser
 import pytest
 from targets.matrices import FLOATS, matrix, of
+
+import irlint
+
+IMAGES = "(float[1,2,N,N] x) => (float[1,2,M,M] y)"
 
 
 def newest(text: str) -> tuple[str, list[str]]:
@@ -26,6 +31,15 @@ def newest(text: str) -> tuple[str, list[str]]:
             'y = ScatterElements <reduction = "none"> (x, i, x) }'),
             "runs",
         ),
+        (of(13, "(float[] x) => (float[] y) { y = Flatten <axis = 0> (x) }"), "runs"),
+        (of(13, "(float[] x) => (float[] y) { y = Flatten (x) }"), "refused"),
+        (of(17, f"{IMAGES} {{ y = AveragePool <kernel_shape = [316, 316]> (x) }}"), "runs"),
+        (of(17, f"{IMAGES} {{ y = AveragePool <kernel_shape = [317, 317]> (x) }}"), "refused"),
+        (
+            of(13, "(float[2] x) => (int8[2] y) <float s = {1.0}, int8 z = {3}> { y = QuantizeLinear (x, s, z) }"),
+            "refused",
+        ),
+        (of(17, "(float[1,N,1] x) => (float[N] y) { y = Squeeze (x) }"), "runs"),
         (of(17, "(string[2] x) => (string[2] y) { y = Identity (x) }"), "refused"),
         (of(17, f"{FLOATS} {{ y = custom.Thing (x) }}", more=', "custom" : 1'), "unknown"),
     ],
@@ -37,6 +51,17 @@ def test_the_newest_release(text: str, verdict: str) -> None:
 def test_a_relu_runs_on_every_release() -> None:
     rows = matrix(of(17, f"{FLOATS} {{ y = Relu (x) }}"), "tensorrt-rtx")
     assert {name: verdict for name, (verdict, _) in rows.items()} == dict.fromkeys(("1.4", "1.5", "1.6", "1.7"), "runs")
+
+
+def test_errors_of_the_check_that_are_refused() -> None:
+    model = onnx.parser.parse_model(of(17, "(float[2,3] x, float[2,4] z) => (float[2,4] y) { y = Add (x, z) }"))
+    (entry,) = irlint.targets(model, targets=["tensorrt-rtx"])["targets"]
+    assert (entry["verdict"], [each["rule"] for each in entry["reasons"]]) == ("refused", ["broadcast-mismatch"])
+
+
+def test_axes_of_a_squeeze_were_needed_for_dynamic_sizes() -> None:
+    rows = matrix(of(17, "(float[1,N,1] x) => (float[N] y) { y = Squeeze (x) }"), "tensorrt-rtx")
+    assert [verdict for verdict, _ in rows.values()] == ["refused", "refused", "refused", "runs"]
 
 
 def test_a_quantized_constant_is_not_refused() -> None:

@@ -16,6 +16,7 @@ Facts = Mapping[str, Set[str]]
 
 #: The kinds of facts whose words may be lists, and the conditions that hold for each entry of a list.
 _OF_NODES = ("refuses", "doubts", "leaves", "fails")
+_OF_ERRORS = ("reads", "rejects")
 _LISTING = re.compile(r"(?:^|(?<= ))((?:type|gives|rank) \d+) (\S+)")
 
 
@@ -31,9 +32,9 @@ def apart(fact: str) -> Iterator[str]:
         parts = _LISTING.split(fact)
         for types in product(*(each.split(",") for each in parts[2::3])):
             yield _LISTING.sub(r"\1 {}", fact).format(*types)
-    elif kind == "reads" and rest.count(" "):
+    elif kind in _OF_ERRORS and rest.count(" "):
         name, codes = rest.split(" ")
-        yield from (f"reads {name} {each}" for each in codes.split(","))
+        yield from (f"{kind} {name} {each}" for each in codes.split(","))
     else:
         yield fact
 
@@ -52,7 +53,7 @@ def joined(facts: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
         elif kind in _OF_NODES and _LISTING.search(fact):
             values = [each[2] for each in _LISTING.finditer(fact)]
             rows[_LISTING.sub(r"\1 {}", fact), releases].add(tuple(frozenset([each]) for each in values))
-        elif kind == "reads" and fact.count(" ") > 1:
+        elif kind in _OF_ERRORS and fact.count(" ") > 1:
             start, _, code = fact.rpartition(" ")
             rows[f"{start} {{}}", releases].add((frozenset([code]),))
         else:

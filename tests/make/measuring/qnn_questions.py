@@ -22,6 +22,7 @@ from typing import Any
 
 import onnx
 import onnx.compose
+import onnx.defs
 import onnx.parser
 
 from irlint.inference.walk import inferred
@@ -266,7 +267,18 @@ def _rows(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:
     if dynamic and all(outcome == REFUSED for _, outcome in dynamic):
         yield f"refuses {name} dynamic"
     else:
-        yield from (f"{row} & dynamic" for row in _outcomes(name, dynamic) if row.startswith("refuses "))
+        more = _opsets(name, dynamic)
+        yield from (f"{row} & dynamic{more}" for row in _outcomes(name, dynamic) if row.startswith("refuses "))
+
+
+def _opsets(name: str, asked: list[tuple[Use, str]]) -> str:
+    """The opsets that refused nodes of an operator were asked at, where ONNX Runtime may put a function in its place,
+    which differs from opset to opset; "" for other operators."""
+    domain, _, op = name.partition(":")
+    if domain or not onnx.defs.has(op) or not onnx.defs.get_schema(op).has_function:
+        return ""
+    opsets = [use.version for use, outcome in asked if outcome == REFUSED and isinstance(use.version, int)]
+    return f" & opset-from {min(opsets)} & opset-below {max(opsets) + 1}" if opsets else ""
 
 
 def _outcomes(name: str, asked: list[tuple[Use, str]]) -> Iterator[str]:

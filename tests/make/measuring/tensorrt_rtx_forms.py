@@ -37,20 +37,32 @@ def _read(kind: str, domain: str) -> Sequence[tuple[int, str]]:
 def _shifted(domain: str, *, back: bool) -> Sequence[tuple[int, str]]:
     """Models that quantize with a zero point, and back."""
     found = []
-    for zero in (1, 128):
-        head = f"<float s = {{0.1}}, uint8 z = {{{zero}}}>"
+    for kind, zero in (("uint8", 1), ("uint8", 128), ("int8", 1), ("int8", -3)):
+        head = f"<float s = {{0.1}}, {kind} z = {{{zero}}}>"
         first = f"{domain}QuantizeLinear (x, s, z)"
         if back:
             last = f"y = {domain}DequantizeLinear (q, s, z)"
             found.append((13, f"(float[4] x) => (float[4] y) {head} {{ q = {first} {last} }}"))
         else:
-            found.append((13, f"(float[4] x) => (uint8[4] y) {head} {{ y = {first} }}"))
+            found.append((13, f"(float[4] x) => ({kind}[4] y) {head} {{ y = {first} }}"))
     return found
 
 
 def _unranked(op: str, attributes: str = "") -> Sequence[tuple[int, str]]:
     return [(opset, f"(float[] x) => (float[] y) {{ y = {op} {attributes} (x) }}") for opset in (11, 13)]
 
+
+def _blocks(kind: str, size: int) -> str:
+    """A product with weights of 4 bits in blocks of a size."""
+    blocks = 4 * 256 // size
+    weights = f"uint8[4,{256 // size},{size // 2}] w = {{{', '.join('0' * (4 * 128))}}}"
+    scales = f"{kind}[{blocks}] s = {{{', '.join('1' * blocks)}}}"
+    node = f"y = com.microsoft.MatMulNBits <K = 256, N = 4, bits = 4, block_size = {size}> (x, w, s)"
+    return f"({kind}[2,256] x) => ({kind}[2,4] y) <{weights}, {scales}> {{ {node} }}"
+
+
+#: From so many positions on a window of one or two axes is refused.
+LARGEST_WINDOW = 100000
 
 #: The other domains that the models import.
 OTHERS = ', "ai.onnx.ml" : 3, "ai.onnx.preview.training" : 1, "com.microsoft.nchwc" : 1'
@@ -68,7 +80,7 @@ REFUSED: Mapping[str, Sequence[tuple[int, str]]] = {
         for kind in ("uint8", "int32")
     },
     **{
-        f"refuses {domain.rstrip('.')}:{op} type 2 uint8 & nonzero 2": _shifted(domain, back=op[0] == "D")
+        f"refuses {domain.rstrip('.')}:{op} nonzero 2": _shifted(domain, back=op[0] == "D")
         for domain in ("", "com.microsoft.")
         for op in ("QuantizeLinear", "DequantizeLinear")
     },
@@ -100,10 +112,30 @@ REFUSED: Mapping[str, Sequence[tuple[int, str]]] = {
     **{
         f"refuses :{op} unranked 0 & graph-input": _unranked(op, attributes)
         for op, attributes in {
-            "Flatten": "", "Softmax": "", "LogSoftmax": "", "GlobalAveragePool": "", "GlobalMaxPool": "",
-            "MaxPool": "<kernel_shape = [2, 2]>", "AveragePool": "<kernel_shape = [2, 2]>", "EyeLike": "",
+            "GlobalAveragePool": "", "GlobalMaxPool": "", "MaxPool": "<kernel_shape = [2, 2]>",
+            "AveragePool": "<kernel_shape = [2, 2]>", "EyeLike": "",
         }.items()
     },
+    **{
+        f"refuses :{op} unranked 0 & graph-input & !attribute-is axis 0": [
+            each for axis in ("", "<axis = 3>", "<axis = -3>") for each in _unranked(op, axis)
+        ]
+        for op in ("Flatten", "Softmax", "LogSoftmax")
+    },
+    **{
+        f"refuses :{op} window-above {LARGEST_WINDOW - 1}": [
+            (17, f"(float[1,2,{shape}] x) => (float[] y) {{ y = {op} <kernel_shape = [{shape}]> (x) }}")
+            for shape in (LARGEST_WINDOW, f"1,{LARGEST_WINDOW}", "317,317", "1280,1280")
+        ]
+        for op in ("AveragePool", "MaxPool", "LpPool")
+    },
+    "refuses com.microsoft:MatMulNBits type 0 float32": [(17, _blocks("float", size)) for size in (16, 32, 64, 128)],
+    "refuses com.microsoft:MatMulNBits attribute-not block_size 32,64,128": [
+        (17, _blocks(kind, size)) for kind in ("float", "float16") for size in (16, 256)
+    ],
+    "refuses :Squeeze no-input 1 & no-attribute axes & not-static 0": [
+        (opset, "(float[1,N,1] x) => (float[N] y) { y = Squeeze (x) }") for opset in (11, 13)
+    ],
 }  # fmt: skip
 
 #: Facts that hold where one of some models is refused; the last node of each is asked about as one node is.

@@ -18,11 +18,11 @@ import onnx.defs
 import onnx.helper
 
 from irlint.inference.walk import inferred
-from irlint.model.tensor import NUMBERED_TYPES, Tensor
+from irlint.model.tensor import NUMBERED_TYPES
 from irlint.parsers.onnx import read
+from irlint.targets.uses import uses
 
 from . import onnxruntime_questions, openvino_nodes, tensorrt_rtx_forms
-from .openvino_questions import FAMILIES
 from .stating import condition
 from .tensorrt_rtx_forms import DOUBTED
 
@@ -30,17 +30,23 @@ from .tensorrt_rtx_forms import DOUBTED
 ASKED = 4
 ALIKE = 2
 
-#: How the parser says that it has no importer of an operator, or no element type.
+#: How the parser says that it has no importer of an operator, that an output states no element type, or that it does
+#: not know one.
 ABSENT = re.compile(
     r"^false$|^creator && |: creator && |[Pp]lugin (was )?not found|plugin creator|plugin was not found"
 )
 NO_PLUGIN = re.compile(r"^creator && .Plugin not found")
+UNTYPED = re.compile(r"convertDtype\(output")
 NO_TYPE = re.compile(r"Failed to convert ONNX da|Unsupported ONNX data type")
 
-#: The largest share of other errors among the refusals of an operator that is absent, and the least share of accepted
-#: nodes where an error is read.
+#: Errors about element types of which the parser casts some.
+CAST = ("IRL402",)
+
+#: So many nodes and graphs with an error have to be refused where it is refused of any operator.
+MANY = 8
+
+#: The largest share of other errors among the refusals of an operator that is absent.
 FEW = 0.15
-MOST = 0.8
 
 #: Operators that are refused in every form: Attention is imported as that of ai.onnx, whose inputs have one rank.
 NEVER = ("com.microsoft:Attention",)
@@ -60,7 +66,8 @@ def models() -> list[tuple[str, Any]]:
     asked = [(key, model) for key, model in onnxruntime_questions.models() if key.startswith("input ")]
     asked += tensorrt_rtx_forms.models()
     asked += [(f"node {at}", model) for at, (_, model, _) in enumerate(_nodes())]
-    return asked + [(f"faulty {at}", model) for at, (_, model, _) in enumerate(_faulty())]
+    asked += [(f"faulty {at}", model) for at, (_, model, _) in enumerate(faulty())]
+    return asked + [(f"graph {at}", model) for at, model in enumerate(openvino_nodes.graphs())]
 
 
 @cache
@@ -74,7 +81,7 @@ def _nodes() -> list[tuple[str, bytes, Set[str]]]:
 
 
 @cache
-def _faulty() -> list[tuple[str, bytes, Set[str]]]:
+def faulty() -> list[tuple[str, bytes, Set[str]]]:
     """The same of models with one error."""
     return [each for each in _typed_nodes() if len(_errors(each[2])) == 1]
 
@@ -94,12 +101,11 @@ def _typed(data: bytes) -> bytes | None:
     """A model that states the element types of its outputs, which the parser needs; None where they are not known."""
     model = onnx.ModelProto.FromString(data)
     known = inferred(read("m.onnx", data))
-    types = {value.name: each for value, each in known.types.items()}
+    types = {value.name: text for use in uses(known) for value, text in zip(use.node.outputs, use.outputs) if value}
     for output in model.graph.output:
-        type = types.get(output.name)
-        if not isinstance(type, Tensor) or type.dtype not in NUMBERED_TYPES:
+        if types.get(output.name) not in NUMBERED_TYPES:
             return None
-        output.type.tensor_type.elem_type = NUMBERED_TYPES.index(type.dtype) + 1
+        output.type.tensor_type.elem_type = NUMBERED_TYPES.index(types[output.name]) + 1
     return bytes(model.SerializeToString(deterministic=True))
 
 
@@ -109,7 +115,7 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     answers = found["answers"]
     yield from (key for key, error in answers.items() if not error and key.startswith("input "))
     yield from tensorrt_rtx_forms.facts(answers)
-    yield from _read(answers)
+    yield from of_errors(answers)
     yield from (f"op {name} *" for name in BODIES[:3])
     groups: dict[str, list[Answer]] = defaultdict(list)
     for at, (name, _, traits) in enumerate(_nodes()):
@@ -120,15 +126,25 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
         yield from _of_operator(name, asked)
 
 
-def _read(answers: dict[str, str]) -> Iterator[str]:
-    """The errors of nodes, or their families, with which most nodes of an operator are accepted."""
-    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for at, (name, _, traits) in enumerate(_faulty()):
+def of_errors(answers: dict[str, str]) -> Iterator[str]:
+    """The errors of the check with which every node of an operator is accepted, and those with which each is refused:
+    of any operator, where no other node or graph is accepted."""
+    taken = {name for at, (name, *_) in enumerate(_nodes()) if not answers[f"node {at}"]}
+    groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for at, (name, _, traits) in enumerate(faulty()):
         (code,) = _errors(traits)
-        groups[name, FAMILIES.get(code[3], code)].append(answers[f"faulty {at}"])
-    for (name, code), errors in groups.items():
-        if len(errors) >= ALIKE and errors.count("") >= MOST * len(errors):
-            yield f"reads {name} {code}"
+        if name in taken and not ABSENT.search(answers[f"faulty {at}"]):
+            groups[code][name].append(answers[f"faulty {at}"])
+    for at, codes in enumerate(openvino_nodes.errors_of_graphs()):
+        if len(codes) == 1 and not UNTYPED.search(answers[f"graph {at}"]):
+            groups[codes[0]][""].append(answers[f"graph {at}"])
+    for code, of_code in groups.items():
+        if all(map(all, of_code.values())) and sum(map(len, of_code.values())) >= MANY:
+            yield f"rejects {code}"
+            continue
+        for name, errors in sorted(of_code.items())[of_code.keys() >= {""} :]:
+            if len(errors) >= ASKED and (all(errors) or not any(errors)) and code not in CAST:
+                yield f"{'rejects' if all(errors) else 'reads'} {name} {code}"
 
 
 def _of_operator(name: str, asked: list[Answer]) -> Iterator[str]:
