@@ -159,8 +159,8 @@ class Values:
             has_factors = not EXAMINED.isdisjoint(node.attributes)
             if not (of_node or has_factors) or node in faulted or not node.outputs:
                 continue
-            if has_factors and (faults := _not_finite(node)):
-                yield from self._problems(node, faults)
+            if has_factors and (unfit := _not_finite(node)):
+                yield from self._problems(node, unfit)
             for check in of_node:
                 faults = check(self, node)
                 if faults:

@@ -10,7 +10,6 @@ from irlint import parsers
 from irlint.dims import Shape
 from irlint.findings.edits import Edit
 from irlint.fixes.explaining import every_problem
-from irlint.fixes.inserted import CAST
 from irlint.fixes.outcomes import Outcome
 from irlint.inference.walk import inferred
 from irlint.model import Model, Problem
@@ -51,10 +50,7 @@ class Rechecked:
                 fixed.append(each)
         outputs = {value.name for value in self.model.graph.outputs} if self.model.graph is not None else set()
         new = [each for each in after if left[_key(each)] > 0 and each.fault.severity.rank]
-        hidden = leaves_shapes(edits)
-        if not all(
-            _may_appear(each, outputs) or (hidden and _is_demand(each) and not each.is_error) for each in new
-        ) or not any(each is problem for each in fixed):
+        if not all(_may_appear(each, outputs) for each in new) or not any(each is problem for each in fixed):
             return None
         return Outcome(tuple(each for each in fixed if each.node is not None or each is problem), new=len(new))
 
@@ -126,19 +122,6 @@ class Rechecked:
         except (Unwritable, Damage, IndexError):
             return None
         return b"".join(piece if isinstance(piece, bytes) else data[piece[0] : piece[1]] for piece in pieces)
-
-
-def leaves_shapes(edits: Sequence[Edit]) -> bool:
-    """Whether edits change only element types. Sizes that nodes then fix were fixed before, and an error hid them."""
-    return all(
-        edit.of == "type" or edit.name == CAST or (edit.kind == "declaration" and edit.shape is None) for edit in edits
-    )
-
-
-def _is_demand(problem: Problem) -> bool:
-    from irlint.fixes.trials import is_demand
-
-    return is_demand(problem)
 
 
 def _key(problem: Problem) -> tuple[object, ...]:

@@ -206,8 +206,7 @@ def _repaired(path: str, before: Version, settings: Settings) -> tuple[Version, 
         tidied, more = (after, Applied()) if changed is None else _tidied(path, changed, settings, None)
         gone = all(each.fingerprint != finding.fingerprint for each in tidied.outcome.findings)
         moved = finding.severity is not Severity.ERROR and not _has_fewer(finding.rule, tidied.outcome, after.outcome)
-        hidden = _hidden_sizes(finding)
-        if changed is None or not gone or moved or _is_worse(tidied.outcome, after.outcome, notes=False, hidden=hidden):
+        if changed is None or not gone or moved or _is_worse(tidied.outcome, after.outcome, notes=False):
             refused.add(finding.fix.edits)
             continue
         after = tidied
@@ -277,22 +276,10 @@ def _tidied_by_rule(path: str, before: Version, settings: Settings) -> tuple[Ver
     return after, fixes
 
 
-def _hidden_sizes(finding: Finding) -> Collection[Rule]:
-    """The rules about sizes that nodes fix, if a fix of an error changes only element types: the error hid them."""
-    from irlint.checks.equal_sizes import EQUAL_SIZES
-    from irlint.checks.frozen import FROZEN_SIZE, NARROW_SIZE
-    from irlint.fixes.rechecking import leaves_shapes
-
-    is_error = finding.severity is Severity.ERROR
-    is_hidden = is_error and finding.fix is not None and leaves_shapes(finding.fix.edits)
-    return (FROZEN_SIZE, NARROW_SIZE, EQUAL_SIZES) if is_hidden else ()
-
-
-def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True, hidden: Collection[Rule] = ()) -> bool:
-    """Whether a model has more findings of some rule than before, or more except notes. ``hidden`` rules do not count,
-    and rules about unused parts if errors hid them before."""
-    if any(each.severity is Severity.ERROR for each in before.findings):
-        hidden = (*hidden, *_last(before))
+def _is_worse(after: Outcome, before: Outcome, *, notes: bool = True) -> bool:
+    """Whether a model has more findings of some rule than before, or more except notes. Rules about unused parts do not
+    count if errors hid them before."""
+    hidden = _last(before) if any(each.severity is Severity.ERROR for each in before.findings) else ()
     found = (each for each in after.findings if notes or each.severity is not Severity.NOTE)
     counts = Counter(each.rule for each in found if each.rule not in hidden)
     counts.subtract(each.rule for each in before.findings)

@@ -158,7 +158,7 @@ def cast(entry: Scalar, dtype: str | None) -> Scalar:
         return bool(entry)
     if dtype in INTEGERS:
         return _wrapped(entry, dtype)
-    if dtype in _CODES:
+    if dtype is not None and dtype in _CODES:
         return rounded(float(entry), dtype)
     return None
 
