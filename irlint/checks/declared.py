@@ -23,13 +23,14 @@ SHAPE_CONTRADICTED = Rule(
     Severity.ERROR,
     "The declared shape differs from the inferred one.",
     why=(
-        "OpenVINO never compares the declared shapes of a layer's ports with the inferred ones, and ONNX Runtime "
-        "only warns. A wrong declaration misleads readers and tools, until a later step fails. In an IR it is an "
-        "error, because a correct writer never writes it. In ONNX it is a warning, because runtimes infer the shape "
-        "again. It is an error in ONNX if ONNX Runtime cannot infer a size, uses the declared one, and then refuses "
-        "a node. An initializer whose graph input declares another shape is refused. One name for two different "
-        "sizes is a warning: ONNX Runtime reuses buffers of sizes with the same name, and fails at run time if the "
-        "sizes differ."
+        "OpenVINO never compares the declared shapes of a layer's ports with the inferred ones, and ONNX Runtime only "
+        "warns. A wrong declaration misleads readers and tools, until a later step fails. In an IR it is an error, "
+        "because a correct writer never writes it; at an input port it is a warning. Writers of IR version 10 were "
+        "less exact: in their files it is a warning in a body, and a note at an input port. In ONNX it is a warning, "
+        "because runtimes infer the shape again. It is an error in ONNX if ONNX Runtime cannot infer a size, uses the "
+        "declared one, and then refuses a node. An initializer whose graph input declares another shape is refused. "
+        "One name for two different sizes is a warning: ONNX Runtime reuses buffers of sizes with the same name, and "
+        "fails at run time if the sizes differ."
     ),
     fix="Correct the declaration, or write the model again with the tool that made it.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -49,8 +50,9 @@ TYPE_CONTRADICTED = Rule(
     Severity.ERROR,
     "The declared element type differs from the inferred one.",
     why=(
-        "ONNX Runtime refuses to load such a model, except if the value is the output of a Constant. OpenVINO ignores "
-        "the declared type, but other readers of the file use it; in an IR, irlint therefore warns."
+        "ONNX Runtime refuses to load such a model, except if the value is the output of a Constant, or if it ignores "
+        "the declaration. OpenVINO ignores the declared type, but other readers of the file use it; in an IR, irlint "
+        "therefore warns. It is a note in IR version 10, and at an output port after the first that nothing uses."
     ),
     fix="Correct the declaration, or insert the missing conversion.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -69,7 +71,7 @@ MANY = 8
 
 
 def problems(known: Known) -> list[Problem]:
-    """A problem for each declaration that contradicts the inferred type or shape.
+    """A problem for each declaration that contradicts the inferred type or shape, then problems about names of sizes.
 
     In a chain of nodes, only the first contradiction is a root; later problems name it in ``because``. If an option or
     the configuration gives shapes, the problems are the inputs whose given shape contradicts the declared one.
@@ -130,7 +132,7 @@ def _names_sizes(node: Node) -> bool:
 class _Comparison:
     """The declarations of one graph, compared with the inferred types.
 
-    ``unlike`` are the nodes with an output whose inferred type is not exactly the declared one.
+    ``unlike`` are the nodes that were compared and are not exactly as declared (see ``_is_as_declared``).
     """
 
     def __init__(self, graph: Graph, known: Known, terms: Terms | None) -> None:
@@ -194,7 +196,11 @@ class _Comparison:
             yield problem
 
     def _fault(self, node: Node, port: int, value: Value, declaration: Declaration) -> Fault | None:
-        """The fault of a declaration of an output, with the severity for this node and this version of the format."""
+        """The fault of a declaration of an output; None if it fits, or if a Convert declares the stored type.
+
+        At most a note: the type of an unused port of an IR after the first, and any type in IR version 10. At most a
+        warning: an ONNX Constant, a declaration that runtimes ignore, and a shape in a body in IR version 10.
+        """
         known, graph = self.known, self.graph
         inferred = known.types.get(value)
         pair = id(inferred), id(declaration)
@@ -245,8 +251,9 @@ def _declarations(node: Node) -> Iterator[tuple[int, Value, Declaration]]:
 
 
 def _is_as_declared(node: Node, known: Known, alike: set[tuple[int, int]]) -> bool:
-    """Whether all inputs and outputs of a node are tensors of exactly the declared types. ``alike`` caches pairs of
-    equal types by their ``id``, because many nodes share types."""
+    """Whether the outputs of a node are tensors of exactly the declared types, and its input ports declare the same as
+    the outputs to which they are connected. A declared type without an element type fits any. ``alike`` caches pairs
+    of equal types by their ``id``, because many nodes share types."""
     for value in node.outputs:
         if value is not None and value.declared:
             given = known.types.get(value)

@@ -14,8 +14,8 @@ FROZEN_SIZE = Rule(
     why=(
         "An exporter that traces a model with an example writes the example's sizes into Reshape targets, masks, "
         "states or position tables, but declares the sizes as dynamic. The model loads, but fails for every other "
-        "size. Two special cases count, too: a size of 1 may also work because it is broadcast, and two sizes may be "
-        "fixed only as a product, because a layer uses all pixels at once. A size that depends on data counts if a "
+        "size. A size also counts if, besides the one value, 1 works because it broadcasts; and two sizes count if "
+        "only their product is fixed, because a layer uses all pixels at once. A size that depends on data counts if a "
         "Transpose brings it to an axis whose size a weight fixes. irlint does not report divisors "
         "(`H % 32 == 0`), bounds (`seq <= 512`) and fixed sums. OpenVINO's converter declares every axis of every "
         "input dynamic. In an IR of this converter, a size that a weight fixes is only a note."
