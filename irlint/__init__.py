@@ -2,12 +2,15 @@
 
 The folders in reading order; each one imports only from those before it: ``dims`` (sizes), ``findings`` (rules,
 faults, reports), ``model`` (the content of a file), ``parsers`` (from bytes to a model), ``schemas`` (ONNX's tables
-of operators), ``ops`` (one function for each operator), ``binding`` (from a node to its operator), ``inference``
-(types and shapes of every value), ``contracts`` (the inputs that a model accepts), ``targets`` (the runtime releases
-that load it), ``costs`` (parameters, bytes, MACs and memory), ``checks`` (rules about complete graphs), ``folders``
-(configurations beside models), ``fixes`` (edits, and how they are written), ``snippets`` (the excerpt of a finding),
-``reporters`` (output formats), ``policy`` (which findings are reported), ``run`` (one file, and many), ``command``
-(the ``irlint`` command).
+of operators), ``ops`` (one function for each operator, and the rules that operators report), ``binding`` (from a node
+to its operator), ``inference`` (types and shapes of every value), ``contracts`` (the inputs that a model accepts),
+``targets`` (the runtime releases that load it), ``costs`` (parameters, bytes, MACs and memory), ``checks`` (rules about
+complete graphs), ``folders`` (configurations beside models), ``fixes`` (edits, and how they are written), ``snippets``
+(the excerpt of a finding), ``reporters`` (output formats), ``policy`` (which findings are reported), ``run`` (one file,
+and many), ``command`` (the ``irlint`` command).
+
+The severity of a finding: its rule has a default (``findings/faults.py``), which the code that raises a fault may
+change; ``inference/levels.py`` lowers it for places that may never run, and ``policy`` applies the user's settings.
 """
 
 from __future__ import annotations

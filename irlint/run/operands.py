@@ -23,7 +23,7 @@ def operands(pictures: Pictures, problem: Problem) -> tuple[Operand, ...]:
         return ()
     current = pictures.current(problem)
     marks = marked_axes(fault, node, pictures.known) if fault.marks and current else {}
-    indices = _shown(pictures.inputs_of(node), (*marks, fault.input))
+    indices = _shown(pictures.present_inputs(node), (*marks, fault.input))
     return tuple(_operand(pictures, node, index, marks.get(index, ()), current) for index in indices)
 
 

@@ -57,9 +57,9 @@ def drawn(
 ) -> list[Finding]:
     """The findings of one file. Those that the text report shows in full have their snippet as ``detail``.
 
-    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet, and only the
-    first of equal ones; with None, all do. With ``around``, the first snippets also get the surrounding nodes. ``data``
-    is the file, if it was read before.
+    ``problems`` and ``findings`` have the same order. At most ``limit`` findings of a rule get a snippet: the first
+    of equal ones, and none that follows from another finding. If ``limit`` is None, all do. With ``around``, the first
+    ``AROUND`` snippets also get the surrounding nodes. ``data`` is the file, if it was read before.
 
     Raises OSError if the file must be opened and cannot be.
     """
@@ -82,8 +82,9 @@ def drawn(
 
 
 def _with_errors_before(problems: Sequence[Problem], findings: list[Finding], pictures: Pictures) -> list[Finding]:
-    """The findings. A stale declaration refers to the first error about a size that passed through the same node,
-    because both have the same cause."""
+    """The findings. A stale declaration, a mere warning, refers to the first error about a size that its node made or
+    passed on, because both have the same cause. Only findings with a snippet count, and no errors that follow from
+    others."""
     stale = {
         problem.node: at
         for at, (problem, finding) in enumerate(zip(problems, findings))
@@ -131,7 +132,7 @@ class Pictures:
         self._surroundings: Surroundings | None = None
         self._there: dict[Node, list[int]] = {}
 
-    def inputs_of(self, node: Node) -> list[int]:
+    def present_inputs(self, node: Node) -> list[int]:
         """The indices of the inputs of a node that are not omitted, in order."""
         if node not in self._there:
             self._there[node] = [at for at, value in enumerate(node.inputs) if value is not None]
@@ -183,7 +184,8 @@ class Pictures:
         return self._lettered(self._with_types(drawing, problem), problem, trails)
 
     def _with_types(self, drawing: Drawing, problem: Problem) -> Drawing:
-        """The snippet with the format's names of the element types in its sentences."""
+        """The snippet with the format's names of the element types in its notes. ``types`` has them for the message and
+        the help, too."""
         texts = (problem.fault.message, problem.fault.help, *drawing.notes)
         types = {
             name: short

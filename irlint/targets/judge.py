@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
 from irlint.records import replaced
@@ -146,10 +147,12 @@ def _judged(use: Use, runtime: Runtime, releases: int) -> Objections:
         if not use.certain and runtime.drops_dead:
             yield (
                 having,
-                _unsure(objection, "it stands in a branch that never runs, which the runtime may take away first"),
+                _unsure(
+                    objection, "it stands in a branch that never runs, which the runtime may remove before it checks it"
+                ),
             )
         elif use.node.op in runtime.removes and not use.node.domain and not (use.reads and use.returns):
-            yield having, _unsure(objection, "the runtime may take it away first")
+            yield having, _unsure(objection, "the runtime may remove it before it checks it")
         else:
             yield having, objection
 
@@ -197,8 +200,9 @@ def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) 
     for (least_in, most_in, least_out, most_out), having in operators.counts(runtime.table, name):
         mine = releases & having
         if mine and not (least_in <= len(use.inputs) <= most_in and least_out <= len(use.outputs) <= most_out):
-            text = f"{len(use.inputs)} inputs and {len(use.outputs)} outputs; in the release the operator takes "
-            text += f"{least_in} to {most_in} and has {least_out} to {most_out}"
+            text = f"{counted(len(use.inputs), 'input')} and {counted(len(use.outputs), 'output')}; in the release the "
+            text += f"operator takes {_between(least_in, most_in, 'input')} "
+            text += f"and has {_between(least_out, most_out, 'output')}"
             yield mine, Objection(OPERATOR_NOT_IN_RELEASE, text, "use a release that has them")
     meant = official(node.op, use.version, node.domain) if isinstance(use.version, int) else None
     has = official(node.op, version, node.domain) if meant is not None and meant.since > version else None
@@ -209,6 +213,11 @@ def _signature(use: Use, runtime: Runtime, version: int, releases: int, _: int) 
         what = f"the attribute `{more}` is" if more is not None else "its inputs and outputs are"
         text = f"{what} of version {meant.since}; the release has version {version}"
         yield releases, Objection(OPERATOR_NOT_IN_RELEASE, text, f"write the node as version {version} has it")
+
+
+def _between(least: int, most: int, noun: str) -> str:
+    """``1 output``, ``2 to 4 inputs``: a number with its limits."""
+    return counted(least if least == most else f"{least} to {most}", noun)
 
 
 def _operator(use: Use, runtime: Runtime, version: int, releases: int, depth: int) -> Objections:
@@ -285,7 +294,7 @@ def _without_row(
     if lacking:
         yield lacking, _no_row(use, runtime, version, lacking, admitted or present)
     if missing & ~lacking:
-        text = "no node of it that was tried is accepted"
+        text = "every node of this operator that was tried was refused"
         yield missing & ~lacking, Objection(TARGET_NOT_KNOWN, text, runtime.advice)
 
 

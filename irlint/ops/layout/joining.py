@@ -36,7 +36,8 @@ g (float[1,64,40,40] x, float[1,32,40,40] z) => (float[1,96,40,40] y) { y = Conc
 
 
 def concatenated(shapes: Sequence[Shape | None], axis: int) -> Shape | None:
-    """The shape of tensors joined along ``axis``: the sum of their sizes there, equal sizes on the others.
+    """The shape of tensors joined along ``axis``: the sum of their sizes there, equal sizes on the others. None if no
+    shape is known.
 
     Raises a ``CONCAT_MISMATCH`` or an ``AXIS_OUT_OF_RANGE`` fault. Source: ONNX Concat-13, OpenVINO Concat-1.
     """
@@ -107,7 +108,10 @@ def _sizes_text(shapes: Sequence[Shape | None], axis: int, indices: Sequence[int
 
 
 def joined_contents(tensors: Sequence[Tensor], shape: Shape | None, axis: int) -> Contents | None:
-    """The values of tensors joined along ``axis``; the entries of an input with unknown values are None."""
+    """The values of tensors joined along ``axis``; the entries of an input with unknown values are None.
+
+    None if no values are known, or if the shape or that of an input is unknown or has too many elements.
+    """
     if shape is None or not fold.fits(shape) or any(not fold.fits(x.shape) for x in tensors):
         return None
     if all(x.value is None for x in tensors):

@@ -45,10 +45,11 @@ AUTO_PAD_CONFLICT = Rule(
     "IRL317",
     "auto-pad-conflict",
     Severity.ERROR,
-    "`auto_pad` and `pads` are both given and contradict each other.",
+    "`auto_pad` and `pads` are both given.",
     why=(
         "ONNX forbids both attributes together. ONNX Runtime refuses such a convolution when it loads the model. For "
-        "a pooling, ONNX Runtime uses `auto_pad`, but ONNX shape inference uses `pads`; in that case, irlint warns."
+        "a pooling, ONNX Runtime uses `auto_pad`, but ONNX shape inference uses `pads`; then irlint warns, except for "
+        "VALID with pads of 0."
     ),
     fix="Keep one of them: `pads`, or `auto_pad` if the padding has to depend on the size of the input.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -69,8 +70,8 @@ PADDING_NOT_PORTABLE = Rule(
         'By the ONNX specification, `pads` "can take any value greater than or equal to 0", and `auto_pad` works '
         'with dilations. ONNX Runtime refuses a pooling whose pads are not smaller than the kernel ("Pad should be '
         'smaller than kernel."). It refuses a convolution with SAME padding and dilations ("Dilation not supported '
-        'for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."). For a pooling with both, its output size differs '
-        "from the specification."
+        'for AutoPadType::SAME_UPPER or AutoPadType::SAME_LOWER."). For a pooling with SAME padding and dilations, its '
+        "output size differs from the specification."
     ),
     fix="Insert a Pad node before the pooling, or write the padding of a dilated window as `pads`.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -90,8 +91,9 @@ def spanned(kernel: MaybeDim, dilation: int) -> MaybeDim:
 def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rounding: Rounding = "floor") -> MaybeDim:
     """The number of windows of ``span`` elements on an axis of ``size`` with the padding ``begin`` and ``end``.
 
-    ``ceil`` counts a last window that reaches past the end; ``ceil_torch`` only if it does not begin in the padding at
-    the end. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO MaxPool-14, AvgPool-14.
+    ``ceil`` also counts a last window that reaches past the end. ``ceil_torch`` does the same, but drops the last
+    window if it begins in the padding at the end or past it. Sources: ONNX MaxPool-22, AveragePool-22; OpenVINO
+    MaxPool-14, AvgPool-14.
     """
     room = size + (begin + end) - span
     if rounding == "floor":
@@ -108,7 +110,8 @@ def window_count(size: Dim, span: Dim, stride: int, *, begin: int, end: int, rou
 def same_count(size: Dim, span: MaybeDim, stride: int, *, rounding: Rounding = "floor") -> MaybeDim:
     """The number of windows with SAME padding: ceil(size / stride).
 
-    With ``ceil``, a window shorter than the stride may be counted once more, because there is nothing to pad.
+    With ``ceil``, there may be one window more if the window is shorter than the stride, because then nothing is
+    padded. None if the window is unknown and this matters.
     """
     count = ceiling_of(size, stride)
     if rounding != "ceil" or (span is not None and at_least(span, stride)):
@@ -333,11 +336,12 @@ def openvino_window(
 def window_sizes(
     shape: Shape | None, window: Window | None, count: int, *, lenient: bool = False, filled: bool = False
 ) -> Shape:
-    """The spatial sizes after a convolution or pooling of a tensor of ``shape``, which is input 0.
+    """The spatial sizes after a convolution or pooling of a tensor of ``shape``, which is input 0. A size is None if
+    it, the shape or the window is unknown.
 
-    ``lenient`` is for runtimes that accept an input smaller than the window, as long as less than two strides are
-    missing. ``filled`` means that the spatial sizes are at least 1. Raises a ``WINDOW_EXCEEDS_INPUT`` fault, and adds
-    requirements for the sizes.
+    Raises a ``WINDOW_EXCEEDS_INPUT`` fault if the input is smaller than the window, and adds requirements for the sizes
+    for which this is unknown. With ``lenient``, the fault is only a warning if less than two strides are missing, and
+    omitted if less than one is missing and counts are rounded up. ``filled``: the spatial sizes are at least 1.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -401,8 +405,9 @@ def transposed_sizes(
 ) -> Shape:
     """The spatial sizes after a transposed convolution of a tensor of ``shape``, which is input 0.
 
-    SAME padding gives size * stride if the window is large enough. ``lenient`` is for libraries that give an empty
-    output if the padding leaves nothing, and remove no more than there is. Raises a ``WINDOW_EXCEEDS_INPUT`` fault.
+    SAME padding gives size * stride, or the size without padding if that is smaller. Raises a ``WINDOW_EXCEEDS_INPUT``
+    fault if the padding leaves nothing. With ``lenient``, the fault is only a warning if the padding removes exactly
+    everything: the output is empty.
     """
     if shape is None or window is None:
         return (None,) * count
@@ -431,9 +436,9 @@ def transposed_sizes(
 
 
 def _nothing_left(size: Dim, full: Dim, pads: int, *, axis: int) -> Fault:
+    removed = f"{full + pads}; the padding removes {pads}, which leaves {full}" if pads else str(full)
     return WINDOW_EXCEEDS_INPUT.fault(
-        f"axis {axis} of input 0 is {size} and becomes {full} by transposed convolution, but its padding removes "
-        f"{pads}",
+        f"axis {axis} of input 0 is {size}, which gives {removed}",
         help="reduce the padding, or use a larger kernel or stride",
         input=0,
         marks=((0, axis),),
