@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from irlint.contracts.conditions import conditions
-from irlint.contracts.formulas import Formula
 from irlint.contracts.implied import by_name, related, symbols_in, without_implied
 from irlint.contracts.joint import about, contradicting
 from irlint.contracts.residues import reduced
@@ -394,6 +393,10 @@ def _factors_of(product: Dim) -> list[Dim]:
 
 def _makers_of(text: str, name: str, makers: Sequence[tuple[Demand, Sizes]]) -> list[Demand]:
     """The demands that each imply a condition; if none does, a few that imply it together, the last one first."""
+    if len(makers) == 1:
+        return [makers[0][0]]
+    from irlint.contracts.formulas import Formula
+
     formula = Formula(text)
 
     def implied(sizes: Sizes) -> bool:

@@ -187,7 +187,8 @@ def declared_names(model: Model) -> frozenset[str]:
         for graph in graphs(model)
         for value in (*graph.inputs, *graph.outputs, *(each for node in graph.nodes for each in node.outputs))
     )
-    return names_in([each.type for value in values if value is not None for each in value.declared])
+    types = {id(each.type): each.type for value in values if value is not None for each in value.declared}
+    return names_in(list(types.values()))
 
 
 def identifier(text: str) -> str:

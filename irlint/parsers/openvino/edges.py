@@ -56,12 +56,12 @@ def wired(
 def _connected(wiring: Wiring, reader: LayerReader) -> tuple[dict[Layer, list[Value | None]], set[Layer]]:
     """The value for each input port, and the layers whose open ports another complaint explains."""
     inputs: dict[Layer, list[Value | None]] = {layer: [None] * len(layer.inputs) for layer in wiring.layers}
-    positions = _positions(wiring.layers)
+    positions, targets, sources = _positions(wiring.layers), wiring.targets, wiring.sources
     excused: set[Layer] = set()
     lost: list[Edge] = []
     for edge in wiring.edges:
-        target = wiring.targets.get((edge.to_layer, edge.to_port))
-        value = wiring.sources.get((edge.from_layer, edge.from_port))
+        target = targets.get((edge.to_layer, edge.to_port))
+        value = sources.get((edge.from_layer, edge.from_port))
         if target is None or value is None:
             _complain_of_ends(edge, target, value, wiring, reader)
         if target is None:

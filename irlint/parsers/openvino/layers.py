@@ -375,7 +375,7 @@ def first_children(element: Element) -> dict[str, Element]:
 def tensor_names(text: str) -> tuple[str, ...]:
     """The names in a ``names`` attribute; commas separate them, and ``\\,`` is a comma inside a name."""
     if "\\," not in text:
-        return tuple(name for name in text.split(",") if name)
+        return tuple([name for name in text.split(",") if name])
     parts = text.replace("\\,", "\0").split(",")
     return tuple(name.replace("\0", ",") for name in parts if name)
 

@@ -164,10 +164,13 @@ def _separated(text: str) -> tuple[tuple[str, ...] | None, tuple[str, str, str |
     if type == "Const":
         start, stated, left = rest.partition(_OFFSET)
         if stated:
-            offset = left[: left.find('"')]
-            key[2:] = [start, _OFFSET, left[len(offset) :]]
-    names = [each[: each.find('"')] for each in named]
-    key += [each[len(own) :] for each, own in zip(named, names)]
+            offset, _, left = left.partition('"')
+            key[2:] = [start, _OFFSET, left]
+    names = []
+    for each in named:
+        own, _, left = each.partition('"')
+        names.append(own)
+        key.append(left)
     key, fused = _without_fused(key) if _FUSED in text else (key, [])
     texts = "".join([name, offset or "", *names, *fused])
     are_sound = _is_number(id) and offset != "" and len(texts) <= LONGEST_NAME and _are_plain(texts)
@@ -181,8 +184,9 @@ def _without_fused(key: list[str]) -> tuple[list[str], list[str]]:
         first, *others = part.split(_FUSED)
         kept.append(first)
         for each in others:
-            fused.append(each[: each.find('"')])
-            kept += (_FUSED, each[len(fused[-1]) :])
+            own, _, left = each.partition('"')
+            fused.append(own)
+            kept += (_FUSED, left)
     return kept, fused
 
 
@@ -205,14 +209,10 @@ def _edges(text: str, ordinal: int) -> list[Edge] | None:
         return None
     if not all(_behind_edge(each) == _EDGE for each in set(parts[8:-1:8])):
         return None
-    numbers = parts[1::2]
-    if not all(map(_is_number, set(numbers))):
+    if not all(map(_is_number, set(parts[1::2]))):
         return None
-    ends = iter(map(int, numbers))
-    return [
-        Edge(source, port, target, entry, at)
-        for at, (source, port, target, entry) in enumerate(zip(ends, ends, ends, ends), ordinal)
-    ]
+    numbers = [map(int, parts[at::8]) for at in (1, 3, 5, 7)]
+    return list(map(Edge, *numbers, range(ordinal, ordinal + count)))
 
 
 def _behind_edge(text: str) -> str | None:
