@@ -14,7 +14,8 @@ from math import prod
 from irlint.lazy_typing import Any
 from irlint.model.tensor import Tensor
 from irlint.records import record
-from irlint.targets.uses import LEFT_OUT, Use, is_fixed, is_static
+from irlint.targets import facts
+from irlint.targets.uses import LEFT_OUT, Use, is_static
 
 
 @record
@@ -57,58 +58,18 @@ class Stated:
         return self.condition.help.format(*self.arguments)
 
 
-def attribute(use: Use, name: str, default: Any = None) -> Any:
-    """The value of an attribute of the node, as text where it is one."""
-    found = use.node.attributes.get(name)
-    if found is not None and found.reference is not None:
-        found = use.scope.get(found.reference)
-    value = default if found is None else found.value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def tensor(use: Use, index: int) -> Tensor | None:
-    """What is known of an input; None for one that is left out, or is no tensor."""
-    value = use.node.inputs[index] if index < len(use.node.inputs) else None
-    known = use.types.get(value) if value is not None else None
-    return known if isinstance(known, Tensor) else None
-
-
-def is_constant(use: Use, index: int) -> bool:
-    """Whether the contents of an input are known; one that is left out counts, and so does one that is too large to be
-    kept."""
-    return not _has(use.inputs, index) or _is_known(use, index) or use.node.inputs[index] in use.constants
-
-
-def is_computed(use: Use, index: int) -> bool:
-    """Whether the contents of an input are known, and yet it is neither an initializer nor what a Constant gives."""
-    return _is_known(use, index) and use.node.inputs[index] not in use.constants
-
-
-def _is_known(use: Use, index: int) -> bool:
-    known = tensor(use, index)
-    return known is not None and known.value is not None and None not in known.value
-
-
-def _has(types: Sequence[str | None], index: str | int) -> bool:
-    """Whether an input or output is there."""
-    return int(index) < len(types) and types[int(index)] != LEFT_OUT
-
-
 def _is_given(use: Use, index: str) -> bool:
-    return _has(use.inputs, index)
-
-
-def _is_one_of(types: Sequence[str | None], index: str, allowed: str) -> bool | None:
-    known = types[int(index)] if _has(types, index) else LEFT_OUT
-    return None if known is None else known in allowed.split(",")
+    return int(index) < len(use.inputs) and use.inputs[int(index)] != LEFT_OUT
 
 
 def _is_of_type(use: Use, index: str, types: str) -> bool | None:
-    return _is_one_of(use.inputs, index, types)
+    known = use.inputs[int(index)] if _is_given(use, index) else LEFT_OUT
+    return None if known is None else known in types.split(",")
 
 
 def _gives_type(use: Use, index: str, types: str) -> bool | None:
-    return _is_one_of(use.outputs, index, types)
+    known = use.outputs[int(index)] if facts.has_output(use, int(index)) else LEFT_OUT
+    return None if known is None else known in types.split(",")
 
 
 def _differ(use: Use, *indices: str) -> bool | None:
@@ -116,20 +77,15 @@ def _differ(use: Use, *indices: str) -> bool | None:
     return None if None in types else LEFT_OUT not in types and len(set(types)) > 1
 
 
-def _rank(use: Use, index: str) -> int | None:
-    known = tensor(use, int(index))
-    return None if known is None else known.rank
-
-
 def _is_of_rank(use: Use, index: str, ranks: str) -> bool | None:
-    known = _rank(use, index)
+    known = facts.rank(use, int(index))
     if known is None:
         return None if _is_given(use, index) else False
     return str(known) in ranks.split(",")
 
 
 def _is_of_rank_above(use: Use, index: str, most: str) -> bool | None:
-    known = _rank(use, index)
+    known = facts.rank(use, int(index))
     return None if known is None else known > int(most)
 
 
@@ -138,50 +94,85 @@ def _is_of_other_rank(use: Use, index: str, ranks: str) -> bool | None:
     return found if found is None or not _is_given(use, index) else not found
 
 
+def _is_not_static(use: Use, index: str) -> bool:
+    known = facts.tensor(use, int(index))
+    return _is_given(use, index) and not (
+        known is not None and known.shape is not None and all(isinstance(size, int) for size in known.shape)
+    )
+
+
+def _has_dynamic_axis(use: Use, index: str) -> bool | None:
+    known = facts.tensor(use, int(index))
+    if known is None or not known.shape:
+        return None
+    axis = facts.attribute(use, "axis", -1)
+    return -len(known.shape) <= axis < len(known.shape) and not isinstance(known.shape[axis], int)
+
+
 def _is_zero_size(use: Use, index: str) -> bool:
-    known = tensor(use, int(index))
+    known = facts.tensor(use, int(index))
+    return known is not None and known.shape is not None and 0 in known.shape
+
+
+def _gives_zero_size(use: Use, index: str) -> bool:
+    known = facts.given(use, int(index))
     return known is not None and known.shape is not None and 0 in known.shape
 
 
 def _is_not_as_long(use: Use, index: str, name: str) -> bool:
-    known, number = tensor(use, int(index)), attribute(use, name)
-    length = known.shape[0] if known is not None and known.shape is not None and len(known.shape) == 1 else None
-    return isinstance(length, int) and number not in (None, length)
+    length, number = facts.length(use, int(index)), facts.attribute(use, name)
+    return None not in (length, number) and length != number
+
+
+def _parts(use: Use) -> tuple[int, int] | None:
+    """The size that a Split without a list of sizes divides, and the number of its parts; None if they are unknown."""
+    known, axis, parts = facts.tensor(use, 0), facts.attribute(use, "axis", 0), facts.attribute(use, "num_outputs")
+    if known is None or known.shape is None or not parts or _is_given(use, "1"):
+        return None
+    size = known.shape[axis] if -len(known.shape) <= axis < len(known.shape) else None
+    return (size, parts) if isinstance(size, int) else None
 
 
 def _is_uneven(use: Use) -> bool:
-    """Whether the parts of a Split without a list of sizes differ, and the last one has elements."""
-    known, axis, parts = tensor(use, 0), attribute(use, "axis", 0), attribute(use, "num_outputs")
-    if known is None or known.shape is None or not parts or _is_given(use, "1"):
-        return False
-    size = known.shape[axis] if -len(known.shape) <= axis < len(known.shape) else None
-    return isinstance(size, int) and bool(size % parts) and (parts - 1) * -(-size // parts) < size
+    found = _parts(use)
+    return found is not None and not _has_empty_part(use) and bool(found[0] % found[1])
+
+
+def _has_empty_part(use: Use) -> bool:
+    """Whether all parts but the last one, each of the rounded-up size, have every element."""
+    found = _parts(use)
+    return found is not None and (found[1] - 1) * -(-found[0] // found[1]) >= found[0]
 
 
 def _entries(use: Use, index: str, wrong: Callable[[Any], bool]) -> bool | None:
     """Whether an entry of an input is wrong; None if its values are unknown."""
     if not _is_given(use, index):
         return False
-    known = tensor(use, int(index))
+    known = facts.tensor(use, int(index))
     if known is None or known.value is None:
         return None
     return any(isinstance(each, (bool, int)) and wrong(each) for each in known.value)
 
 
 def _has_attribute(use: Use, name: str, values: str = "") -> bool:
-    value = attribute(use, name)
+    value = facts.attribute(use, name)
     return value is not None and (not values or str(value) in values.split(","))
 
 
 def _is_attribute_other(use: Use, name: str, values: str) -> bool:
-    value = attribute(use, name)
+    value = facts.attribute(use, name)
     entries = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     return any(str(each) not in values.split(",") for each in entries)
 
 
+def _is_not_iota(use: Use, name: str) -> bool:
+    values = list(facts.attribute(use, name, ()))
+    return values != list(range(len(values)))
+
+
 def _is_window_above(use: Use, most: str) -> bool:
     """Whether a window over one or two axes has more positions."""
-    sizes = list(attribute(use, "kernel_shape", ()))
+    sizes = list(facts.attribute(use, "kernel_shape", ()))
     return len(sizes) < 3 and prod(sizes) > int(most)
 
 
@@ -190,24 +181,63 @@ def _opset(use: Use) -> int:
 
 
 def _halves_differ(use: Use, name: str) -> bool:
-    values = list(attribute(use, name, ()))
+    values = list(facts.attribute(use, name, ()))
     return values[: len(values) // 2] != values[len(values) // 2 :]
+
+
+def _is_complex(use: Use, index: str) -> bool | None:
+    known = facts.tensor(use, int(index))
+    return None if known is None or known.shape is None else len(known.shape) == 3 and known.shape[-1] == 2
+
+
+def _branches_differ(use: Use) -> bool:
+    """Whether the Whether the branches of an If differ in the rank of an output, or use the same name for it."""
+    bodies = [graph for _, graph in use.node.bodies]
+    if len(bodies) != 2:
+        return False
+    for one, other in zip(bodies[0].outputs, bodies[1].outputs):
+        ranks = {each.rank for each in (use.types.get(one), use.types.get(other)) if isinstance(each, Tensor)}
+        if one.name == other.name or len(ranks - {None}) > 1:
+            return True
+    return False
 
 
 def _returns_input(use: Use) -> bool:
     return any(not set(body.outputs).isdisjoint(body.inputs) for _, body in use.node.bodies)
 
 
+def _has_other_outputs(use: Use) -> bool:
+    return any(len(body.outputs) != len(use.node.outputs) for _, body in use.node.bodies)
+
+
+def _body_takes(use: Use, index: int) -> bool:
+    """Whether a body returns its input, or a node of it takes that."""
+    return any(
+        index < len(body.inputs)
+        and (body.inputs[index] in body.outputs or any(body.inputs[index] in node.inputs for node in body.nodes))
+        for _, body in use.node.bodies
+    )
+
+
+def _takes_outer_values(use: Use) -> bool:
+    """Whether a node of a body takes Whether a node of a body uses a value that is neither a constant nor an input of
+    the body, and that no node of the body computes."""
+    for _, body in use.node.bodies:
+        known = {*use.constants, *body.inputs, *body.constants, *(each for node in body.nodes for each in node.outputs)}
+        if any(value is not None and value not in known for node in body.nodes for value in node.inputs):
+            return True
+    return False
+
+
 def _has_ellipsis_or_diagonal(use: Use) -> bool:
-    equation = str(attribute(use, "equation", "")).replace(" ", "")
+    equation = str(facts.attribute(use, "equation", "")).replace(" ", "")
     return "." in equation or any(len(set(term)) < len(term) for term in equation.partition("->")[0].split(","))
 
 
-OTHERWISE = "write it with other operators"
 DYNAMIC = Condition(lambda use: not is_static(use), "a dynamic size", "fix the sizes of the inputs of the model")
 
-#: The conditions that ask for no more than the operator, its version, and the element types of inputs and outputs.
-_OF_SIGNATURE: Mapping[str, Condition] = {
+#: Every condition by its name.
+CONDITIONS: Mapping[str, Condition] = {
     "type": Condition(_is_of_type, "input {0} of {1}", "cast input {0} to another element type", of_types=True),
     "gives": Condition(_gives_type, "output {0} of {1}", "give another element type, and cast", of_types=True),
     "types-differ": Condition(_differ, "inputs {0} and {1} of different element types", "cast one of them", True),
@@ -216,46 +246,51 @@ _OF_SIGNATURE: Mapping[str, Condition] = {
     "omitted": Condition(
         lambda use, at: int(at) < len(use.inputs) and not _is_given(use, at), "an input {0} of the empty name",
         "take input {0} away"),
-    "output": Condition(lambda use, at: _has(use.outputs, at), "an output {0}", "leave output {0} out"),
-    "opset-below": Condition(
-        lambda use, opset: _opset(use) < int(opset), "an opset below {0}", "write the model at opset {0}"),
-    "opset-from": Condition(
-        lambda use, opset: _opset(use) >= int(opset), "opset {0} or later", "write the model at an earlier opset"),
-    "any": Condition(lambda use: True, "any inputs and attributes that were tried", OTHERWISE),
-}  # fmt: skip
-
-#: Every condition by its name.
-CONDITIONS: Mapping[str, Condition] = {
-    **_OF_SIGNATURE,
+    "output": Condition(lambda use, at: facts.has_output(use, int(at)), "an output {0}", "leave output {0} out"),
     "constant": Condition(
-        lambda use, at: _is_given(use, at) and is_constant(use, int(at)), "a constant input {0}", "compute input {0}"),
+        lambda use, at: _is_given(use, at) and facts.is_constant(use, int(at)), "a constant input {0}",
+        "compute input {0}"),
+    "length-not": Condition(
+        lambda use, at, sizes: facts.length(use, int(at)) not in (None, *map(int, sizes.split(","))),
+        "an input {0} of a length other than {1}", "write it with other operators"),
     "not-constant": Condition(
-        lambda use, at: not is_constant(use, int(at)), "an input {0} that is not constant",
+        lambda use, at: not facts.is_constant(use, int(at)), "an input {0} that is not constant",
         "write input {0} as an initializer"),
     "computed": Condition(
-        lambda use, at: is_computed(use, int(at)), "an input {0} that nodes compute",
+        lambda use, at: facts.is_computed(use, int(at)), "an input {0} that nodes compute",
         "write input {0} as an initializer"),
     "rank": Condition(_is_of_rank, "input {0} of rank {1}", "reshape input {0}"),
     "rank-above": Condition(_is_of_rank_above, "an input {0} of a rank above {1}", "reshape input {0}"),
+    "dynamic": DYNAMIC,
+    "graph-input": Condition(
+        lambda use: use.reads, "an input of the model", "let the model take quantized values"),
+    "graph-output": Condition(
+        lambda use: use.returns, "an output of the model", "let the model give quantized values"),
     "rank-not": Condition(_is_of_other_rank, "input {0} of another rank than {1}", "reshape input {0}"),
     "unranked": Condition(
-        lambda use, at: _is_given(use, at) and _rank(use, at) is None, "an input {0} of unknown rank",
+        lambda use, at: _is_given(use, at) and facts.rank(use, int(at)) is None, "an input {0} of unknown rank",
         "declare the shape of input {0}"),
-    "dynamic": DYNAMIC,
-    "not-static": Condition(
-        lambda use, at: _is_given(use, at) and not is_fixed(tensor(use, int(at))),
-        "an input {0} without a static shape", "declare the sizes of input {0}"),
+    "not-static": Condition(_is_not_static, "an input {0} without a static shape", "declare the sizes of input {0}"),
+    "dynamic-axis": Condition(_has_dynamic_axis, "a dynamic size at its axis", "declare that size"),
     "zero-size": Condition(_is_zero_size, "a size of 0 in input {0}", "use another size"),
-    "not-as-long": Condition(_is_not_as_long, "an input {0} of another length than {1}", OTHERWISE),
+    "gives-zero-size": Condition(_gives_zero_size, "a size of 0 in output {0}", "declare another size"),
+    "empty": Condition(
+        lambda use, at: facts.length(use, int(at)) == 0 and facts.is_constant(use, int(at)),
+        "an input {0} without elements", "use another operator"),
+    "not-as-long": Condition(
+        _is_not_as_long, "an input {0} of another length than {1}", "write it with other operators"),
+    "empty-part": Condition(
+        _has_empty_part, "parts of equal sizes that leave nothing for the last one", "give the sizes of the parts"),
     "uneven": Condition(_is_uneven, "parts of different sizes", "give the sizes of the parts"),
+    "has-zero": Condition(
+        lambda use, at: _entries(use, at, lambda each: each == 0), "a 0 in input {0}", "use another size"),
     "nonzero": Condition(lambda use, at: _entries(use, at, bool), "an input {0} that is not 0", "use 0"),
+    "negative": Condition(
+        lambda use, at: _entries(use, at, lambda each: each < 0), "numbers below 0 in input {0}",
+        "count from the start"),
     "above": Condition(
         lambda use, at, most: _entries(use, at, lambda each: each > int(most)), "more than {1} in input {0}",
         "use a smaller number"),
-    "graph-input": Condition(lambda use: use.reads, "an input of the model", "let the model take quantized values"),
-    "graph-output": Condition(lambda use: use.returns, "an output of the model", "let the model give quantized values"),
-    "returned": Condition(
-        lambda use: use.returns and not use.graph, "an output that the graph returns", "return its tensors"),
     "attribute": Condition(_has_attribute, "the attribute {0}", "leave the attribute {0} out"),
     "attribute-is": Condition(_has_attribute, "{0}={1}", "use another {0}"),
     "attribute-not": Condition(_is_attribute_other, "another {0} than {1}", "use one of these values of {0}"),
@@ -265,16 +300,54 @@ CONDITIONS: Mapping[str, Condition] = {
         _is_window_above, "a window of more than {0} positions", "use GlobalAveragePool or a reduction"),
     "halves-differ": Condition(
         _halves_differ, "other {0} in the second half than in the first", "use the same values in both halves"),
+    "not-iota": Condition(
+        _is_not_iota, "{0} that are not 0, 1, 2 and so on", "write {0} in order, from 0"),
+    "opset-below": Condition(
+        lambda use, opset: _opset(use) < int(opset), "an opset below {0}", "write the model at opset {0}"),
+    "opset-from": Condition(
+        lambda use, opset: _opset(use) >= int(opset), "opset {0} or later", "write the model at an earlier opset"),
+    "complex": Condition(_is_complex, "an input {0} of complex numbers", "use real numbers"),
     "returns-input": Condition(
         _returns_input, "a body that returns one of its inputs", "return it through an Identity"),
-    "ellipsis": Condition(_has_ellipsis_or_diagonal, "an ellipsis or a diagonal", "write the axes out"),
+    "body-takes": Condition(
+        lambda use, at: _body_takes(use, int(at)), "a body that uses its input {0}", "give the node an input {0}"),
+    "body-outputs": Condition(
+        _has_other_outputs, "a body that gives another number of outputs", "give as many outputs as the node has"),
+    "outer-values": Condition(
+        _takes_outer_values, "a body that takes values from outside", "give the body these values as inputs"),
+    "returned": Condition(
+        lambda use: use.returns and not use.graph, "an output that the graph returns", "return its tensors"),
+    "any": Condition(lambda use: True, "any inputs and attributes that were tried", "write it with other operators"),
     "fault": Condition(lambda use, code: code in use.faults, "the error {0} of the check", "correct the error"),
+    "misread-axes": Condition(
+        lambda use: _is_given(use, "1"), "axes as an input, which it passes over, so that it reduces every axis",
+        "write the model at opset 17"),
+    "misread-part": Condition(
+        lambda use: _has_attribute(use, "start") or _has_attribute(use, "end"),
+        "start or end, which it passes over, so that it gives the whole shape", "take the part with Slice or Gather"),
+    "branches-differ": Condition(
+        _branches_differ, "branches that give outputs of one name or of other ranks",
+        "give the outputs names of their own, and one rank"),
+    "locale": Condition(
+        lambda use: True, "a locale, by default en_US.UTF-8, that the machine may not have",
+        "install the locale there"),
+    "ellipsis": Condition(_has_ellipsis_or_diagonal, "an ellipsis or a diagonal", "write the axes out"),
 }  # fmt: skip
+
+
+#: The conditions that ask for no more than the operator, its version, and the element types of inputs and outputs.
+_OF_SIGNATURE = tuple(
+    CONDITIONS[name]
+    for name in (
+        *("type", "gives", "types-differ", "input", "no-input", "omitted", "output"),
+        *("opset-below", "opset-from", "any", "locale"),
+    )
+)
 
 
 def of_signature(each: Stated) -> bool:
     """Whether a condition holds for all nodes of one operator, version, and element types or for none of them."""
-    return any(each.condition is condition for condition in _OF_SIGNATURE.values())
+    return any(each.condition is condition for condition in _OF_SIGNATURE)
 
 
 @cache

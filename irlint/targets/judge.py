@@ -61,13 +61,34 @@ def reasons(known: Known, runtime: Runtime, releases: int, opset: int | None = N
             found.append(Reason(absent, _unknown(use, runtime), use))
     if runtime.falls_back:
         return found + _of_nodes_left(known, runtime, releases, opset, found)
-    return found
+    return found if opset is not None else found + _of_misread(known, runtime, releases, found)
 
 
 def _ahead(known: Known, table: str) -> Ahead:
     from irlint.targets import partitions
 
     return partitions.ahead(known, table)
+
+
+def _of_misread(known: Known, runtime: Runtime, releases: int, found: Sequence[Reason]) -> list[Reason]:
+    """What those of the releases refuse that pass over attributes and inputs which the opset does not have, beyond the
+    refusals that were found."""
+    for each in found:
+        releases &= ~each.releases if each.objection.is_certain else releases
+    if not tables.has(runtime.table, "drops "):
+        return []
+    from irlint.targets import misreading
+
+    read = misreading.misread(known, runtime.table, releases)
+    if read is None:
+        return []
+    why = f"the release passes over what {' and '.join(read.operators)} does not have at the opset of the model; then "
+    help = "write the model at the opset that its nodes are written for"
+    return [
+        replaced(each, objection=Objection(each.objection.rule, f"{why}{each.objection.text}", help))
+        for each in reasons(read.known, runtime, read.releases)
+        if each.objection.is_certain
+    ]
 
 
 def _of_nodes_left(

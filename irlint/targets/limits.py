@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from irlint.findings.faults import Rule
 from irlint.inference.known import Known
 from irlint.model import Graph, Value
 from irlint.model.order import graphs
@@ -37,52 +36,63 @@ def objections(known: Known, runtime: Runtime, releases: int) -> Iterator[tuple[
             text = f"opset {version} of {domain or 'ai.onnx'}; {runtime.says} {runtime.accepts} {_span(versions)}"
             help = f"write the model at opset {_nearest(versions, version)}"
             yield having, Objection(OPSET_NOT_IN_RELEASE, text, help)
-    for fact, rule, has, help in _forms(known) if tables.has(runtime.table, "no-") else ():
-        refusing = releases & tables.holds(runtime.table, fact)
-        if has and refusing:
-            yield refusing, Objection(rule, f"{has}, which {runtime.says} does not read", help)
+    called = {call.function for call in known.calls.values() if call.function is not None}
+    refusing = releases & tables.holds(runtime.table, "no-functions")
+    if called and refusing:
+        text = f"{len(called)} of its own functions are called; {runtime.says} does not read calls of such functions"
+        help = "inline them with onnx.inliner.inline_local_functions"
+        yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, help)
+    graph = known.model.graph
+    refusing = releases & tables.holds(runtime.table, "no-spelled-domains")
+    if refusing and any(each.fault.rule is DOMAIN_SPELLED_OUT for each in known.model.problems):
+        text = f"a node writes its domain as ai.onnx, of which {runtime.says} knows no operator"
+        yield refusing, Objection(OPERATOR_NOT_IN_RELEASE, text, "set the domain of the node to the empty string")
+    if graph is not None:
+        yield from _of_sparse(graph, runtime, releases)
+    refusing = releases & tables.holds(runtime.table, "no-empty-inputs")
+    if refusing and graph is not None and any(map(_is_empty, graph.inputs)):
+        text = f"an input of the model has a size of 0, which {runtime.says} does not read"
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "declare it with another size")
+    refusing = releases & tables.holds(runtime.table, "no-early-outputs")
+    early = _early_output(graph) if refusing and graph is not None else None
+    if early is not None:
+        text = f"a node takes {early.name!r}, an output of the model, before the node that gives it"
+        yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write the nodes in the order in which they run")
     yield from _types(known, runtime, releases)
 
 
-def _forms(known: Known) -> Iterator[tuple[str, Rule, str, str]]:
-    """The facts that a release does not read a form of models: the rule, what the model has, "" for one that it has
-    not, and the help."""
-    called = {call.function for call in known.calls.values() if call.function is not None}
-    text = f"calls of {len(called)} of its own functions" if called else ""
-    help = "inline them with onnx.inliner.inline_local_functions"
-    yield "no-functions", OPERATOR_NOT_IN_RELEASE, text, help
-    spelled = any(each.fault.rule is DOMAIN_SPELLED_OUT for each in known.model.problems)
-    text = "a node that writes its domain as ai.onnx" if spelled else ""
-    yield "no-spelled-domains", OPERATOR_NOT_IN_RELEASE, text, "set the domain of the node to the empty string"
-    graph = known.model.graph
-    if graph is None:
-        return
+def _of_sparse(graph: Graph, runtime: Runtime, releases: int) -> Iterator[tuple[int, Objection]]:
+    """What releases have against sparse initializers that nodes take, or that are outputs of the model, but not both,
+    and against outputs of a sparse type."""
     sparse = {value for value, constant in graph.constants.items() if constant.parts} - set(graph.inputs)
     taken = any(value in sparse for node in graph.nodes for value in node.inputs)
     given = not sparse.isdisjoint(graph.outputs)
-    early = _early_output(graph)
-    empty = any(isinstance(each.type, Tensor) and 0 in (each.type.shape or ()) for each in graph.inputs)
     typed = any(isinstance(value.type, SparseTensor) for value in graph.outputs)
-    order = "write the nodes in the order in which they run"
-    for fact, has, text, help in (
-        ("sparse-initializers", taken and not given, "a sparse initializer that a node takes", "write a dense tensor"),
-        ("sparse-outputs", given and not taken, "a sparse initializer as an output", "write a dense tensor"),
-        ("sparse-types", typed, "an output of a sparse type", "write a dense tensor"),
-        ("empty-inputs", empty, "an input of the model with a size of 0", "declare it with another size"),
-        ("early-outputs", early, f"an output of the model, {early}, that a node takes before one gives it", order),
-    ):
-        yield f"no-{fact}", RESTRICTED_IN_RELEASE, text if has else "", help
+    forms = {
+        "no-sparse-initializers": (taken and not given, "a node takes a sparse initializer"),
+        "no-sparse-outputs": (given and not taken, "an output of the model is a sparse initializer"),
+        "no-sparse-types": (typed, "an output of the model has a sparse type"),
+    }
+    for fact, (has, text) in forms.items():
+        refusing = releases & tables.holds(runtime.table, fact)
+        if has and refusing:
+            text = f"{text}, which {runtime.says} does not read"
+            yield refusing, Objection(RESTRICTED_IN_RELEASE, text, "write a dense tensor")
 
 
-def _early_output(graph: Graph) -> str:
-    """The name of an output of the graph that a node takes before the node that gives it, "" for none."""
+def _early_output(graph: Graph) -> Value | None:
+    """An output of the graph that a node takes before the node that gives it."""
     missing = set(graph.outputs) - set(graph.inputs) - set(graph.constants)
     for node in graph.nodes:
-        for value in node.inputs:
-            if value in missing:
-                return value.name
+        early = next((value for value in node.inputs if value in missing), None)
+        if early is not None:
+            return early
         missing.difference_update(node.outputs)
-    return ""
+    return None
+
+
+def _is_empty(value: Value) -> bool:
+    return isinstance(value.type, Tensor) and value.type.shape is not None and 0 in value.type.shape
 
 
 def too_new(known: Known, runtime: Runtime, releases: int) -> dict[str, int]:

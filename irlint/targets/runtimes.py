@@ -23,6 +23,8 @@ A target is data. What its releases take is in the table ``measured/NAME.z``, wh
   functions of the model, inputs of the model with a size of 0, outputs of the model that a node takes before the node
   that gives them, and nodes whose domain is written ``ai.onnx``; ``no-sparse-initializers``, ``no-sparse-outputs`` and
   ``no-sparse-types``: sparse initializers that nodes take or that are outputs, and outputs of a sparse type;
+* ``drops DOMAIN:OP attributes`` and ``drops DOMAIN:OP inputs``: the release passes over those that the operator does
+  not have at the opset of the model;
 * ``reads CODE`` and ``reads DOMAIN:OP CODE,CODE``: the release reads models with such an error of the check, anywhere
   or at nodes of the operator. For errors about element types, and about inputs and attributes, the name of the family
   stands in place of the code; ``rejects`` instead: it refuses each of them;

@@ -12,7 +12,7 @@ from typing import Any
 
 import onnx
 import pytest
-from make.measuring import onnxruntime_questions
+from make.measuring import joining, onnxruntime_questions
 from onnx import TensorProto
 from oracles.engines import all_node_cases
 
@@ -92,8 +92,15 @@ def test_the_tables_have_what_the_installed_onnxruntime_says_of_itself() -> None
     _, registry, _ = of_onnxruntime()
     says = set(onnxruntime_questions.facts({**registry, "answers": {}}))
     kinds = ("op ", "schema ", "attribute ", "counts ")
-    has = {kind + text for kind in kinds for text, mask in tables.facts("onnxruntime", kind) if mask >> column & 1}
-    assert has - set(onnxruntime_questions.INLINED) == {each for each in says if each.startswith(kinds)}
+    stated = {
+        fact: {column} if mask >> column & 1 else set()
+        for kind in ("opset ", *kinds)
+        for text, mask in tables.facts("onnxruntime", kind)
+        for fact in joining.apart(kind + text)
+    }
+    has = {fact for fact, releases in (joining.implied(stated) | stated).items() if releases and fact.startswith(kinds)}
+    inlined = set(onnxruntime_questions.INLINED)
+    assert has - inlined == {fact for each in says if each.startswith(kinds) for fact in joining.apart(each)}
 
 
 @pytest.mark.slow

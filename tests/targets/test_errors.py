@@ -21,7 +21,7 @@ GRAPHS = [
     (f"{FLOATS} {{ z = Add (x, y) y = Relu (z) }}", "refused", "unknown"),
     ("(float[1] x) => (y) { c = com.microsoft.Constant <value = float[1] {1}> () y = Add (x, c) }", "runs", "refused"),
     ("(float[N,3] x, float[3] z) => (y) { s = Shape (z) t = Concat <axis = 0> (s, s) y = Reshape (z, t) }", "unknown",
-     "unknown"),
+     "refused"),
 ]  # fmt: skip
 
 

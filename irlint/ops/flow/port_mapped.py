@@ -317,7 +317,7 @@ def ov_loop(
             help="add an <output> with that purpose for the Result with the condition to continue",
         )
     run = _iterated(body, every, port_map, back_edges=back_edges, context=context, opens=True)
-    check_kept_once(body, port_map, ties, merged_inputs(port_map, back_edges, ties))
+    check_kept_once(body, port_map, ties, merged=merged_inputs(port_map, back_edges, ties))
     outputs = run.outputs
     again = outputs[ties.result(conditions[0], port_map)]
     check_condition(again)

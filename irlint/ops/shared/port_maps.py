@@ -190,7 +190,7 @@ def check_parameters_tied(body: Graph, entries: Entries, ties: Ties, *, used: Co
             warn(fault.lowered(Severity.WARNING))
 
 
-def check_kept_once(body: Graph, entries: Entries, ties: Ties, merged: Mapping[int, int]) -> None:
+def check_kept_once(body: Graph, entries: Entries, ties: Ties, *, merged: Mapping[int, int]) -> None:
     """States an error if two inputs of a Loop are tied to one Parameter that a Result returns as it is and no back edge
     changes. OpenVINO removes such a Parameter when it compiles the Loop, and fails at the second entry."""
     places = [(ties.parameter(entry, entries), entry) for entry in ordered(entries, "input")]

@@ -97,7 +97,7 @@ def facts(found: dict[str, Any]) -> Iterator[str]:
     yield from (fact for fact in taken if not fact.startswith("opset ") and fact not in onnxruntime_forms.FACTS)
     if found["answers"]:
         yield from onnxruntime_forms.facts(found["answers"])
-    yield "doubts :StringNormalizer any"
+    yield "doubts :StringNormalizer locale"
     for domain in NEWEST_OPSETS:
         yield from (f"opset {domain} {each}" for each in range(1, _greatest(taken, f"opset {domain} ") + 1))
     for domain, op, since, until, constraints in found["kernels"]:

@@ -30,6 +30,9 @@ else_branch = e () => (b) { b = Identity (x) }> (c) }"""
 REFUSED = {
     "refuses :Loop returns-input": (17, """(int64 n, bool c, float[2] a) => (float[2] y) { y = Loop (n, c, a)
 <body = b (int64 i, bool ci, float[2] ai) => (bool ci, float[2] ao) { ao = Add (ai, ai) }> }"""),
+    "refuses :Scan outer-values": (17, """(float[2] i, float[3,2] x, float[2] z) => (float[2] o, float[3,2] y) {
+o, y = Scan <num_scan_inputs = 1, body = b (float[2] a, float[2] e) => (float[2] c, float[2] d)
+{ c = Add (a, e) d = Add (e, z) }> (i, x) }"""),
     "refuses :STFT not-static 0 & rank 0 3": (17, """(float[N,128,1] x, float[16] w) => (float[N,15,9,2] y)
 <int64 s = {8}> { y = STFT (x, s, w) }"""),
     "refuses :STFT not-static 0 & no-input 2": (17, """(float[N,128] x) => (float[N,15,9,2] y)
@@ -47,14 +50,17 @@ REFUSED = {
 { y = DequantizeLinear <axis = 0, block_size = 2> (x, s) }"""),
     "refuses :GroupNormalization opset-from 21 & not-as-long 1 num_groups": (21, _GROUPS),
     "refuses :Split uneven": (18, "(float[5] x) => (y, z) { y, z = Split <num_outputs = 2> (x) }"),
+    "refuses :Split empty-part": (18, "(float[5] x) => (a, b, c, d) { a, b, c, d = Split <num_outputs = 4> (x) }"),
+    "refuses :DequantizeLinear opset-below 13 & length-not 1 0,1": (10, """(uint8[4] x, float[4] s) => (y)
+{ y = DequantizeLinear (x, s) }"""),
+    "refuses :Reshape fault IRL330 & computed 1 & !has-zero 1": (17, """(float[2,3] x, float[4] z) => (y)
+{ s = Shape (x) y = Reshape (z, s) }"""),
     "refuses :Transpose fault IRL333": (17, "(float[2,3,4] x) => (y) { y = Transpose <perm = [0,1]> (x) }"),
+    "refuses :Reshape empty 1": (14, "(float[1,1] x) => (y) <int64[0] s = {}> { y = Reshape (x, s) }"),
+    "doubts :Shape misread-part": (15, """(float[2,3,4] x, float[2] z) => (float[2] y)
+{ s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"""),
     **{
-        f"doubts :Shape attribute {each}": (15, """(float[2,3,4] x, float[2] z) => (float[2] y)
-{ s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }""")
-        for each in ("start", "end")
-    },
-    **{
-        f"doubts :{op} input 1": (18, f"""(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}>
+        f"doubts :{op} misread-axes": (18, f"""(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}>
 {{ r = {op} (x, a) y = Reshape (r, s) }}""")
         for op in REDUCING
     },
@@ -62,6 +68,20 @@ REFUSED = {
 { y = NegativeLogLikelihoodLoss <ignore_index = 1> (x, t) }"""),
     "doubts com.microsoft:EmbedLayerNormalization output 2": (17, """(int32[1,4] i, float[4,4] w, float[4] g)
 => (y, m, e) { y, m, e = com.microsoft.EmbedLayerNormalization <epsilon = 0.00001> (i, , w, w, , g, g) }"""),
+    "refuses :If body-outputs": (17, """(float[2] x, bool c) => (y) { y = If <then_branch = t () => (a, d)
+{ a = Relu (x) d = Abs (x) }, else_branch = e () => (b) { b = Abs (x) }> (c) }"""),
+    "drops :Shape attributes": (14, """(float[2,3,4] x, float[2] z) => (float[2] y)
+{ s = Shape <start = 0, end = 1> (x) y = Reshape (z, s) }"""),
+    **{
+        f"drops :{op} inputs": (opset - 1, f"""(float[2,3] x) => (y) <int64[1] a = {{1}}, int64[2] s = {{2, 1}}>
+{{ r = {op} (x, a) y = Reshape (r, s) }}""")
+        for op, opset in SINCE.items()
+    },
+    **{
+        f"drops :{op} attributes": (opset, f"""(float[2,3] x) => (y) <int64[2] s = {{2, 1}}>
+{{ r = {op} <axes = [1]> (x) y = Reshape (r, s) }}""")
+        for op, opset in SINCE.items()
+    },
     "no-early-outputs": (17, "(float[2] x) => (a, y) { y = Relu (a) a = Abs (x) }"),
     "no-sparse-initializers": (17, """(float[2] x) => (float[2] y) <float[2] s = {0, 3}> { y = Add (x, s) }"""),
     "no-sparse-outputs": (17, """(float[2] x) => (float[2] y, float[2] s) <float[2] s = {0, 3}> { y = Relu (x) }"""),

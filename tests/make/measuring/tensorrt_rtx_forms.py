@@ -12,6 +12,9 @@ from irlint.schemas import NCHWC, official_names
 #: The numbers of element types that Cast gives.
 GIVEN = {"float": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "double": 11}
 
+_LOOP = """(float[1,2] a) => (float[1,2] f, float[3,1,2] v) <int64[1] t = {3}> { f, v = Loop (t, "", a)
+<body = b (int64 i, bool c, float[1,2] p) => (bool d, float[1,2] q, float[1,2] o)
+{ q = Add (p, p) d = Identity (c) o = Identity (q) }> }"""
 _CONSTANT = "(float[4] i) => (float[4] y) <float s = {{0.1}}, {kind} z = {{0}}, {kind}[4] x = {{1, 2, 3, 4}}>"
 _SEQUENCE = """(float[2,3] x) => (float[2,3] y)
 { s = SequenceEmpty () t = SequenceInsert (s, x) y = ConcatFromSequence <axis = 0> (t) }"""
@@ -91,6 +94,7 @@ REFUSED: Mapping[str, Sequence[tuple[int, str]]] = {
         for op in ("ReorderInput", "ReorderOutput")
     },
     **{f"lacks :{op}": [(17, _SEQUENCE)] for op in ("SequenceEmpty", "SequenceInsert", "ConcatFromSequence")},
+    "refuses :Loop no-input 1 & body-takes 1": [(13, _LOOP), (13, _LOOP.replace("int64[1] t", "int64 t"))],
     "refuses :Dropout nonzero 2": [
         (13, "(float[2] x) => (float[2] y) <float r = {0.5}, bool t = {1}> { y = Dropout (x, r, t) }")
     ],

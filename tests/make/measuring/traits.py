@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from irlint.model.tensor import Tensor
-from irlint.targets.conditions import is_computed, is_constant, tensor
+from irlint.targets.facts import is_computed, is_constant, tensor
 from irlint.targets.uses import LEFT_OUT, Use
 
 #: The most inputs that have traits, and the most whose types are compared with each other.
