@@ -114,7 +114,7 @@ def refused(known: Known, runtime: str, errors: Sequence[Problem]) -> list[int]:
 def passes(known: Known, runtime: str, problem: Problem) -> int:
     """The releases, as bits, of which it was measured that they load models with such an error of the check; the
     conditions of the operator name the nodes that they refuse all the same."""
-    return _with_error(known, runtime, "reads", problem)
+    return _with_error(known, runtime, "reads", problem) & ~_with_error(known, runtime, "rejects", problem)
 
 
 def _with_error(known: Known, runtime: str, kind: str, problem: Problem) -> int:
