@@ -11,6 +11,7 @@ from irlint.command.streams import emit, fail, write_blocks
 from irlint.findings.report import Finding
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any
+from irlint.policy.globs import relative
 
 if TYPE_CHECKING:
     from irlint.policy.configuration import Config
@@ -34,9 +35,8 @@ def ignore(model: str, node: str, rule: str, options: Any) -> None:
     found = _fitting(model, node, rule, config)
     file = config.file if config is not None else options["config"] or FILE
     root = config.root if config is not None else os.path.dirname(os.path.abspath(file))
-    path = os.path.relpath(os.path.realpath(model), os.path.realpath(root))
     names = dict.fromkeys(each.rule.name for each in found)
-    text = _text(file, [_entry(path, name, node, options) for name in names])
+    text = _text(file, [_entry(relative(model, root), name, node, options) for name in names])
     _judge(text, file)
     write_blocks(file, [text.encode()], "ignore", in_place=True)
     emit(f"Wrote {file.replace(os.sep, '/')}: {counted(len(found), 'finding')} suppressed.\n")
@@ -74,7 +74,7 @@ def _place(finding: Finding) -> str:
 
 def _entry(model: str, rule: str, node: str, options: Any) -> str:
     lines = {
-        "file": glob.escape(model.replace(os.sep, "/")),
+        "file": glob.escape(model),
         "node": glob.escape(node),
         "rule": rule,
         "reason": options["reason"].strip(),

@@ -51,6 +51,17 @@ def test_the_rest_of_the_file_is_kept(name: str, before: str | None, after: str,
     assert file.read_bytes() == after.encode()
 
 
+def test_a_model_behind_a_linked_folder(folder: Path) -> None:
+    """The entry matches the path under which the model is checked."""
+    (folder / "real").mkdir()
+    (folder / "m.onnx").rename(folder / "real" / "m.onnx")
+    (folder / "link").symlink_to("real")
+    result = run("ignore", "link/m.onnx", "y", "IRL201", "--reason", "fed otherwise", cwd=folder)
+    assert result.returncode == 0
+    assert (folder / "irlint.toml").read_text() == ENTRY.replace("m.onnx", "link/m.onnx")
+    assert run("link/m.onnx", cwd=folder).returncode == 0
+
+
 def test_a_last_day(folder: Path) -> None:
     ignored(folder, "--expires", "2999-12-31")
     assert "expires = 2999-12-31\n" in (folder / "irlint.toml").read_text()
