@@ -54,28 +54,29 @@ EXCEPTIONS = (
         "intervals cross operators: what one gives, another one asks for",
     ),
     (
-        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clip Conv "
-        "ConvTranspose Convert ConvertLike Convolution ConvolutionBackpropData Cosh DeformConv "
+        "Acos Acosh Add Asin Atanh BatchNormInference BatchNormalization Cast CastLike Clip ConstantOfShape "
+        "Conv ConvTranspose Convert ConvertLike Convolution ConvolutionBackpropData Cosh DeformConv "
         "DequantizeLinear Div Divide Dropout Einsum Exp FakeQuantize FusedConv FusedMatMul GRU GRUCell "
         "GRUSequence Gather Gemm GroupConvolution GroupConvolutionBackpropData GroupNormalization Identity "
-        "InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization LinearClassifier "
-        "LinearRegressor Log LogSoftmax MVN MatMul MatMulNBits Max "
+        "InstanceNormalization LRN LSTM LSTMCell LSTMSequence LayerNormalization "
+        "Log LogSoftmax MVN MatMul MatMulNBits Max "
         "Maximum Min Minimum Mul Multiply NormalizeL2 OneHot PRelu Pad Pow Power QuantizeLinear "
-        "RMSNormalization RNN RNNCell RNNSequence Reciprocal ReduceLogSum Reshape SVMClassifier SVMRegressor "
-        "ScaledDotProductAttention Scaler "
+        "RMSNormalization RNN RNNCell RNNSequence Reciprocal ReduceLogSum ReduceMax Reshape "
+        "ScaledDotProductAttention "
         "SimplifiedLayerNormalization Sinh SkipLayerNormalization SkipSimplifiedLayerNormalization Softmax "
-        "Sqrt Squeeze Sub Subtract Sum ThresholdedRelu Transpose Unsqueeze",
+        "Sqrt Squeeze Sub Subtract Sum Transpose Unsqueeze",
         "checks/values.py",
         "it looks at constants and attributes of many operators",
     ),
     (
-        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Exp GlobalAveragePool LogSoftmax "
-        "Max Maximum Min Minimum Pow Power Reciprocal ReduceMean Softmax Sqrt Sub Subtract Sum",
+        "Acos Acosh Add Asin Atanh Cast CastLike Convert ConvertLike Div Divide Exp GlobalAveragePool IsNaN Log "
+        "LogSoftmax Max Maximum Min Minimum Pow Power Reciprocal ReduceMean Sigmoid "
+        "Softmax Sqrt Sub Subtract Sum",
         "checks/ranges.py",
         "it asks which numbers operators get",
     ),
     (
-        "Add Gemm LogSoftmax ReduceMax Softmax Sub Subtract",
+        "Add Div GRU Gemm LSTM LogSoftmax RNN ReduceMax Softmax Sub Subtract",
         "checks/infinite.py",
         "it follows infinity through these operators",
     ),
@@ -85,10 +86,17 @@ EXCEPTIONS = (
         "checks/normalizations.py",
         "it compares the elements of which each takes a mean",
     ),
+    ("Cast Convert QuantizeLinear Sub Subtract", "checks/quantized.py", "it follows numbers through these operators"),
     (
-        "Add Cast Concat Conv Convert DequantizeLinear MatMul QuantizeLinear Sub Subtract",
-        "checks/quantized.py",
+        "Add Concat Conv DequantizeLinear MatMul QuantizeLinear",
+        "checks/dequantized.py",
         "it is about what runtimes make of these nodes together",
+    ),
+    (
+        "LinearClassifier LinearRegressor SVMClassifier SVMRegressor Scaler ThresholdedRelu TreeEnsembleClassifier "
+        "TreeEnsembleRegressor",
+        "checks/factors.py",
+        "it lists the attributes of these operators that are factors",
     ),
     ("Dropout OneHot Clip", "checks/failing.py", "it is about numbers that these nodes do not take"),
     ("ReadValue", "folders/openvino_genai.py", "it reads the state that the pipeline needs"),

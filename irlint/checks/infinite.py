@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from irlint.checks.values import OPERAND_INFINITE, PASSING, PRODUCTS, STEPS, Values
+from irlint.checks.factors import ATTRIBUTE_NOT_FINITE
+from irlint.checks.values import (
+    OPERAND_INFINITE,
+    PASSING,
+    PRODUCTS,
+    SPREADING,
+    STEPS,
+    Values,
+)
 from irlint.findings.faults import Fault
 from irlint.model import Node, Value
 
 #: Operators that multiply their elements, and add the products.
 MULTIPLYING = PRODUCTS | {"Gemm"}
+
+#: Operators whose results are NaN where an input is: products, sums and recurrent operators.
+COMPUTING = MULTIPLYING | SPREADING | frozenset(("LSTM", "GRU", "RNN", "Div"))
 
 #: Operators that subtract the largest element of a row from each element.
 SUBTRACTING = frozenset(("Softmax", "SoftMax", "LogSoftmax"))
@@ -67,6 +78,18 @@ def padded(values: Values, node: Node, index: int, number: float) -> Iterator[Fa
             f"input {index} is {number:g}, and `{user.label}` multiplies this padding: the border is infinite or NaN",
             help="pad with 0",
             input=index,
+        )
+
+
+def filled(values: Values, node: Node) -> Iterator[Fault]:
+    """The fault of a ConstantOfShape that fills its result with NaN, if a user computes with it; none if it may be
+    replaced."""
+    user = next((each for each in _users(values, node.outputs[0]) if each.op in COMPUTING), None)
+    if user is not None:
+        yield ATTRIBUTE_NOT_FINITE.fault(
+            f"`value` is NaN, and `{user.label}` computes with it",
+            help="write the `value` that is intended, such as 0",
+            attribute="value",
         )
 
 

@@ -11,6 +11,7 @@ from irlint.checks.transfers import (
     CONVERTING,
     ELEMENTWISE,
     KEEPING,
+    REDUCING,
     SPLITTING,
     TRANSFERS,
     Interval,
@@ -25,7 +26,7 @@ from irlint.inference.known import Known
 from irlint.lazy_typing import Any
 from irlint.model import Node, Value
 from irlint.model.tensor import Extent, Scalar, Tensor
-from irlint.ops.shared.contents import are_finite, fits, spread, static
+from irlint.ops.shared.contents import are_finite, fits, positions, spread, static
 
 #: At most this many operators are followed back from a value.
 DEPTH = 24
@@ -99,10 +100,16 @@ class Intervals:
             return (self.result(node, depth),)
         if node.op in KEEPING:
             return self.parts(node.inputs[0] if node.inputs else None, depth - 1)
+        if node.op in REDUCING:
+            return self._reduced(node, tensor, depth)
         transfer = ELEMENTWISE.get(node.op)
         if transfer is None or not _is_aligned_right(node):
             return (self.result(node, depth),)
         return self._elementwise(transfer, node, tensor, depth)
+
+    def spread_on(self, shape: Shape, value: Value) -> Parts:
+        """An interval for each element of a static shape onto which a value is broadcast."""
+        return self._spread(self.parts(value), value, shape)
 
     def by_constant(self, node: Node) -> tuple[int, Parts]:
         """For a result of dynamic shape: the index of the only constant input with different elements, and the result
@@ -117,6 +124,28 @@ class Intervals:
         site, at = Site(node, tensor.dtype), several[0]
         others = [self.whole(value) for value in node.inputs]
         return at, tuple([_applied(transfer, [*others[:at], part, *others[at + 1 :]], site) for part in columns[at]])
+
+    def _reduced(self, node: Node, tensor: Tensor, depth: int) -> Parts:
+        """The intervals of a reduction: one for each element of the result if each element of the input has its own."""
+        column, known = self.parts(node.inputs[0], depth - 1), self.tensor(node.inputs[0])
+        shape = known.shape if known is not None and fits(known.shape) else None
+        axes = self._axes(node, len(shape or ()))
+        if len(column) == 1 or shape is None or axes is None or math.prod(static(shape)) != len(column):
+            return (self.result(node, depth),)
+        groups: dict[tuple[int, ...], list[Interval]] = {}
+        for position, part in zip(positions(shape), column):
+            kept = tuple([index for axis, index in enumerate(position) if axis not in axes])
+            groups.setdefault(kept, []).append(part)
+        site = Site(node, tensor.dtype)
+        return tuple([_applied(REDUCING[node.op], group, site) for group in groups.values()])
+
+    def _axes(self, node: Node, rank: int) -> frozenset[int] | None:
+        """The axes along which a node reduces its input, counted from 0; None if they are unknown or all of them."""
+        attribute = node.attributes.get("axes")
+        tensor = self.tensor(node.inputs[1]) if len(node.inputs) > 1 else None
+        listed = attribute.value if attribute is not None else tensor.ints if tensor is not None else None
+        axes = [axis % rank for axis in listed or () if isinstance(axis, int) and -rank <= axis < rank]
+        return frozenset(axes) if listed and len(axes) == len(listed) else None
 
     def _elementwise(self, transfer: Transfer, node: Node, tensor: Tensor, depth: int) -> Parts:
         site, inputs = Site(node, tensor.dtype), _operands(node)

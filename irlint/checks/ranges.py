@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf, isfinite
 
 from irlint.checks.normalizations import EPSILON_UNUSABLE
-from irlint.checks.transfers import CONVERTING, LARGEST, TRANSFERS, Interval, Parts, of_type
+from irlint.checks.transfers import CONVERTING, KEEPING, LARGEST, TRANSFERS, Interval, Parts, Site, of_type
 from irlint.checks.values import SPREADING, Values
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.model import Node, Value
 from irlint.model.tensor import BITS, FLOATS, INTEGERS, Extent, Tensor
+from irlint.ops.shared.contents import fits
 from irlint.parsers.weights import Weights
 
 ALWAYS_NAN = Rule(
@@ -34,7 +35,8 @@ CAST_LOSES = Rule(
     Severity.WARNING,
     "A Cast changes every number of its input.",
     why="irlint knows the range of the input, for example from a Clip or an activation. The new type cannot represent "
-    "any number in this range, so each one becomes another number, infinity or 0. Runtimes do this without a message, "
+    "any number in this range, so each one becomes another number, infinity or 0. An integer can only be 0 after a "
+    "Sigmoid or Softmax, unless rounding gives 1. Runtimes do this without a message, "
     "and some return other numbers than others.",
     fix="Convert to a type that can represent the numbers, or scale the numbers before the Cast.",
     bad="""<ir_version: 8, opset_import: ["" : 17]>
@@ -71,6 +73,9 @@ ABSORBED_BY: Mapping[str, float] = {
 
 #: Operators that compute a variance from squares.
 AVERAGING = frozenset(("ReduceMean", "GlobalAveragePool"))
+
+#: Operators whose results lie between 0 and 1, which they reach only by rounding.
+BELOW_1 = frozenset(("Sigmoid", "Softmax", "SoftMax"))
 
 #: At most this many nested terms of a mask are followed.
 STEPS = 4
@@ -118,15 +123,14 @@ def _quotient(values: Values, node: Node) -> Iterable[Fault]:
 def _power(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a power with a constant exponent below 0 or with a fraction, as ``_never_finite``, or of differences
     from their mean; none for other exponents."""
-    tensor = values.tensor(node, 1)
-    exponents = tensor.value if tensor is not None else None
-    if not exponents or not all(isinstance(each, (int, float)) and isfinite(each) for each in exponents):
+    exponents = values.intervals.parts(node.inputs[1] if len(node.inputs) > 1 else None)
+    if not all(each.low == each.high and isfinite(each.low) for each in exponents):
         return
-    if all(each >= 0 and float(each).is_integer() for each in exponents):  # type: ignore[operator, arg-type]
+    if all(each.low >= 0 and float(each.low).is_integer() for each in exponents):
         return
     found = list(_never_finite(values, node))
-    if not found and len(exponents) == 1 and not float(exponents[0]).is_integer():  # type: ignore[arg-type]
-        found = list(_centered(values, node, float(exponents[0])))  # type: ignore[arg-type]
+    if not found and len(exponents) == 1 and not float(exponents[0].low).is_integer():
+        found = list(_centered(values, node, exponents[0].low))
     yield from found
 
 
@@ -166,11 +170,26 @@ def _root(values: Values, node: Node) -> Iterable[Fault]:
     return found
 
 
+def _logarithm(values: Values, node: Node) -> Iterable[Fault]:
+    """The fault of a logarithm, as ``_never_finite``, or of the logarithm of 0 alone. Where other elements are above 0,
+    the logarithm of 0 may be a mask."""
+    yield from _never_finite(values, node)
+    if node.inputs and values.intervals.whole(node.inputs[0]).is_zero:
+        yield ALWAYS_NAN.fault(
+            "input 0 is 0: its logarithm is minus infinity",
+            help="add a small number such as 1e-6 to input 0",
+            input=0,
+        )
+
+
 def _softmax(values: Values, node: Node) -> Iterable[Fault]:
     """The fault of a Softmax over the last axis with a mask of which a row is minus infinity everywhere; none if there
-    is none."""
+    is none, or if a user of the result tests it for NaN."""
     value = node.inputs[0] if node.inputs else None
-    for fault in masked(values, value, 0) if value is not None else ():
+    users = values.users.get(node.outputs[0], ()) if node.outputs[0] is not None else ()
+    if value is None or any(user.op == "IsNaN" for user in users):
+        return
+    for fault in masked(values, value, 0):
         tensor, axis = values.tensor(node, 0), node.attributes.get("axis")
         by_default = -1 if isinstance(node.version, int) and node.version >= LAST_AXIS_SINCE else 1
         stated = str(axis.value if axis is not None else by_default)
@@ -205,7 +224,37 @@ def _infinite_row(values: Values, value: Value, steps: int = STEPS) -> tuple[int
     if node is None or node.op not in ("Add", "Cast", "Convert"):
         return None
     terms = [_infinite_row(values, each, steps - 1) for each in node.inputs if each is not None]
-    return next((term for term in terms if term is not None), None)
+    found = next((term for term in terms if term is not None), None)
+    return found or (_overflowing_row(values, value, tensor) if node.op == "Add" else None)
+
+
+def _overflowing_row(values: Values, value: Value, tensor: Tensor) -> tuple[int, str] | None:
+    """The first row of a sum whose known terms add up to minus infinity everywhere, and the name of the sum; None if
+    there is none. A term without bounds is taken to be small, as scores are beside a mask."""
+    shape = tensor.shape
+    if shape is None or not fits(shape):
+        return None
+    masks = [
+        values.intervals.spread_on(shape, term)
+        for term in _terms(values, value)
+        if isfinite(values.intervals.whole(term).low)
+    ]
+    if len(masks) < 2:
+        return None
+    site = Site(values.makers[value], tensor.dtype)
+    row = row_of(-inf, tuple([TRANSFERS["Add"](parts, site) for parts in zip(*masks)]), tensor)
+    return None if row is None else (row, values.name(value))
+
+
+def _terms(values: Values, value: Value, steps: int = STEPS) -> Iterator[Value]:
+    """The values that nested additions add up to ``value``."""
+    node = values.makers.get(value)
+    if node is None or node.op != "Add" or not steps:
+        yield value
+        return
+    for each in node.inputs:
+        if each is not None:
+            yield from _terms(values, each, steps - 1)
 
 
 def _cast(values: Values, node: Node) -> Iterable[Fault]:
@@ -222,6 +271,14 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
     if is_constant and (made.dtype != "float16" or given.dtype not in FLOATS):
         return
     span = values.intervals.whole(node.inputs[0])
+    source = _computed_by(values, node.inputs[0])
+    if made.dtype in INTEGERS and source is not None and source.op in BELOW_1:
+        yield CAST_LOSES.fault(
+            f"input 0 is above 0 and below 1 (`{source.label}`): every number becomes 0 in {made.dtype}",
+            help="compare input 0 with a threshold, or round it, before the conversion",
+            input=0,
+        )
+        return
     becomes = _lost(span, made.dtype)
     if becomes == "0" or (becomes and not is_constant):
         yield CAST_LOSES.fault(
@@ -229,6 +286,14 @@ def _cast(values: Values, node: Node) -> Iterable[Fault]:
             help=HELPS["Cast"],
             input=0,
         )
+
+
+def _computed_by(values: Values, value: Value | None) -> Node | None:
+    """The node that computes the elements of a value, before operators that keep them; None if no node does."""
+    node = values.makers.get(value) if value is not None else None
+    while node is not None and node.op in KEEPING and (before := values.maker(node, 0)) is not None:
+        node = before
+    return node
 
 
 def row_of(number: float, parts: Parts, tensor: Tensor) -> int | None:
@@ -264,6 +329,7 @@ CHECKS: Mapping[str, Callable[[Values, Node], Iterable[Fault]]] = {
     **dict.fromkeys(("Div", "Divide"), _quotient),
     **dict.fromkeys(("Pow", "Power"), _power),
     "Sqrt": _root,
+    "Log": _logarithm,
     **dict.fromkeys(("Softmax", "SoftMax", "LogSoftmax"), _softmax),
     **dict.fromkeys(CONVERTING, _cast),
     **dict.fromkeys(ABSORBED_BY, _absorbing),

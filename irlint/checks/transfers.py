@@ -187,8 +187,10 @@ def _power(given: Sequence[Interval], site: Site) -> Interval:
     power = exponent.low
     if exponent.low != exponent.high or not isfinite(power):
         return NOT_NEGATIVE if x.low >= 0 else ANY
-    if x.high < 0 and power != int(power) and (power > 0 or x.low > -inf) and not x.is_infinite:
-        return Interval(why=f"input 0 is {x.text} and the exponent is {power:g}: such a power does not exist")
+    is_negative = x.high < 0 or (x.low < 0 == x.high and power > 0)
+    if is_negative and power != int(power) and (power > 0 or x.low > -inf) and not x.is_infinite:
+        text = "such a power does not exist" if x.high else "such a power exists only for 0"
+        return Interval(why=f"input 0 is {x.text} and the exponent is {power:g}: {text}")
     if x.is_zero and power < 0:
         return Interval(why=f"input 0 is 0 and the exponent is {power:g}: the power is infinite")
     return NOT_NEGATIVE if x.low >= 0 or power % 2 == 0 else ANY
@@ -258,8 +260,10 @@ def _root(given: Sequence[Interval], site: Site) -> Interval:
 
 def _logarithm(given: Sequence[Interval], site: Site) -> Interval:
     (x,) = given
+    if x.is_zero:
+        return Interval(-inf, -inf)
     if x.high <= 0:
-        return Interval(why=f"input 0 is {x.text}: its logarithm is NaN, or minus infinity for 0")
+        return Interval(why=f"input 0 is {x.text}: its logarithm is NaN{'' if x.high else ', or minus infinity for 0'}")
     return Interval(math.log(x.low) if x.low > 0 else -inf, math.log(x.high) if x.high < inf else inf)
 
 
@@ -316,6 +320,12 @@ def _leaky(given: Sequence[Interval], site: Site) -> Interval:
 
 
 # --- many elements ----------------------------------------------------------------------------------------------------
+
+
+def _length(given: Sequence[Interval], site: Site) -> Interval:
+    """The interval of the Euclidean norm of given elements."""
+    ends = [_magnitude((each,), site) for each in given]
+    return held(math.hypot(*(each.low for each in ends)), math.hypot(*(each.high for each in ends)), site.dtype)
 
 
 def _total(given: Sequence[Interval], site: Site) -> Interval:
@@ -405,6 +415,9 @@ GATHERED: Mapping[str, Transfer] = {
     **dict.fromkeys(("LogSoftmax",), _range(-inf, 0)),
     **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceSumSquare", "Shape", "ShapeOf", "Size"), _range(0, inf)),
 }
+
+#: The transfers of reductions of elements with known intervals.
+REDUCING: Mapping[str, Transfer] = {"ReduceMax": _most, "ReduceMin": _least, "ReduceSum": _sum, "ReduceL2": _length}
 
 #: The number of inputs that a transfer needs; others need at least one.
 ARITY: Mapping[Transfer, int] = {

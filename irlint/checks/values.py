@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import isfinite
 
+from irlint.checks import factors
 from irlint.findings.faults import Fault, Rule, Severity
 from irlint.findings.wording import counted
 from irlint.inference.known import Known
 from irlint.lazy_typing import TYPE_CHECKING
-from irlint.model import Attribute, Graph, Node, Problem, Value
+from irlint.model import Graph, Node, Problem, Value
 from irlint.model.order import graphs, producers, users
 from irlint.model.tensor import FLOATS, Extent, Tensor, Type
 from irlint.ops.shared.contents import are_finite, extent
@@ -38,20 +39,8 @@ g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {inf, 1.0, 1.0, 1.0}> { y = M
     good="""<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2] x) => (float[1,2] y) <float[2,2] w = {2.0, 1.0, 1.0, 1.0}> { y = MatMul (x, w) }""",
 )
-ATTRIBUTE_NOT_FINITE = Rule(
-    "IRL742",
-    "attribute-not-finite",
-    Severity.WARNING,
-    "A factor among the attributes is NaN or infinite.",
-    why="The products with the factor are NaN or infinite, and so are most results that are computed from them. "
-    "LeakyRelu and Elu multiply only negative numbers by it. OpenVINO refuses some of these when it loads the model.",
-    fix="Write the factor that is intended.",
-    bad="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",
-    good="""<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
-)
-#: The inputs that are weights, biases or scales, by operator of either format.
+#: The inputs that are weights, biases or scales, by operator of either format. An infinite bias of a recurrent operator
+#: only saturates a gate.
 WEIGHTS: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(("Conv", "ConvTranspose"), (1, 2)),
     **dict.fromkeys(("Convolution", "GroupConvolution", "ConvolutionBackpropData"), (1,)),
@@ -67,10 +56,10 @@ WEIGHTS: Mapping[str, tuple[int, ...]] = {
     "SkipLayerNormalization": (2, 3, 4),
     "SkipSimplifiedLayerNormalization": (2, 3),
     "ScaledDotProductAttention": (4,),
-    **dict.fromkeys(("LSTM", "GRU", "RNN"), (1, 2, 3)),
-    "LSTMSequence": (4, 5, 6),
-    **dict.fromkeys(("GRUSequence", "RNNSequence", "LSTMCell"), (3, 4, 5)),
-    **dict.fromkeys(("GRUCell", "RNNCell"), (2, 3, 4)),
+    **dict.fromkeys(("LSTM", "GRU", "RNN"), (1, 2)),
+    "LSTMSequence": (4, 5),
+    **dict.fromkeys(("GRUSequence", "RNNSequence", "LSTMCell"), (3, 4)),
+    **dict.fromkeys(("GRUCell", "RNNCell"), (2, 3)),
     "FakeQuantize": (1, 2, 3, 4),
     "MatMulNBits": (2, 5),
 }
@@ -99,22 +88,6 @@ LEAST_EPSILON = 6e-8
 
 #: The inputs of a Pad that may be the number that it adds.
 PADDING = (2, 3)
-
-#: Attributes that are factors or terms of every result.
-FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
-
-#: Attributes that are examined: FACTORS, a threshold, and the number of a Constant; the last two may be infinite.
-EXAMINED = FACTORS | {"lambd", "value_float"}
-
-#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
-FACTOR_LISTS: Mapping[str, tuple[str, ...]] = {
-    "Scaler": ("scale", "offset"),
-    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
-    **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
-}
-
-#: Operators whose ``alpha`` is a threshold.
-THRESHOLDS = frozenset(("ThresholdedRelu",))
 
 #: Operators whose results are infinite or NaN where an input is. Only nodes with such an input are examined.
 SPREADING = frozenset(("Add", "Sum", "Sub", "Subtract", "Mul", "Multiply", "Max", "Maximum", "Min", "Minimum"))
@@ -156,19 +129,19 @@ class Values:
         faulted = self.known.faulted
         for node in self.graph.nodes:
             of_node = checks.get(node.op, ())
-            has_factors = not EXAMINED.isdisjoint(node.attributes)
+            has_factors = not factors.EXAMINED.isdisjoint(node.attributes)
             if not (of_node or has_factors) or node in faulted or not node.outputs:
                 continue
-            if has_factors and (unfit := _not_finite(node)):
+            if has_factors and (unfit := factors.not_finite(node)):
                 yield from self._problems(node, unfit)
             for check in of_node:
                 faults = check(self, node)
                 if faults:
                     yield from self._problems(node, faults)
         if self.dequantizes:
-            from irlint.checks import quantized
+            from irlint.checks import dequantized
 
-            for node, fault in quantized.of_graph(self):
+            for node, fault in dequantized.of_graph(self):
                 yield from self._problems(node, (fault,))
 
     def _problems(self, node: Node, faults: Iterable[Fault]) -> Iterator[Problem]:
@@ -201,7 +174,9 @@ class Values:
 
     def _spread(self, node: Node) -> Iterable[Fault]:
         types = self.known.types
-        if any(_may_be_infinite_or_nan(types.get(value)) for value in node.inputs if value is not None):
+        is_listed = any(_may_be_infinite_or_nan(types.get(value)) for value in node.inputs if value is not None)
+        largest = self.maker(node, 1) if not is_listed and node.op in ("Sub", "Subtract") else None
+        if is_listed or (largest is not None and largest.op == "ReduceMax"):
             from irlint.checks import infinite
 
             return [*self._ranged(node), *infinite.added(self, node)]
@@ -215,6 +190,15 @@ class Values:
 
                 return infinite.padded(self, node, index, number)
         return ()
+
+    def _filling(self, node: Node) -> Iterable[Fault]:
+        attribute = node.attributes.get("value")
+        stored = attribute.value if attribute is not None and attribute.kind == "TENSOR" else None
+        if stored is None or stored.tensor.scalar == stored.tensor.scalar:
+            return ()
+        from irlint.checks import infinite
+
+        return infinite.filled(self, node)
 
     def _infinite(self, node: Node) -> Iterable[Fault]:
         inputs, types = node.inputs, self.known.types
@@ -260,24 +244,15 @@ class Values:
     # --- normalizations -----------------------------------------------------------------------------------------------
 
     def _epsilon(self, node: Node) -> Iterable[Fault]:
-        epsilon = number_in(node.attributes.get(NORMALIZATIONS[node.op]))
+        epsilon = factors.number_in(node.attributes.get(NORMALIZATIONS[node.op]))
         if epsilon is None or not epsilon < LEAST_EPSILON:
             return ()
         from irlint.checks import normalizations
 
         return normalizations.faults(self, node, NORMALIZATIONS[node.op], epsilon)
 
-    def _listed(self, node: Node) -> Iterator[Fault]:
-        for name in FACTOR_LISTS[node.op]:
-            attribute = node.attributes.get(name)
-            numbers = attribute.value if attribute is not None and attribute.kind == "FLOATS" else ()
-            at = -1 if are_finite(numbers) else next((at for at, each in enumerate(numbers) if not isfinite(each)), -1)
-            if at >= 0:
-                yield ATTRIBUTE_NOT_FINITE.fault(
-                    f"entry {at} of `{name}` is {'NaN' if numbers[at] != numbers[at] else 'infinite'}",
-                    help="write the number that is intended",
-                    attribute=name,
-                )
+    def _listed(self, node: Node) -> Iterable[Fault]:
+        return factors.listed(node)
 
     # --- checks of other modules --------------------------------------------------------------------------------------
 
@@ -315,6 +290,14 @@ class Values:
 
         return decompressed(self, node, maker)
 
+    def _channels(self, node: Node) -> Iterable[Fault]:
+        maker = self.maker(node, 1)
+        if maker is None or maker.op not in ("DequantizeLinear", "Multiply"):
+            return ()
+        from irlint.checks import dequantized
+
+        return dequantized.misplaced(self, node)
+
     def _quantizer(self, node: Node) -> Iterable[Fault]:
         from irlint.checks.quantized import faults
 
@@ -345,36 +328,6 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def number_in(attribute: Attribute | None) -> float | None:
-    """The number in an attribute of either format; None if there is no attribute, or if it refers to another one or is
-    no number."""
-    if attribute is None or attribute.reference is not None:
-        return None
-    try:
-        return float(attribute.value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _not_finite(node: Node) -> list[Fault]:
-    """A fault for each attribute that is infinite or NaN although it is a factor or term of the results; for the number
-    of a Constant only if it is NaN."""
-    if node.domain == "ai.onnx.ml":
-        return []
-    found = []
-    for name, attribute in node.attributes.items():
-        is_number = name in EXAMINED and attribute.kind in ("FLOAT", "TEXT")
-        number = number_in(attribute) if is_number else None
-        if number is None or isfinite(number):
-            continue
-        is_nan = number != number
-        if is_nan or (name in FACTORS and node.op not in THRESHOLDS):
-            text = "NaN" if is_nan else "infinite"
-            help = f"write the `{name}` that is intended"
-            found.append(ATTRIBUTE_NOT_FINITE.fault(f"`{name}` is {text}", help=help, attribute=name))
-    return found
-
-
 #: Operators that make numbers of compressed weights, before a product with their scale.
 DECOMPRESSING = frozenset(("Cast", "Convert", "Sub", "Subtract"))
 
@@ -397,12 +350,14 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     **dict.fromkeys(("Cast", "CastLike", "Convert", "ConvertLike"), (Values._converted,)),
     **dict.fromkeys(NORMALIZATIONS, (Values._epsilon,)),
     **{op: (Values._infinite, Values._epsilon) for op in NORMALIZATIONS if op in WEIGHTS},
-    **dict.fromkeys(FACTOR_LISTS, (Values._listed,)),
+    **dict.fromkeys(factors.LISTS, (Values._listed,)),
     **dict.fromkeys(("Dropout", "OneHot", "Clip"), (Values._failing,)),
     "QuantizeLinear": (Values._quantizer,),
     "DequantizeLinear": (Values._dequantizer,),
     "FakeQuantize": (Values._infinite, Values._quantizer),
     "Pad": (Values._padding,),
+    "ConstantOfShape": (Values._filling,),
+    **dict.fromkeys(("Conv", "Convolution"), (Values._infinite, Values._channels)),
     **dict.fromkeys(("Div", "Divide"), (Values._divisor, Values._ranged)),
     "ScaledDotProductAttention": (Values._infinite, Values._attention),
     **dict.fromkeys(("Mul", "Multiply"), (Values._spread, Values._scaled)),

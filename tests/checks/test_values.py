@@ -100,6 +100,30 @@ CASES: Mapping[str, tuple[str, str, str]] = {
         "IRL743",
         "nan",
     ),
+    "row of a mask, replaced": (
+        "(float[1,3] x) => (float[2,3] y) <float[2,3] m = {0,0,0,-inf,-inf,-inf}, float z = {0}> "
+        "{ a = Add (x, m) s = Softmax (a) n = IsNaN (s) y = Where (n, z, s) }",
+        "",
+        "runs",
+    ),
+    "mask as a logarithm": (
+        "(float[1,3] x) => (float[2,3] y) <float[2,3] t = {1,0,0,1,1,0}> "
+        "{ m = Log (t) a = Add (x, m) y = Softmax (a) }",
+        "",
+        "runs",
+    ),
+    "saturated gate": (
+        "(float[1,3] x) => (float[1,1,1] y) <int64[3] t = {3,1,1}, float[1,4,1] w = {1,1,1,1}, "
+        "float[1,8] b = {inf,-inf,0,0,0,0,0,0}> { r = Reshape (x, t) a, y = LSTM <hidden_size = 1> (r, w, w, b) }",
+        "",
+        "runs",
+    ),
+    "NaN that is not selected": (
+        "(float[1,3] x) => (float[1,3] y) { s = Shape (x) n = ConstantOfShape <value = float[1] {nan}> (s) "
+        "z = Sub (x, x) c = IsNaN (x) y = Where (c, n, z) }",
+        "",
+        "runs",
+    ),
     "column of a mask": (
         "(float[1,3] x) => (float[2,3] y) <float[2,3] m = {-inf,0,0,-inf,0,0}> { a = Add (x, m) y = Softmax (a) }",
         "",

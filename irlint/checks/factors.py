@@ -1,0 +1,98 @@
+"""Finds NaN and infinity in attributes that are factors or terms of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isfinite
+
+from irlint.findings.faults import Fault, Rule, Severity
+from irlint.model import Attribute, Node
+from irlint.ops.shared.contents import are_finite
+
+ATTRIBUTE_NOT_FINITE = Rule(
+    "IRL742",
+    "attribute-not-finite",
+    Severity.WARNING,
+    "A factor among the attributes is NaN or infinite.",
+    why="The products with the factor are NaN or infinite, and so are most results that are computed from them. "
+    "LeakyRelu and Elu multiply only negative numbers by it. OpenVINO refuses some of these when it loads the model.",
+    fix="Write the factor that is intended.",
+    bad="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = nan> (x, w) }""",
+    good="""<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2] x, float[2,2] w) => (float[1,2] y) { y = Gemm <alpha = 0.5> (x, w) }""",
+)
+#: Attributes that are factors or terms of every result.
+FACTORS = frozenset(("alpha", "beta", "gamma", "epsilon", "eps", "bias", "scale", "cubic_coeff_a", "momentum"))
+
+#: Attributes that are examined: FACTORS, and others that may be infinite: a threshold, the numbers of a Constant, and
+#: the number outside of the image that a Resize crops.
+EXAMINED = FACTORS | {"lambd", "value_float", "value_floats", "extrapolation_value"}
+
+#: The lists of factors and terms among the attributes of operators of ai.onnx.ml.
+LISTS: Mapping[str, tuple[str, ...]] = {
+    "Scaler": ("scale", "offset"),
+    **dict.fromkeys(("LinearRegressor", "LinearClassifier"), ("coefficients", "intercepts")),
+    **dict.fromkeys(("SVMRegressor", "SVMClassifier"), ("coefficients", "support_vectors", "rho")),
+    "TreeEnsembleRegressor": ("base_values", "target_weights"),
+    "TreeEnsembleClassifier": ("base_values", "class_weights"),
+}
+
+#: Operators whose ``alpha`` is a threshold.
+THRESHOLDS = frozenset(("ThresholdedRelu",))
+
+
+def not_finite(node: Node) -> list[Fault]:
+    """A fault for each attribute that is infinite or NaN although it is a factor or term of the results. Attributes
+    that may be infinite are reported only if they contain NaN."""
+    if node.domain == "ai.onnx.ml":
+        return []
+    found = []
+    for name, attribute in node.attributes.items():
+        if name not in EXAMINED or (name == "extrapolation_value" and not _crops(node)):
+            continue
+        number = _first_nan(attribute) if attribute.kind == "FLOATS" else number_in(attribute)
+        if number is None or isfinite(number):
+            continue
+        is_nan = number != number
+        if is_nan or (name in FACTORS and node.op not in THRESHOLDS):
+            text = "NaN" if is_nan else "infinite"
+            help = f"write the `{name}` that is intended"
+            found.append(ATTRIBUTE_NOT_FINITE.fault(f"`{name}` is {text}", help=help, attribute=name))
+    return found
+
+
+def _first_nan(attribute: Attribute) -> float | None:
+    """The first NaN in a list of numbers; None if it contains none."""
+    return next((number for number in attribute.value if number != number), None)
+
+
+def _crops(node: Node) -> bool:
+    """Whether a Resize reads elements outside of its input."""
+    mode = node.attributes.get("coordinate_transformation_mode")
+    return mode is not None and mode.value in ("tf_crop_and_resize", b"tf_crop_and_resize")
+
+
+def listed(node: Node) -> Iterator[Fault]:
+    """A fault for each list of factors with an entry that is infinite or NaN."""
+    for name in LISTS[node.op]:
+        attribute = node.attributes.get(name)
+        numbers = attribute.value if attribute is not None and attribute.kind == "FLOATS" else ()
+        at = -1 if are_finite(numbers) else next((at for at, each in enumerate(numbers) if not isfinite(each)), -1)
+        if at >= 0:
+            yield ATTRIBUTE_NOT_FINITE.fault(
+                f"entry {at} of `{name}` is {'NaN' if numbers[at] != numbers[at] else 'infinite'}",
+                help="write the number that is intended",
+                attribute=name,
+            )
+
+
+def number_in(attribute: Attribute | None) -> float | None:
+    """The number in an attribute of either format; None if there is no attribute, or if it refers to another one or is
+    no number."""
+    if attribute is None or attribute.reference is not None:
+        return None
+    try:
+        return float(attribute.value)
+    except (TypeError, ValueError):
+        return None
