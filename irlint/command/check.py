@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from irlint.command import results, settings
 from irlint.command.options import COMMANDS
-from irlint.command.streams import complain, emit, fail, reason
+from irlint.command.streams import emit, emit_stderr, fail, reason
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
 
@@ -45,7 +45,7 @@ def check(paths: Sequence[str], options: Mapping[str, Any]) -> NoReturn:
     report = _checked(paths, options, config, policy, forms, excluded, stopped)
     if stopped:
         results.publish(report, options, ())
-        complain("".join(stopped))
+        emit_stderr("".join(stopped))
         raise SystemExit(130)
     if not any(file.status != "skipped" for file in report.files) and not (
         options["allow_empty"] or excluded.unchanged

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from irlint.command import results, settings
 from irlint.command.check import failing, from_stdin
 from irlint.command.options import DEFAULTS
-from irlint.command.streams import complain, emit, emit_blocks, fail, write_blocks
+from irlint.command.streams import emit, emit_blocks, emit_stderr, fail, write_blocks
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.model.formats import FORMATS
@@ -165,7 +165,7 @@ class _Run:
         else:
             text = "".join(self.text(report))
         if self.options["stdin_filename"] is not None and not self.options["diff"]:
-            complain(text)
+            emit_stderr(text)
         else:
             emit(text, *(("utf-8", "json") if self.as_json else ()))
         with failing():

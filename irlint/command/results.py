@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from irlint.command.streams import complain, emit, encoding, fail, locked, notify, write
+from irlint.command.streams import emit, emit_stderr, encoding, fail, locked, notify, write
 from irlint.findings.wording import counted
 from irlint.lazy_typing import TYPE_CHECKING, Any, NoReturn
 from irlint.reporters.forms import FORMS, Form
@@ -200,9 +200,9 @@ def account(
     """Writes to standard error the checked files (with --verbose), the statistics if the format is a document, and the
     notices. ``counts`` are statistics that were computed before."""
     if options["verbose"]:
-        complain("".join(f"irlint: {line}\n" for line in _files(report, config)))
+        emit_stderr("".join(f"irlint: {line}\n" for line in _files(report, config)))
     if options["statistics"] and FORMS[options["format"]].document:
-        complain(counts or _statistics(report))
+        emit_stderr(counts or _statistics(report))
     if not options["quiet"]:
         note(notices)
 
@@ -211,7 +211,7 @@ def note(notices: Iterable[str]) -> None:
     """Writes each notice as a line of standard error."""
     from irlint.reporters.plain import safe
 
-    complain("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
+    emit_stderr("".join(f"irlint: note: {safe(notice)}\n" for notice in notices))
 
 
 def _files(report: Report, config: Config | None) -> Iterator[str]:

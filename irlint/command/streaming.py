@@ -9,7 +9,7 @@ from itertools import chain
 
 from irlint import __version__
 from irlint.command import results, settings
-from irlint.command.streams import complain, emit, fail, notify, write_blocks
+from irlint.command.streams import emit, emit_stderr, fail, notify, write_blocks
 from irlint.findings.report import CheckedFile, Report
 from irlint.findings.tally import Tally, entry_of
 from irlint.lazy_typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
@@ -105,7 +105,7 @@ def _written(
             results.note(notice for notice in outcome.file.notices if notice not in seen)
             seen.update(outcome.file.notices if len(seen) < PASSED else ())
         if options["verbose"]:
-            complain(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
+            emit_stderr(f"irlint: {results.of_file(outcome.file, len(outcome.findings))}\n")
         if outcome.file.status == "skipped" and (len(passed) < PASSED or outcome.file.lacking):
             passed.append(outcome.file)
         if heard is not None:

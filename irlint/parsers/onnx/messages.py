@@ -248,7 +248,9 @@ class Reader:
                 continue
             if _is_passed_over(found, op, at) and (where == "main" or _is_in_function(where, depth)):
                 faults[known:] = [fault.at_most(Severity.WARNING) for fault in faults[known:]]
-                attribute = _without_tensor(attribute)
+                attribute = attribute and _without_tensor(attribute)
+            if attribute is None:
+                continue
             if not name and is_constant:
                 name = CONSTANT_VALUES.get(attribute.kind, "")
             if name in attributes:
@@ -265,12 +267,13 @@ class Reader:
 
     def _attribute(
         self, start: int, end: int, depth: int, faults: list[Fault], op: str, where: Where
-    ) -> tuple[str, Attribute]:
+    ) -> tuple[str, Attribute | None]:
         """The name and value of an AttributeProto of the operator ``op``, ``depth`` messages below the model.
 
-        Adds its faults to ``faults``; raises Damage.
+        The value is None if the declared type is a message and the attribute has no such message. Adds the faults of
+        the attribute to ``faults``; raises Damage.
         """
-        data = self.data
+        data, before = self.data, len(faults)
         raw = data[start:end] if end - start <= SHARED_BYTES else b""
         known = self._plain.attributes.get(raw)
         if known is None and end - start > _LONG_BYTES:
@@ -293,7 +296,10 @@ class Reader:
             return name, Attribute(stated.kind, None, reference)
         value = self._value(stated.kind, found, depth + 1)
         if value is None and stated.kind in MESSAGES:
-            raise Damage(f"its type is {stated.kind}, but it has no such value", 20, start)
+            if not any(fault.severity is Severity.ERROR for fault in faults[before:]):
+                damage = Damage(f"its type is {stated.kind}, but it has no such value", 20, start)
+                faults.append(damaged(f"attribute {name}", damage, attribute=name))
+            return name, None
         attribute = Attribute(stated.kind, value, cut=_cut_text(found) if stated.kind == "STRING" else None)
         if raw and stated.kind in PLAIN and not is_doubtful:
             self._plain.attributes[raw] = name, attribute
