@@ -21,9 +21,7 @@ def headline(tally: Tally, configuration: str = "") -> str:
     """The closing lines of a run without stored findings: the findings, the models, and what the configuration hid."""
     models = tally.files - tally.skipped
     counts = [counted(count, severity) for severity, count in tally.severities.items() if count]
-    found = (
-        f"Found {', '.join(counts)} in {tally.with_roots} of {counted(models, 'model')}." if counts else "No findings."
-    )
+    found = f"Found {', '.join(counts)} in {tally.with_roots} of {counted(models, 'model')}." if counts else "No findings."
     more = [(tally.skipped, "skipped"), (tally.suppressed, "suppressed")]
     more += [(tally.hidden, "in the baseline"), (tally.following, "more follow from others")]
     parts_text = "".join(f"; {count:,} {what}" for count, what in more if count)
@@ -64,10 +62,12 @@ def page(tally: Tally, title: str) -> str:
     return f"{head}<body>\n<h1>{escape(title)}</h1>\n{''.join(tables)}</body>\n</html>\n"
 
 
-_STYLE = """<style> body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
-color-scheme: light dark } table { border-collapse: collapse; margin-bottom: 2rem } th, td { padding: .15rem .8rem
-.15rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere } tr { border-bottom: 1px solid color-mix(in
-srgb, currentColor 20%, transparent) } </style>
+_STYLE = """<style>
+body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color-scheme: light dark }
+table { border-collapse: collapse; margin-bottom: 2rem }
+th, td { padding: .15rem .8rem .15rem 0; text-align: left; vertical-align: top; overflow-wrap: anywhere }
+tr { border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent) }
+</style>
 """
 
 
