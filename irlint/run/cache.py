@@ -33,7 +33,7 @@ class Entry:
     folder: str
     asked: bytes
     reads: tuple[Read, ...]
-    text: tuple[Beside, ...]
+    facts: tuple[Beside, ...]
     outcome: Outcome
 
 
@@ -46,7 +46,7 @@ def remembered(settings: Settings, path: str) -> Outcome:
     with Trace() as trace:
         found = outcome(replaced(settings, cache="", stamped=False), path)
     if found.file.status == "checked" and found.error is None and _is_lasting(found) and _is_plain(trace):
-        _write(file, Entry(path, os.getcwd(), asked, trace.reads(), tuple(trace.text), found))
+        _write(file, Entry(path, os.getcwd(), asked, trace.reads(), tuple(trace.facts), found))
     return found
 
 
@@ -60,10 +60,10 @@ def _is_about(entry: Entry, path: str) -> bool:
 
 def _is_true(entry: Entry, path: str) -> bool:
     form = entry.outcome.file.format
-    if entry.text and form not in [each.name for each in FORMATS]:
+    if entry.facts and form not in [each.name for each in FORMATS]:
         return False
     try:
-        return all(map(is_same, entry.reads)) and all(is_same_beside(each, path, form or "") for each in entry.text)
+        return all(map(is_same, entry.reads)) and all(is_same_beside(each, path, form or "") for each in entry.facts)
     except (ValueError, OverflowError):
         return False
 
@@ -75,7 +75,7 @@ def _is_lasting(found: Outcome) -> bool:
 def _is_plain(trace: Trace) -> bool:
     """Whether every file beside the model was present and sound. Otherwise the report also depends on other files in
     the folder."""
-    return all(each.text[1] is None for each in trace.text)
+    return all(each.facts[1] is None for each in trace.facts)
 
 
 def _file(folder: str, path: str) -> str:

@@ -11,7 +11,7 @@ from irlint.folders import COMMON, is_configuration
 from irlint.parsers.opening import is_url
 from irlint.parsers.remote.locations import Located, is_web, shown
 from irlint.parsers.remote.session import Session, store_of
-from irlint.parsers.remote.stores import Store, denied, judged, stamp, with_retries
+from irlint.parsers.remote.stores import Store, classified, denied, stamp, with_retries
 from irlint.records import record, replaced
 from irlint.run.deadline import USUAL
 from irlint.run.files import Outcome, Settings, outcome
@@ -160,7 +160,7 @@ def _asked(url: str, ask: Any) -> Any:
     except OSError as error:
         raise NotListed(f"{shown(url)} cannot be listed: {error.strerror}") from None
     except Exception as error:
-        raise NotListed(f"{shown(url)} cannot be listed: {judged(error, url)}") from None
+        raise NotListed(f"{shown(url)} cannot be listed: {classified(error, url)}") from None
 
 
 def _folder_of(configuration: str) -> str:

@@ -119,7 +119,7 @@ def _model(path: str, data: Buffer) -> Model:
     main = linker.graph(graph, "", opsets, ())
     linked = linker.functions(functions, graph)
     producer = " ".join(filter(None, (protobuf.last_text(data, found, number) for number in _PRODUCER_NUMBERS)))
-    of_file = [_long_names(reader.long), _equal_entries(reader.passed_over)]
+    of_file = [_long_names(reader.long), _equal_entries(reader.unread_entries)]
     problems = (*linker.problems, *(Problem(fault) for fault in of_file if fault is not None))
     return Model(
         path,
