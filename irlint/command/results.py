@@ -144,15 +144,15 @@ def notices(
 ) -> Iterator[str]:
     """Notices about suppressions, the baseline, and files that were skipped because git ignores them or they are
     unchanged."""
-    left_out = excluded.left_out
+    ignored = excluded.ignored_files
     yield from excluded.passed_links()
     if excluded.unchanged:
         yield f"not checked: {counted(excluded.unchanged, 'model')} that {options['changed_since']} has as here"
-    if left_out:
-        first = next(iter(left_out.values()))
-        more = ", ..." if len(set(left_out.values())) > 1 else ""
+    if ignored:
+        first = next(iter(ignored.values()))
+        more = ", ..." if len(set(ignored.values())) > 1 else ""
         yield (
-            f"not checked: {counted(len(left_out), 'model')} that git ignores ({first}{more}); name a file to have it "
+            f"not checked: {counted(len(ignored), 'model')} that git ignores ({first}{more}); name a file to have it "
             "checked, "
             "or give --no-respect-gitignore"
         )
@@ -165,7 +165,7 @@ def notices(
         in_force = {id(entry) for entry in policy.suppress.entries}
         yield from (entry.expiry() for entry in config["suppress"] if id(entry) not in in_force)
         used = frozenset(at for file in report.files for at in file.used)
-        files = [*(file.path for file in report.files if file.status != "skipped"), *left_out]
+        files = [*(file.path for file in report.files if file.status != "skipped"), *ignored]
         partly = options["exclude"] or options["changed_since"]
         whole = not partly and any(_holds(path, config.root) for path in paths)
         yield from stale(policy.suppress, used, files, whole, policy)

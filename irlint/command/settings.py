@@ -193,10 +193,10 @@ def _rules(option: str, entries: Sequence[str]) -> list[str] | None:
     names = [name.strip() for entry in entries for name in entry.split(",") if name.strip()]
     if not names:
         fail(f"{option}: it names no rule", RULES_HELP)
-    from irlint.policy.rulebook import judged
+    from irlint.policy.rulebook import verified
 
     try:
-        return judged(option, names)
+        return verified(option, names)
     except ValueError as error:
         fail(str(error), RULES_HELP)
 

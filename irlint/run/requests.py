@@ -107,12 +107,12 @@ def _policy(
 def _rules(option: str, entries: str | Iterable[str] | None) -> list[str] | None:
     if entries is None:
         return None
-    from irlint.policy.rulebook import judged
+    from irlint.policy.rulebook import verified
 
     names = _listed(entries)
     if option == "select" and not names:
         raise ValueError("select: it names no rule")
-    return judged(option, names)
+    return verified(option, names)
 
 
 def _targets(entries: str | Iterable[str] | None) -> tuple[str, ...]:

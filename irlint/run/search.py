@@ -75,9 +75,9 @@ class Excluded:
         return matches(path, self.here) or matches(path, self.there, self.root)
 
     @property
-    def left_out(self) -> Mapping[str, str]:
-        """The files that git ignores, with the pattern lines that match them."""
-        return self.git.left_out if self.git is not None else {}
+    def ignored_files(self) -> Mapping[str, str]:
+        """The files that were skipped because git ignores them, each with the line that ignores it."""
+        return self.git.ignored_files if self.git is not None else {}
 
     @property
     def unchanged(self) -> int:
