@@ -145,7 +145,7 @@ def notices(
     """Notices about suppressions, the baseline, and files that were skipped because git ignores them or they are
     unchanged."""
     ignored = excluded.ignored_files
-    yield from excluded.passed_links()
+    yield from excluded.unfollowed_links()
     if excluded.unchanged:
         yield f"not checked: {counted(excluded.unchanged, 'model')} that {options['changed_since']} has as here"
     if ignored:
